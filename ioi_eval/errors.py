@@ -1,0 +1,75 @@
+"""Everything this package raises on purpose.
+
+    IoiEvalError
+    ├── InputError                the call or the data is wrong; nothing was judged      exit code 2
+    │   ├── RowError              one row of a data set: names source, row and field
+    │   └── UnsupportedError      a task type, score type or option that we refuse by name
+    ├── SetupError                this machine or target lacks something                 exit code 2
+    │   └── IsolationError        the isolation that was asked for cannot be had here
+    └── SandboxError              our failure while a job was executed                   becomes JE
+        ├── TransientError        may succeed elsewhere or later; retried, never journaled
+        │   ├── TransportError    refused, reset, truncated, lost tail, no end line
+        │   └── OverloadError     the server itself says that it is too busy
+        └── RejectedError         the server refuses this request for good (its words are kept)
+
+A verdict is never an exception and an exception is never a verdict. `scorer.py` is the one place where a
+`SandboxError` turns into JE. Messages say what was wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class IoiEvalError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InputError(IoiEvalError):
+    """The call or its data is wrong: nothing was judged, and the user can mend it."""
+
+
+class RowError(InputError):
+    """One row of a data set cannot be used.
+
+    Args:
+        source: the file or data set that the row came from.
+        row: its number, counted from 1 as an editor counts lines.
+        problem: what is wrong, and what to do.
+    """
+
+    def __init__(self, source: str, row: int, problem: str) -> None:
+        super().__init__(f"{source}, row {row}: {problem}")
+        self.source = source
+        self.row = row
+        self.problem = problem
+
+
+class UnsupportedError(InputError):
+    """A task type, score type or option that is refused by name rather than scored wrongly."""
+
+
+class SetupError(IoiEvalError):
+    """This machine, or a target, lacks something that judging needs."""
+
+
+class IsolationError(SetupError):
+    """The isolation that was asked for cannot be had on this machine."""
+
+
+class SandboxError(IoiEvalError):
+    """Our failure while a job was executed. Never a score."""
+
+
+class TransientError(SandboxError):
+    """A failure that may not happen elsewhere or later: the job may be repeated."""
+
+
+class TransportError(TransientError):
+    """The answer did not arrive whole: refused, reset, truncated, or without its end line."""
+
+
+class OverloadError(TransientError):
+    """The server itself says that it is too busy."""
+
+
+class RejectedError(SandboxError):
+    """The server refuses this request for good. Repeating it cannot help."""

@@ -1,0 +1,1 @@
+"""Generation text to code. Pure."""

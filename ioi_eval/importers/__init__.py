@@ -1,0 +1,1 @@
+"""Official packages to rows."""

@@ -1,0 +1,1 @@
+"""What a box is asked to do, and what it answered. Pure."""

@@ -1,0 +1,1 @@
+"""Rows to problems: the rules of each family of tasks."""

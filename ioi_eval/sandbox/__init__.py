@@ -1,0 +1,57 @@
+"""The one seam: a sandbox executes jobs.
+
+A `Sandbox` offers targets and executes one job on one of them. It knows nothing of problems, tests or
+scores. Bring your own by implementing the protocol; `tests/contract/` says whether it keeps the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.toolchain import Toolchain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Something that runs jobs alike: artifacts made on one target are good on it, and only there.
+
+    Args:
+        name: for people (`local`, `http://worker-7:2000`).
+        profile: `bundled` (the runner judges many tests a job) or `classic` (one test a job).
+        toolchain: the compiler there; part of every artifact's key.
+        slots: how many jobs it executes at once.
+        isolation: the strongest isolation it can give.
+        max_output_bytes: how much stdout one job may return.
+        max_wall_ms: the longest run stage it allows; `None` for no bound.
+        max_body_bytes: the largest request it takes; `None` for no bound.
+    """
+
+    name: str
+    profile: str
+    toolchain: Toolchain
+    slots: int
+    isolation: Isolation
+    max_output_bytes: int = 64 * 1024 * 1024
+    max_wall_ms: int | None = None
+    max_body_bytes: int | None = None
+
+
+class Sandbox(Protocol):
+    """Executes jobs. Safe to call from many tasks at once; waits while all slots are busy."""
+
+    def targets(self) -> Sequence[Target]:
+        """What there is to run on. Never empty."""
+        ...
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run one job to its end.
+
+        A program that fails is an `Execution` like any other.
+
+        Raises:
+            SandboxError: the job could not be run, or its answer was lost. Never the program's fault.
+        """
+        ...

@@ -1,0 +1,40 @@
+"""What is known of a target's C++ compiler, and the flags that follow from it.
+
+The flags are CMS's (`-DEVAL -O2 -pipe -static -s`), so that a program here is the program that the official
+judge would have built. Source: CMS, `cms/grading/languages/cpp*_gpp.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """A C++ compiler, as far as artifacts depend on it.
+
+    Args:
+        command: how it is called on the target.
+        version: what it says of itself (`g++ (Debian 12.2.0-14) 12.2.0`).
+        machine: its target triple (`x86_64-linux-gnu`).
+        static: whether it can link statically.
+    """
+
+    command: str
+    version: str
+    machine: str
+    static: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """What an artifact's key must contain: the same fingerprint makes interchangeable artifacts."""
+        return f"{self.version}|{self.machine}|{'static' if self.static else 'dynamic'}"
+
+    def compile_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
+        """The command that makes an object of one source file."""
+        return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
+
+    def link_argv(self, objects: tuple[str, ...], output: str) -> tuple[str, ...]:
+        """The command that links objects into a stripped program."""
+        static = ("-static",) if self.static else ()
+        return (self.command, "-O2", "-pipe", *static, "-s", *objects, "-pthread", "-o", output)

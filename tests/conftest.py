@@ -1,0 +1,33 @@
+"""Shared fixtures, and the `--full` switch."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--full`."""
+    parser.addoption("--full", action="store_true", help="also run the tests with large budgets")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this run or this machine cannot do, with the reason."""
+    for item in items:
+        if item.get_closest_marker("full") and not config.getoption("--full"):
+            item.add_marker(pytest.mark.skip(reason="large budget: scripts/test --full"))
+        if item.get_closest_marker("root") and os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="not root"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The third-party data beside the checkout; a test that needs it is skipped where it is absent."""
+    path = ROOT.parent / "shared"
+    if not path.is_dir():
+        pytest.skip("no shared data beside the checkout")
+    return path
