@@ -319,9 +319,11 @@ class TestOutcome:
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.
         exit_code, signal: how the (first failing) process ended.
+        limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
         attempted: refused system calls that were seen, with their counts.
         near_limit: CPU time within 10 % of the limit.
         reran: this is the result of the repetition alone on the machine.
+        judge_program: for JE: whose fault it is (`checker`, `manager`, `runner`); `None` for the sandbox's.
         final: for JE: a judge program's fault, the same twice, so not worth a retry.
         evidence: the first bytes of stderr, for a person.
         check_cpu_ms: CPU time of checker and manager.
@@ -338,9 +340,11 @@ class TestOutcome:
     memory_bytes: int | None = None
     exit_code: int | None = None
     signal: str | None = None
+    limit: str | None = None
     attempted: Mapping[str, int] = field(default_factory=dict)
     near_limit: bool = False
     reran: bool = False
+    judge_program: str | None = None
     final: bool = False
     evidence: str = ""
     check_cpu_ms: float | None = None

@@ -1,0 +1,117 @@
+"""Content-addressed store of compiled things: runners, graders' objects, checkers, managers.
+
+A key is a hash of everything that went in (sources, commands, toolchain), so an entry is never out of date and
+is never changed. Layout, below the cache directory: `artifacts/<first two digits>/<key>.<sha256 of the content>`, one
+file an entry, so that a damaged entry is found before it is used, and two processes that build the same thing at
+once cannot spoil each other's. Programs of submissions are not kept here: a dump would leave terabytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Blob
+
+
+class ArtifactStore:
+    """Compiled things on disk, each built once, also when many ask at the same time.
+
+    Args:
+        root: the cache directory; made if absent.
+
+    Raises:
+        SetupError: the directory cannot be used, or others may write to it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root / "artifacts"
+        self._checked: dict[str, Blob] = {}
+        self._building: dict[str, asyncio.Lock] = {}
+        for directory in (root, self._root):
+            make_private_directory(directory)
+
+    async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]]) -> Blob:
+        """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind."""
+        known = self._checked.get(key)
+        if known is not None:
+            return known
+        lock = self._building.setdefault(key, asyncio.Lock())
+        async with lock:
+            blob = self._checked.get(key) or self._open(key)
+            if blob is None:
+                blob = self._write(key, await build())
+            self._checked[key] = blob
+        self._building.pop(key, None)
+        return blob
+
+    def _open(self, key: str) -> Blob | None:
+        """The entry, after its content has been compared with its hash."""
+        for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
+            expected = path.name.partition(".")[2]
+            content = path.read_bytes()
+            if hashlib.sha256(content).hexdigest() != expected:
+                raise SetupError(
+                    f"the cache entry {path} does not match its hash: it was damaged or replaced; delete {self._root}"
+                )
+            return Blob(path=path, size=len(content), sha256=expected)
+        return None
+
+    def _write(self, key: str, content: bytes) -> Blob:
+        digest = hashlib.sha256(content).hexdigest()
+        path = self._root / key[:2] / f"{key}.{digest}"
+        try:
+            path.parent.mkdir(mode=0o755, exist_ok=True)
+            _write_atomically(path, content, 0o755)
+        except OSError as error:
+            raise SetupError(
+                f"cannot write to the cache {path.parent}: {error.strerror}; free space, or set IOI_EVAL_CACHE"
+            ) from error
+        return Blob(path=path, size=len(content), sha256=digest)
+
+
+def make_private_directory(directory: Path) -> None:
+    """Make a directory of the cache, writable by its owner only whatever the umask; or check it if it is there.
+
+    Raises:
+        SetupError: it cannot be made, or others could put things into it.
+    """
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o755, exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE"
+        ) from error
+    refuse_if_writable_by_others(directory)
+
+
+def refuse_if_writable_by_others(directory: Path) -> None:
+    """Whoever can write to the cache can replace a checker: so only its owner may.
+
+    Raises:
+        SetupError: the directory belongs to somebody else, or group or others may write to it.
+    """
+    status = directory.stat()
+    if status.st_uid not in (os.geteuid(), 0):
+        raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise SetupError(f"others may write to the cache directory {directory}; chmod go-w it, or set IOI_EVAL_CACHE")
+
+
+def _write_atomically(path: Path, content: bytes, mode: int) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            os.fchmod(file.fileno(), mode)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,114 @@
+"""Settings, with the source of every default. The only module that reads the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ioi_eval.model import Isolation
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileLimits:
+    """What one compilation may use. A program stopped by one of them is CE, with the limit named.
+
+    Source: CMS's `compilation_sandbox_max_*`: 10 s of CPU, 512 MiB, 1,000 processes; its wall clock is twice the
+    CPU limit, ours is wider, as a loaded machine must not decide a verdict.
+    """
+
+    cpu_s: float = 10.0
+    wall_s: float = 60.0
+    memory_bytes: int = 512 * MIB
+    processes: int = 1000
+    output_bytes: int = 64 * 1024
+    file_bytes: int = 256 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeLimits:
+    """What a checker or manager may use; over it, the judge program is at fault (JE).
+
+    Source: CMS's `trusted_sandbox_max_*`: 10 s of CPU, 4 GiB.
+    """
+
+    cpu_s: float = 10.0
+    wall_s: float = 60.0
+    memory_bytes: int = 4096 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How submissions are judged: everything a user can set that may change an outcome.
+
+    Args:
+        isolation: the weakest isolation that is accepted.
+        std: a C++ standard for all problems; `None` for each problem's own.
+        compile: limits of a compilation.
+        judge: limits of checkers and managers.
+        output_bytes: most output of a program; over it, OLE. Source: DESIGN, 64 MB.
+        stderr_bytes: how much of a program's stderr is kept for evidence.
+        threads: most threads of a process.
+        message_chars: how much of the compiler's words is kept.
+    """
+
+    isolation: Isolation = Isolation.REDUCED
+    std: str | None = None
+    compile: CompileLimits = field(default_factory=CompileLimits)
+    judge: JudgeLimits = field(default_factory=JudgeLimits)
+    output_bytes: int = 64 * MIB
+    stderr_bytes: int = 64 * 1024
+    threads: int = 64
+    message_chars: int = 8000
+
+    def as_dict(self) -> dict[str, object]:
+        """The policy as plain values, for fingerprints and for the record of a run."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What this package takes from the process's environment.
+
+    Args:
+        cache: where blobs and artifacts are kept (`IOI_EVAL_CACHE`, else `$XDG_CACHE_HOME/ioi-eval`, else
+            `~/.cache/ioi-eval`).
+        compiler: the C++ compiler's command (`CXX`, else `g++`).
+        piston_endpoints: `PISTON_ENDPOINTS` as it stands; empty if unset.
+        piston_slots: `PISTON_MAX_REQUESTS_PER_ENDPOINT`, 1 if unset (the reference's default).
+    """
+
+    cache: Path
+    compiler: str
+    piston_endpoints: str
+    piston_slots: int
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str] | None = None) -> Environment:
+        """Read the environment, and `.env` in the working directory for what the environment does not set."""
+        values = {**_dotenv(Path(".env")), **(os.environ if environ is None else environ)}
+        home = Path(values.get("HOME") or Path.home())
+        base = Path(values["XDG_CACHE_HOME"]) if values.get("XDG_CACHE_HOME") else home / ".cache"
+        cache = Path(values["IOI_EVAL_CACHE"]) if values.get("IOI_EVAL_CACHE") else base / "ioi-eval"
+        slots = values.get("PISTON_MAX_REQUESTS_PER_ENDPOINT", "1")
+        return cls(
+            cache=cache,
+            compiler=values.get("CXX") or "g++",
+            piston_endpoints=values.get("PISTON_ENDPOINTS", ""),
+            piston_slots=int(slots) if slots.isdigit() and int(slots) > 0 else 1,
+        )
+
+
+def _dotenv(path: Path) -> dict[str, str]:
+    """The `NAME=value` lines of a `.env` file; quotes around a value are taken off, other lines are not for us."""
+    if not path.is_file():
+        return {}
+    values: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        name, separator, value = line.strip().removeprefix("export ").partition("=")
+        if separator and name.isidentifier():
+            values[name] = value.strip().strip("\"'")
+    return values

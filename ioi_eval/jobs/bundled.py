@@ -1,0 +1,150 @@
+"""Run jobs of the bundled profile: one program, many tests, one box. Pure.
+
+The plan says what to run and when to stop (`judging.py` decides, the runner obeys); the answer is one line a
+test. Judge programs, inputs and answers travel as files of the job: by reference, so that embedded nothing is
+copied and a cluster gets each serialised once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ioi_eval.config import Policy
+from ioi_eval.jobs.compile import runner_files
+from ioi_eval.jobs.plan import Plan, words
+from ioi_eval.model import (
+    CheckerProtocol,
+    Content,
+    Job,
+    JobFile,
+    JobKind,
+    Problem,
+    StageLimits,
+    TaskType,
+)
+
+_START_MS = 10_000  # for starting the box and the runner, on a loaded machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """What a run job starts: all compiled, on the target that will run them."""
+
+    runner: Content
+    submission: Content
+    static: bool
+    checker: Content | None = None
+    manager: Content | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTest:
+    """A test of a run plan.
+
+    Args:
+        test: its name.
+        at: where it stands: (group, position in the group's listed order), for the stop rule.
+    """
+
+    __test__ = False
+
+    test: str
+    at: tuple[tuple[int, int], ...] = ()
+
+
+def run_job(
+    problem: Problem,
+    programs: Programs,
+    tests: Sequence[PlannedTest],
+    policy: Policy,
+    *,
+    nonce: str,
+    exhaustive: bool = False,
+    alone: bool = False,
+) -> Job:
+    """The job that runs a submission on tests. Test number n of the plan is `tests[n]`.
+
+    Args:
+        problem: gives limits, inputs, answers and how they are judged.
+        programs: what is started.
+        tests: in the order in which they run.
+        policy: the limits that are not the problem's.
+        nonce: 32 hexadecimal digits.
+        exhaustive: run every test, whatever its group's score is already.
+        alone: nothing else of ours may run on that machine meanwhile.
+    """
+    cpu_ms = round(problem.time_limit_s * 1000)
+    plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
+    plan.line("program", file="program", static=int(programs.static))
+    plan.line(
+        "limits",
+        cpu_ms=cpu_ms,
+        memory_bytes=problem.memory_limit_bytes,
+        output_bytes=policy.output_bytes,
+        stderr_bytes=policy.stderr_bytes,
+        processes=problem.processes,
+        threads=policy.threads,
+    )
+    files = _program_files(programs)
+    _task_lines(plan, problem, programs, policy)
+    plan.line("order", run="all" if exhaustive else "needed")
+    for number, planned in enumerate(tests):
+        case = problem.tests[planned.test]
+        files.append(JobFile(name=f"t{number}.in", content=case.input))
+        answer = None
+        if case.answer is not None:
+            answer = f"t{number}.ans"
+            files.append(JobFile(name=answer, content=case.answer))
+        at = ",".join(f"{group}:{position}" for group, position in planned.at) or None
+        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=at)
+    return Job(
+        kind=JobKind.RUNNER,
+        files=(*runner_files(programs.runner, plan), *files),
+        run_limits=StageLimits(
+            wall_ms=_START_MS + len(tests) * most_wall_ms(problem, policy),
+            cpu_ms=_START_MS + len(tests) * most_wall_ms(problem, policy),
+        ),
+        alone=alone,
+    )
+
+
+def _program_files(programs: Programs) -> list[JobFile]:
+    files = [JobFile(name="program", content=programs.submission, executable=True)]
+    for name, content in (("checker", programs.checker), ("manager", programs.manager)):
+        if content is not None:
+            files.append(JobFile(name=name, content=content, executable=True))
+    return files
+
+
+def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy) -> None:
+    """The lines that say how a test is judged: task, manager, checker."""
+    judge = policy.judge
+    checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}
+    if problem.task_type is TaskType.COMMUNICATION:
+        plan.line("task", kind="communication", io=problem.process_io.value)
+        plan.line(
+            "manager",
+            file="manager",
+            cpu_ms=round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), judge.cpu_s)),
+            wall_ms=most_wall_ms(problem, policy),
+            memory_bytes=judge.memory_bytes,
+            args=words(problem.manager_args) if problem.manager_args else None,
+        )
+        if not problem.checker_after_manager:
+            return
+    else:
+        plan.line("task", kind="batch")
+    protocol = problem.checker_protocol
+    if programs.checker is None:
+        protocol = CheckerProtocol.WHITE_DIFF
+    file = None if programs.checker is None else "checker"
+    plan.line("checker", protocol=protocol.value, file=file, **checker_ms, memory_bytes=judge.memory_bytes)
+
+
+def most_wall_ms(problem: Problem, policy: Policy) -> int:
+    """The longest that one test can take by the runner's own rules, in ms of wall clock.
+
+    Source: PROTOCOL.md: a test is given up at 10 L + 10 s, and its checker or manager has a bound of its own.
+    """
+    return round(problem.time_limit_s * 10_000) + 10_000 + round(policy.judge.wall_s * 1000)

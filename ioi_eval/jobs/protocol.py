@@ -1,0 +1,197 @@
+"""The runner's lines, read strictly. Pure.
+
+An answer is believed as a whole or not at all: without an end line that repeats the nonce and counts the lines
+before it, something was cut off on the way, which is a `TransportError` and never a verdict. Newer Piston
+servers can lose the tail of stdout, so this happens in real life.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import IsolationError, RejectedError, TransportError
+from ioi_eval.model import Isolation, Stage, TestOutcome, Verdict
+
+SCORED = frozenset({Verdict.AC, Verdict.PA, Verdict.WA})
+FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
+
+NEAR_LIMIT = 0.10
+"""Within this share of the time limit a result is marked near-limit. Source: DESIGN, "Time"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepLine:
+    """How one step of a compile plan ended."""
+
+    step: int
+    code: int
+    signal: int
+    limit: str | None
+    cpu_ms: float
+    wall_ms: float
+    memory_bytes: int
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileAnswer:
+    """All steps that were run, and the artifacts if all succeeded."""
+
+    steps: tuple[StepLine, ...]
+    artifacts: Mapping[str, bytes]
+    isolation: Isolation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAnswer:
+    """The tests that were run, by their number in the plan."""
+
+    outcomes: Mapping[int, TestOutcome]
+    isolation: Isolation
+
+
+def compile_answer(stage: Stage, nonce: str) -> CompileAnswer:
+    """Read the answer to a compile plan.
+
+    Raises:
+        TransportError: it is not whole.
+        IsolationError, RejectedError: the runner refused.
+    """
+    lines, isolation = _lines(stage, nonce)
+    steps, artifacts = [], {}
+    try:
+        for line in lines:
+            if "artifact" in line:
+                content = base64.b64decode(line["base64"], validate=True)
+                if len(content) != line["bytes"]:
+                    raise TransportError(f"artifact {line['artifact']!r} arrived with {len(content)} bytes")
+                artifacts[line["artifact"]] = content
+            else:
+                steps.append(_step(line))
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        raise TransportError(f"a line of the runner is malformed: {error!r}") from error
+    return CompileAnswer(steps=tuple(steps), artifacts=artifacts, isolation=isolation)
+
+
+def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> RunAnswer:
+    """Read the answer to a run plan.
+
+    Args:
+        stage: the job's run stage.
+        nonce: the plan's.
+        names: test numbers of the plan → test names.
+        time_limit_s: to mark near-limit results.
+
+    Raises:
+        TransportError: it is not whole.
+        IsolationError, RejectedError: the runner refused.
+    """
+    lines, isolation = _lines(stage, nonce)
+    try:
+        outcomes = {line["test"]: _outcome(line, names[line["test"]], time_limit_s) for line in lines}
+    except (KeyError, TypeError, ValueError) as error:
+        raise TransportError(f"a line of the runner is malformed: {error!r}") from error
+    if len(outcomes) != len(lines):
+        raise TransportError("the runner reported a test twice")
+    return RunAnswer(outcomes=outcomes, isolation=isolation)
+
+
+def _lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
+    """The lines before the end line, which is checked and taken off."""
+    parsed: list[dict[str, Any]] = []
+    for raw in stage.stdout.splitlines():
+        try:
+            line = orjson.loads(raw)
+        except orjson.JSONDecodeError as error:
+            raise TransportError(f"the runner's answer is damaged: {error} in {raw[:120]!r}") from error
+        if not isinstance(line, dict):
+            raise TransportError(f"the runner's answer is damaged: {raw[:120]!r}")
+        parsed.append(line)
+    last = parsed.pop() if parsed else {}
+    if "fault" in last and last.get("nonce") in (nonce, "", None):
+        words = _text(str(last.get("words", "")))
+        if last["fault"] == "isolation":
+            raise IsolationError(f"the runner cannot isolate programs here: {words}")
+        raise RejectedError(f"the runner reports a {last['fault']} fault: {words}")
+    whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
+    if not whole:
+        how = f"exit code {stage.code}, signal {stage.signal}"
+        raise TransportError(f"the runner's answer was cut off ({how}); stderr: {stage.stderr[-400:]!r}")
+    return parsed, Isolation(last["isolation"])
+
+
+def _step(line: dict[str, Any]) -> StepLine:
+    return StepLine(
+        step=line["step"],
+        code=line["code"],
+        signal=line["signal"],
+        limit=line["limit"],
+        cpu_ms=line["cpu_us"] / 1000,
+        wall_ms=line["wall_us"] / 1000,
+        memory_bytes=line["memory_bytes"],
+        output=_text(line["output"]),
+    )
+
+
+def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
+    verdict = Verdict(line["verdict"])
+    cpu_ms = line["cpu_us"] / 1000
+    message = _text(line["message"])
+    if verdict is Verdict.JE:
+        program, fault = line.get("program", "runner"), line.get("fault", "")
+        message = f"{program}: {fault} {_text(line.get('words', ''))}".strip()
+    return TestOutcome(
+        test=test,
+        verdict=verdict,
+        score=_score(verdict, line["score"]),
+        message=message,
+        cpu_ms=cpu_ms,
+        wall_ms=line["wall_us"] / 1000,
+        memory_bytes=line["memory_bytes"],
+        exit_code=line["code"] if not line["signal"] else None,
+        signal=signal_name(line["signal"]),
+        limit=line["limit"],
+        attempted={str(name): int(count) for name, count in line["attempted"].items()},
+        near_limit=abs(cpu_ms / 1000 - time_limit_s) <= NEAR_LIMIT * time_limit_s,
+        evidence=_text(line["stderr"]),
+        check_cpu_ms=line["judge"]["cpu_us"] / 1000,
+        judge_program=line.get("program") if verdict is Verdict.JE else None,
+    )
+
+
+def _score(verdict: Verdict, text: str | None) -> float | None:
+    """The score, checked once more against its verdict: a contradiction means a damaged answer."""
+    if verdict is Verdict.JE:
+        return None
+    score = float(text) if text is not None else math.nan
+    consistent = {
+        Verdict.AC: score == 1.0,
+        Verdict.PA: 0.0 < score < 1.0,
+        Verdict.WA: score == 0.0,
+    }.get(verdict, verdict in FAILED and score == 0.0)
+    if not consistent:
+        raise ValueError(f"verdict {verdict} with score {text!r}")
+    return score
+
+
+def signal_name(number: int) -> str | None:
+    """`SIGKILL` for 9; `None` for 0."""
+    if not number:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def _text(escaped: str) -> str:
+    """Bytes that travelled as `\\u00XX`, decoded as UTF-8."""
+    return escaped.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,0 +1,92 @@
+"""The artifact store: built once, never believed unchecked."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import SetupError
+
+
+def test_concurrent_requests_build_once(tmp_path: Path) -> None:
+    """Many who ask for the same entry at the same time wait for one build."""
+    builds = []
+
+    async def build() -> bytes:
+        builds.append(1)
+        await asyncio.sleep(0)
+        return b"program"
+
+    async def ask() -> list[bytes]:
+        store = ArtifactStore(tmp_path)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(store.ensure("ab12", build)) for _ in range(20)]
+        return [task.result().path.read_bytes() for task in tasks]
+
+    assert asyncio.run(ask()) == [b"program"] * 20
+    assert len(builds) == 1
+
+
+def test_entry_survives_the_process_and_is_executable(tmp_path: Path) -> None:
+    """A second store over the same directory builds nothing."""
+
+    async def build() -> bytes:
+        return b"program"
+
+    async def never() -> bytes:
+        raise AssertionError("built again")
+
+    asyncio.run(ArtifactStore(tmp_path).ensure("cd34", build))
+    blob = asyncio.run(ArtifactStore(tmp_path).ensure("cd34", never))
+    assert blob.size == 7
+    assert blob.path.stat().st_mode & 0o777 == 0o755
+
+
+def test_failed_build_leaves_nothing_and_may_be_repeated(tmp_path: Path) -> None:
+    """A build that raises is not remembered."""
+    store = ArtifactStore(tmp_path)
+
+    async def fail() -> bytes:
+        raise SetupError("no compiler")
+
+    async def build() -> bytes:
+        return b"late"
+
+    with pytest.raises(SetupError, match="no compiler"):
+        asyncio.run(store.ensure("ef56", fail))
+    assert asyncio.run(store.ensure("ef56", build)).size == 4
+
+
+def test_replaced_entry_is_refused(tmp_path: Path) -> None:
+    """An entry whose content does not match its hash is an error that names it."""
+
+    async def build() -> bytes:
+        return b"checker"
+
+    blob = asyncio.run(ArtifactStore(tmp_path).ensure("aa00", build))
+    blob.path.write_bytes(b"forged!")
+    with pytest.raises(SetupError, match="does not match its hash"):
+        asyncio.run(ArtifactStore(tmp_path).ensure("aa00", build))
+
+
+def test_directory_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    """A world-writable cache could be made to hold a forged checker."""
+    tmp_path.chmod(0o777)
+    with pytest.raises(SetupError, match="others may write"):
+        ArtifactStore(tmp_path)
+
+
+def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
+    """The directories that the store makes are its owner's, also under umask 002."""
+    import os
+
+    previous = os.umask(0o002)
+    try:
+        ArtifactStore(tmp_path / "new" / "cache")
+        ArtifactStore(tmp_path / "new" / "cache")
+    finally:
+        os.umask(previous)
+    assert (tmp_path / "new" / "cache").stat().st_mode & 0o022 == 0
