@@ -261,6 +261,7 @@ class Job:
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
         alone: nothing else of ours may run on that machine meanwhile (a near-limit time is measured again).
+        trusted: nothing in the box comes from a submission (the runner's own compilation).
     """
 
     kind: JobKind
@@ -270,6 +271,7 @@ class Job:
     compile_limits: StageLimits | None = None
     run_limits: StageLimits
     alone: bool = False
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

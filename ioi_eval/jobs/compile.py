@@ -279,6 +279,7 @@ def runner_job(toolchain: Toolchain, *, nonce: str) -> Job:
             JobFile(name="runner.cpp", content=boxfiles.read("runner.cpp")),
         ),
         run_limits=_BUILD_LIMITS,
+        trusted=True,
     )
 
 

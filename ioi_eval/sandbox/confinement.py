@@ -1,0 +1,76 @@
+"""What is put in front of a job's command so that it is confined: `setpriv`, `bwrap`. Pure but for looking at
+which directories exist.
+
+Facts that shape it (each tried):
+- bwrap started by real root leaves `/proc/sys` writable inside, so root first becomes a slot's own uid.
+- `--unshare-all` only *tries* the user namespace: it is asked for by name.
+- bwrap inherits its environment to PID 1 even with `--clearenv`, so it is started with an empty one.
+- bwrap leaves inherited descriptors open: files travel by descriptor, and the runner itself is started from one.
+- The runner needs capabilities inside its own user namespace (it makes a PID namespace and a root directory for
+  every contestant and drops them there); they mean nothing outside of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+BOX_BYTES = 1 << 30
+TMP_BYTES = 1 << 30
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
+
+_CAPABILITIES = (
+    "CAP_SYS_ADMIN",  # namespaces and mounts of the contestants
+    "CAP_SYS_CHROOT",
+    "CAP_SETUID",  # a contestant's uid, where more than one is mapped
+    "CAP_SETGID",
+    "CAP_SETPCAP",  # to drop the bounding set
+    "CAP_KILL",
+    "CAP_CHOWN",
+    "CAP_FOWNER",
+    "CAP_DAC_OVERRIDE",  # to clean up what a program made unreadable
+    "CAP_SYS_RESOURCE",
+    "CAP_SYS_PTRACE",  # to read a contestant's /proc entries across user ids
+)
+
+
+def as_user(uid: int | None) -> tuple[str, ...]:
+    """The words that make the rest of the command run as an unprivileged user; none where we are one already."""
+    if uid is None:
+        return ()
+    return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
+
+
+def in_namespaces(*, hide: Sequence[Path] = ()) -> tuple[str, ...]:
+    """The bwrap command that gives a box of its own: user, PID, network, IPC, UTS and mount namespaces.
+
+    The system's programs and libraries are there read-only, `/tmp` and `/box` are empty and bounded.
+
+    Args:
+        hide: directories below `/usr` that hold something of ours (the package itself).
+    """
+    words = ["bwrap", "--unshare-user", "--unshare-all", "--uid", "0", "--gid", "0"]
+    for capability in _CAPABILITIES:
+        words += ["--cap-add", capability]
+    words += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
+    words += ["--ro-bind", "/usr", "/usr"]
+    for directory in _SYSTEM:
+        path = Path(directory)
+        if path.is_symlink():
+            words += ["--symlink", os.readlink(path), directory]
+        elif path.is_dir():
+            words += ["--ro-bind", directory, directory]
+    for name in _ETC:
+        words += ["--ro-bind-try", name, name]
+    for directory_path in hide:
+        if directory_path.is_relative_to("/usr"):
+            words += ["--size", "4096", "--tmpfs", str(directory_path)]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    words += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(BOX_BYTES), "--tmpfs", "/box"]
+    words += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
+    return tuple(words)

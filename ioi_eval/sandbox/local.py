@@ -1,0 +1,244 @@
+"""The embedded sandbox: jobs run on this machine, in namespaces where it allows them.
+
+    job ── files become descriptors ── slot ── [setpriv] [bwrap] runner ── stdout ── Execution
+
+Nothing of a job is ever at a path that a submission could name: bytes travel in sealed memory files, test data
+by descriptors of the files where they already are. For jobs of kind RUNNER the runner is the box's PID 1 and
+confines each contestant further (`graders/PROTOCOL.md`); where namespaces are not to be had it does so with
+Landlock and seccomp alone, which is reported as `reduced`.
+
+Two isolation levels are decided here, once, when the sandbox is entered: `full` if bwrap really starts a box,
+else `reduced`. A level below what the caller accepts is an `IsolationError` that says what to install or allow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ioi_eval.errors import IsolationError, RejectedError, SandboxError, SetupError
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, Stage
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.process import ProcessEnd, run_process
+from ioi_eval.sandbox.slots import Slots
+
+_FIRST_UID = 0x70000000
+"""Slot uids as root: far above what distributions, systemd and container tools hand out."""
+
+_TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+
+
+class LocalSandbox:
+    """Executes jobs on this machine. An async context manager.
+
+    Args:
+        slots: how many jobs run at once; the processors that this process may use, by default.
+        isolation: the weakest isolation that is accepted.
+        strongest: do not even try a stronger one (to test `reduced` where `full` is to be had).
+        compiler: the C++ compiler's command.
+
+    Raises:
+        SetupError: on entering: no compiler.
+        IsolationError: on entering: less isolation than is accepted.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int | None = None,
+        isolation: Isolation = Isolation.REDUCED,
+        strongest: Isolation = Isolation.FULL,
+        compiler: str = "g++",
+    ) -> None:
+        self._slots = Slots(slots or len(os.sched_getaffinity(0)))
+        self._least = isolation
+        self._strongest = strongest
+        self._compiler = compiler
+        self._target: Target | None = None
+        self._hidden = (Path(__file__).resolve().parent.parent,)
+
+    async def __aenter__(self) -> Self:
+        _allow_many_descriptors()
+        level, why_not = self._find_isolation()
+        if level.rank < self._least.rank:
+            raise IsolationError(f"isolation {self._least.value!r} is not to be had on this machine: {why_not}")
+        self._target = Target(
+            name="local",
+            profile="bundled",
+            toolchain=detect(self._compiler),
+            slots=self._slots.count,
+            isolation=level,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._target = None
+
+    def targets(self) -> Sequence[Target]:
+        """This machine."""
+        if self._target is None:
+            raise SetupError("the sandbox is not entered: use `async with LocalSandbox() as sandbox`")
+        return (self._target,)
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run one job in a fresh box; see `Sandbox.execute`."""
+        async with self._slots.take(alone=job.alone) as slot:
+            with _descriptors(job.files) as files:
+                if job.kind is JobKind.RUNNER:
+                    end = await self._run_runner(job, files, slot, target.isolation)
+                else:
+                    end = await self._run_scripts(job, slot)
+        return Execution(run=_stage(end))
+
+    # ------------------------------------------------------------------ the two kinds of jobs
+
+    async def _run_runner(self, job: Job, files: dict[str, int], slot: int, isolation: Isolation) -> ProcessEnd:
+        table = ",".join(f"{name}={descriptor}" for name, descriptor in files.items() if name != "runner")
+        command = (f"/proc/self/fd/{files['runner']}", "--fds", table)
+        with contextlib.ExitStack() as stack:
+            directory = None
+            before = as_user(_slot_uid(slot))
+            if isolation is Isolation.FULL:
+                before += (*in_namespaces(hide=self._hidden), "--")
+            else:
+                directory = stack.enter_context(_work_directory(_slot_uid(slot)))
+            return await run_process(
+                (*before, *command),
+                descriptors=tuple(files.values()),
+                cwd=directory,
+                environment={"PATH": PATH},
+                stdin=job.stdin,
+                wall_ms=job.run_limits.wall_ms,
+                output_bytes=job.run_limits.output_bytes,
+            )
+
+    async def _run_scripts(self, job: Job, slot: int) -> ProcessEnd:
+        if not job.trusted:
+            raise RejectedError("the embedded sandbox does not run a submission's scripts yet: use the bundled profile")
+        with _work_directory(_slot_uid(slot)) as directory:
+            for file in job.files:
+                _place(directory, file)
+            return await run_process(
+                (*as_user(_slot_uid(slot)), "bash", "run", *job.args),
+                cwd=directory,
+                environment={**_TRUSTED_ENVIRONMENT, "TMPDIR": str(directory)},
+                stdin=job.stdin,
+                wall_ms=job.run_limits.wall_ms,
+                output_bytes=job.run_limits.output_bytes,
+            )
+
+    # ------------------------------------------------------------------ what this machine can do
+
+    def _find_isolation(self) -> tuple[Isolation, str]:
+        """The strongest isolation that really works here, and why it is not full."""
+        if os.geteuid() == 0 and shutil.which("setpriv") is None:
+            raise SetupError(
+                "running as root needs setpriv (package util-linux), to leave root before a program starts"
+            )
+        if self._strongest is not Isolation.FULL:
+            return self._strongest, f"limited to {self._strongest.value!r} by the caller"
+        if shutil.which("bwrap") is None:
+            return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
+        command = (*as_user(_slot_uid(0)), *in_namespaces(), "--", "/usr/bin/true")
+        probe = subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=30, check=False)
+        if probe.returncode == 0:
+            return Isolation.FULL, ""
+        words = probe.stderr.strip() or f"exit code {probe.returncode}"
+        return Isolation.REDUCED, (
+            f"bwrap cannot make a box here: {words}; allow unprivileged user namespaces (sysctl "
+            "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)"
+        )
+
+
+def _slot_uid(slot: int) -> int | None:
+    """As root, an unprivileged uid that no other slot of any run on this machine is likely to have."""
+    if os.geteuid() != 0:
+        return None
+    return _FIRST_UID + (os.getpid() & 0xFFFF) * 256 + slot % 256
+
+
+@contextlib.contextmanager
+def _descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
+    """The job's files as open, read-only descriptors, by name."""
+    opened: dict[str, int] = {}
+    try:
+        for file in files:
+            opened[file.name] = _open(file)
+        yield opened
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def _open(file: JobFile) -> int:
+    """A read-only descriptor of a file's bytes; those in memory go into a sealed memory file."""
+    if isinstance(file.content, Blob):
+        try:
+            return os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise SandboxError(f"{file.content.path} cannot be read any more: {error.strerror}") from error
+    writable = os.memfd_create(file.name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with open(writable, "wb", closefd=False) as stream:
+            stream.write(file.content)
+        os.fchmod(writable, 0o555 if file.executable else 0o444)
+        fcntl.fcntl(
+            writable,
+            fcntl.F_ADD_SEALS,
+            fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
+        )
+        # a program cannot be started while its file is open for writing
+        return os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(writable)
+
+
+@contextlib.contextmanager
+def _work_directory(uid: int | None) -> Iterator[Path]:
+    """An empty directory that belongs to the slot's user, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ioi-eval-", ignore_cleanup_errors=True) as name:
+        if uid is not None:
+            os.chown(name, uid, uid)
+        yield Path(name)
+
+
+def _place(directory: Path, file: JobFile) -> None:
+    path = directory / file.name
+    content = file.content.path.read_bytes() if isinstance(file.content, Blob) else file.content
+    path.write_bytes(content)
+    path.chmod(0o755 if file.executable else 0o644)
+
+
+def _stage(end: ProcessEnd) -> Stage:
+    """The process's end as Piston words it."""
+    killed = end.returncode < 0
+    status = "TO" if end.timed_out else "OL" if end.overflowed else "SG" if killed else None
+    return Stage(
+        stdout=end.stdout.decode("utf-8", "replace"),
+        stderr=end.stderr.decode("utf-8", "replace"),
+        code=None if killed else end.returncode,
+        signal=signal.Signals(-end.returncode).name if killed else None,
+        status=status,
+        wall_ms=end.wall_ms,
+    )
+
+
+def _allow_many_descriptors() -> None:
+    """A bundle holds two descriptors a test: raise the soft limit to the hard one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
