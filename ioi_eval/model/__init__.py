@@ -1,0 +1,36 @@
+"""The domain's values. Immutable, without behaviour beyond derived properties, and known to every layer.
+
+Four files, in the order in which a submission meets them: `terms` (the words), `problem` (what is asked), `job`
+(what a sandbox gets and gives), `outcome` (what comes out). Units are in the names.
+"""
+
+from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.model.outcome import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome
+from ioi_eval.model.problem import Blob, Content, Problem, ProblemKey, SourceFile, Submission, Subtask, TestCase
+from ioi_eval.model.terms import CheckerProtocol, Isolation, ProcessIO, TaskType, Verdict
+
+__all__ = [
+    "Blob",
+    "CheckerProtocol",
+    "CompileOutcome",
+    "Content",
+    "Execution",
+    "Isolation",
+    "Job",
+    "JobFile",
+    "JobKind",
+    "Problem",
+    "ProblemKey",
+    "ProcessIO",
+    "SourceFile",
+    "Stage",
+    "StageLimits",
+    "Submission",
+    "SubmissionResult",
+    "Subtask",
+    "SubtaskResult",
+    "TaskType",
+    "TestCase",
+    "TestOutcome",
+    "Verdict",
+]

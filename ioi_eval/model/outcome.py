@@ -1,0 +1,122 @@
+"""What comes out: of a test, a compilation, a subtask, a submission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ioi_eval.model.problem import ProblemKey
+from ioi_eval.model.terms import Isolation, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestOutcome:
+    """What became of a submission on one test.
+
+    Args:
+        test: the test's name.
+        verdict: never CE or NC.
+        score: in [0, 1]; `None` exactly for JE and SKIPPED.
+        message: the checker's or manager's words, or ours for other verdicts.
+        cpu_ms: CPU time, summed over the submission's processes.
+        wall_ms: wall clock.
+        memory_bytes: peak resident memory, of the largest process.
+        exit_code, signal: how the (first failing) process ended.
+        limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
+        attempted: refused system calls that were seen, with their counts.
+        near_limit: CPU time within 10 % of the limit.
+        reran: this is the result of the repetition alone on the machine.
+        judge_program: for JE: whose fault it is (`checker`, `manager`, `runner`); `None` for the sandbox's.
+        final: for JE: a judge program's fault, the same twice, so not worth a retry.
+        evidence: the first bytes of stderr, for a person.
+        check_cpu_ms: CPU time of checker and manager.
+    """
+
+    __test__ = False
+
+    test: str
+    verdict: Verdict
+    score: float | None
+    message: str = ""
+    cpu_ms: float | None = None
+    wall_ms: float | None = None
+    memory_bytes: int | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    limit: str | None = None
+    attempted: Mapping[str, int] = field(default_factory=dict)
+    near_limit: bool = False
+    reran: bool = False
+    judge_program: str | None = None
+    final: bool = False
+    evidence: str = ""
+    check_cpu_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileOutcome:
+    """How the compilation of a submission ended.
+
+    Args:
+        verdict: `None` when there is an artifact, else CE, NC or JE.
+        message: the compiler's words, cut, without our paths; or ours.
+        final: for JE: not worth a retry (the problem's grader or checker does not compile).
+        cpu_ms, wall_ms: what it took; 0 when the artifact was there already.
+    """
+
+    verdict: Verdict | None
+    message: str = ""
+    final: bool = False
+    cpu_ms: float = 0.0
+    wall_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubtaskResult:
+    """A subtask's score: the minimum over its tests.
+
+    Args:
+        subtask: its name.
+        verdict: that of the first test in listed order with the lowest score.
+        score: the minimum, unrounded; `None` if it cannot be known (JE).
+        points: what full marks are worth.
+        weighted_score: score × points, rounded to the problem's precision; `None` with `score`.
+        tests: in listed order; after the first zero all are SKIPPED.
+    """
+
+    subtask: str
+    verdict: Verdict
+    score: float | None
+    points: float
+    weighted_score: float | None
+    tests: tuple[TestOutcome, ...]
+
+    @property
+    def solved(self) -> bool:
+        """Whether the unrounded minimum is 1."""
+        return self.score == 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionResult:
+    """What one submission is worth.
+
+    Args:
+        submission: its id.
+        problem: the problem's key.
+        verdict: CE, NC, or the worst of its subtasks' (JE only where it matters).
+        score: total points, rounded from the unrounded sum; `None` with any undecided subtask.
+        compile: how its compilation ended.
+        subtasks: in the problem's order.
+        target: description of the target that judged it (`local g++ 12.2.0 static`).
+        isolation: the weakest isolation over its runs; `None` if nothing ran.
+    """
+
+    submission: str
+    problem: ProblemKey
+    verdict: Verdict
+    score: float | None
+    compile: CompileOutcome
+    subtasks: tuple[SubtaskResult, ...]
+    target: str = ""
+    isolation: Isolation | None = None

@@ -1,0 +1,146 @@
+"""What is asked: problems and submissions. Points and scores are unrounded unless a name says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ioi_eval.model.terms import CheckerProtocol, ProcessIO, TaskType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """Bytes on disk, by reference. The file never changes while it is referred to.
+
+    Args:
+        path: where the bytes are.
+        size: how many they are.
+        sha256: their hash, hexadecimal.
+    """
+
+    path: Path
+    size: int
+    sha256: str
+
+
+Content = bytes | Blob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """One of a problem's own files, by its path as the row gives it (`graders/nile.h`)."""
+
+    path: str
+    content: bytes
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCase:
+    """One test. `answer` is the official output; `None` where the package has none."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    name: str
+    input: Content
+    answer: Content | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subtask:
+    """A group of tests that is worth `points` times the lowest score among them.
+
+    `tests` is in listed order, never empty, without repetition.
+    """
+
+    name: str
+    points: float
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemKey:
+    """What names a problem. Ids repeat over the years."""
+
+    year: int
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.year}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A problem, ready to be judged.
+
+    Args:
+        key: year and id; the id, in lower case, names the submission's file.
+        name: its title.
+        day: the contest day as the row gives it; `None` if unknown.
+        task_type: Batch or Communication.
+        time_limit_s: CPU seconds a process.
+        memory_limit_bytes: peak resident bytes a process.
+        score_precision: decimals of a subtask's rounded points.
+        subtasks: in the contest's order.
+        tests: by name; every name that a subtask lists is there.
+        linked: sources that are linked with the submission (grader or stub).
+        headers: what the submission may include.
+        checker: the program that judges an output; `None` for white-diff or when the manager decides.
+        checker_files: what the checker's source may include.
+        checker_protocol: how checker or manager tell the score.
+        manager: the program that talks to the submission's processes.
+        manager_files: what the manager's source may include.
+        manager_args: further arguments of the manager, after the FIFOs.
+        checker_after_manager: the manager's stdout is the output that the checker judges.
+        processes: how many processes of the submission run at once (Communication).
+        process_io: how they get their FIFOs.
+        cxx_std: the C++ standard (`gnu++17`).
+        notes: what the reader mended or noticed, for the results (`final newline added to 3 tests`).
+    """
+
+    key: ProblemKey
+    name: str
+    day: str | None = None
+    task_type: TaskType
+    time_limit_s: float
+    memory_limit_bytes: int
+    score_precision: int = 2
+    subtasks: tuple[Subtask, ...]
+    tests: Mapping[str, TestCase]
+    linked: tuple[SourceFile, ...] = ()
+    headers: tuple[SourceFile, ...] = ()
+    checker: SourceFile | None = None
+    checker_files: tuple[SourceFile, ...] = ()
+    checker_protocol: CheckerProtocol = CheckerProtocol.CMS
+    manager: SourceFile | None = None
+    manager_files: tuple[SourceFile, ...] = ()
+    manager_args: tuple[str, ...] = ()
+    checker_after_manager: bool = False
+    processes: int = 1
+    process_io: ProcessIO = ProcessIO.STD_IO
+    cxx_std: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """One program for one problem.
+
+    Args:
+        id: its name in the dump (the id column, as text).
+        problem: which problem it is for.
+        code: the program; `None` where the generation holds none (verdict NC).
+        extraction: which rule found the code (`fence:cpp`, `column:code`, `none`, …).
+        fixes: what was changed in the code before compiling (`includes`), for the results.
+    """
+
+    id: str
+    problem: ProblemKey
+    code: str | None
+    extraction: str = "column:code"
+    fixes: tuple[str, ...] = ()

@@ -1,0 +1,58 @@
+"""The field's words as enumerations: verdicts, task types, protocols, isolation levels."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What became of a program on one test, in a subtask or as a whole. `JE` is ours, never theirs."""
+
+    AC = "AC"  # the score is exactly 1
+    PA = "PA"  # 0 < score < 1
+    WA = "WA"  # score 0 by the checker's or manager's word
+    TLE = "TLE"  # CPU time at or over the limit, or idle for too long
+    MLE = "MLE"  # peak resident memory over the limit
+    OLE = "OLE"  # output over the limit
+    SV = "SV"  # a call with no honest use
+    RE = "RE"  # non-zero exit code or killed by a signal
+    CE = "CE"  # does not compile
+    NC = "NC"  # no code found in the generation
+    JE = "JE"  # judge error: our failure, or that of a checker or manager
+    SKIPPED = "SKIPPED"  # could not matter any more, or does not count
+
+
+class TaskType(StrEnum):
+    """How a submission meets its tests. Names as in CMS."""
+
+    BATCH = "Batch"
+    COMMUNICATION = "Communication"
+
+
+class CheckerProtocol(StrEnum):
+    """How a judge program tells its score."""
+
+    CMS = "cms"  # score on stdout line 1, message on stderr, exit code 0
+    TESTLIB = "testlib"  # exit code 0 AC, 1 or 2 WA, 3 judge fault, 7 with "points X" on stderr
+    KATTIS = "kattis"  # exit code 42 AC, 43 WA, feedback directory
+    WHITE_DIFF = "white-diff"  # no program: runs of blanks equal, trailing blank lines ignored
+
+
+class ProcessIO(StrEnum):
+    """How a Communication process gets its FIFOs."""
+
+    STD_IO = "std_io"  # as stdin and stdout
+    FIFO_IO = "fifo_io"  # as arguments: in, then out
+
+
+class Isolation(StrEnum):
+    """How strongly a submission was confined. Ordered by `rank`."""
+
+    FULL = "full"
+    REDUCED = "reduced"
+    NONE = "none"
+
+    @property
+    def rank(self) -> int:
+        """0 for none, 1 for reduced, 2 for full."""
+        return {"none": 0, "reduced": 1, "full": 2}[self.value]

@@ -1,0 +1,88 @@
+"""The arrow: a module imports only from modules below its own, and nothing heavy at import time."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
+
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "version"),
+    ("model",),
+    ("config", "toolchain", "expectations"),
+    ("boxfiles",),
+    ("sandbox",),
+    ("extract",),
+    ("problems",),
+    ("blobs", "rows"),
+    ("importers",),
+    ("artifacts",),
+    ("scores",),
+    ("jobs",),
+    ("judging",),
+    ("scorer",),
+    ("selection",),
+    ("journal",),
+    ("report",),
+    ("pipeline",),
+    ("validate", "doctor"),
+    ("apps",),
+    ("sample",),
+    ("cli",),
+)
+"""Bottom to top. Names on one line do not import each other."""
+
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+
+
+def modules() -> list[Path]:
+    """Every module of the package but its front door."""
+    return sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def unit(path: Path) -> str:
+    """The name in `LAYERS` that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_units(path: Path) -> set[str]:
+    """The parts of the package that a file imports, at any depth, for types or not."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("ioi_eval.")}
+    return found - {"__version__"}
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    """A module imports only from modules below its own, or from its own folder."""
+    own = unit(path)
+    assert own in RANK, f"{own} has no place in the arrow"
+    upward = {name for name in imported_units(path) if name != own and RANK.get(name, 99) >= RANK[own]}
+    assert not upward, f"{path.relative_to(PACKAGE)} imports {sorted(upward)}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_stay_readable(path: Path) -> None:
+    """No module is over 400 lines."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_front_door_is_light() -> None:
+    """Importing the package pulls in none of the heavy libraries."""
+    heavy = ("pandas", "pyarrow", "datasets", "aiohttp", "httpx", "numpy")
+    code = f"import sys, ioi_eval, ioi_eval.cli.main; print([m for m in {heavy!r} if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
