@@ -1,0 +1,105 @@
+"""A submission's result as plain values for JSON, and back. Pure.
+
+A test stands in many subtasks, and a submission has up to some hundred tests: each distinct outcome is written once, as
+a list without its trailing defaults, and the subtasks refer to it by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from ioi_eval.model import (
+    CompileOutcome,
+    Isolation,
+    ProblemKey,
+    SubmissionResult,
+    SubtaskResult,
+    TestOutcome,
+    Verdict,
+)
+
+_FIELDS = tuple(f.name for f in fields(TestOutcome))
+_DEFAULTS = tuple(
+    f.default if f.default is not MISSING else f.default_factory() if f.default_factory is not MISSING else MISSING
+    for f in fields(TestOutcome)
+)
+
+
+def encode_result(result: SubmissionResult) -> dict[str, Any]:
+    """The result as dicts, lists, texts and numbers."""
+    table: list[list[Any]] = []
+    places: dict[tuple[object, ...], int] = {}
+
+    def place(outcome: TestOutcome) -> int:
+        values = [getattr(outcome, name) for name in _FIELDS]
+        key = tuple(tuple(sorted(v.items())) if isinstance(v, Mapping) else v for v in values)
+        if key not in places:
+            places[key] = len(table)
+            while values[-1] == _DEFAULTS[len(values) - 1]:
+                values.pop()
+            table.append([dict(v) if isinstance(v, Mapping) else v for v in values])
+        return places[key]
+
+    subtasks = [
+        {
+            "subtask": s.subtask,
+            "verdict": s.verdict,
+            "score": s.score,
+            "points": s.points,
+            "weighted_score": s.weighted_score,
+            "tests": [place(outcome) for outcome in s.tests],
+        }
+        for s in result.subtasks
+    ]
+    compiled = result.compile
+    return {
+        "submission": result.submission,
+        "year": result.problem.year,
+        "problem": result.problem.id,
+        "verdict": result.verdict,
+        "score": result.score,
+        "target": result.target,
+        "isolation": result.isolation,
+        "compile": [compiled.verdict, compiled.message, compiled.final, compiled.cpu_ms, compiled.wall_ms],
+        "subtasks": subtasks,
+        "outcomes": table,
+    }
+
+
+def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
+    """The result that `encode_result` wrote."""
+    outcomes = [_outcome(row) for row in values["outcomes"]]
+    verdict, message, final, cpu_ms, wall_ms = values["compile"]
+    return SubmissionResult(
+        submission=values["submission"],
+        problem=ProblemKey(year=values["year"], id=values["problem"]),
+        verdict=Verdict(values["verdict"]),
+        score=values["score"],
+        compile=CompileOutcome(
+            verdict=None if verdict is None else Verdict(verdict),
+            message=message,
+            final=final,
+            cpu_ms=cpu_ms,
+            wall_ms=wall_ms,
+        ),
+        subtasks=tuple(
+            SubtaskResult(
+                subtask=s["subtask"],
+                verdict=Verdict(s["verdict"]),
+                score=s["score"],
+                points=s["points"],
+                weighted_score=s["weighted_score"],
+                tests=tuple(outcomes[number] for number in s["tests"]),
+            )
+            for s in values["subtasks"]
+        ),
+        target=values["target"],
+        isolation=None if values["isolation"] is None else Isolation(values["isolation"]),
+    )
+
+
+def _outcome(row: list[Any]) -> TestOutcome:
+    named: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
+    return TestOutcome(**{**named, "verdict": Verdict(named["verdict"])})

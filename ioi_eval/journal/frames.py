@@ -1,0 +1,144 @@
+"""The journal's bytes. Pure: no file is opened here.
+
+The grammar, and why it is so, is told in the package's docstring.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+
+from ioi_eval.model import ProblemKey
+
+MAGIC = b"ioi-eval journal 1\n"
+"""The first line of every journal; the number is the version of the format."""
+
+_HEAD = re.compile(rb"([0-9a-f]{8}) ([0-9]{1,12}) ([0-9]{1,18}) ([hrfc]) ([0-9a-f]{32}) ([0-9a-f]{32}) ")
+HEAD_BYTES = 128  # the longest head is 109 bytes
+_NONE = bytes(16)
+
+
+class Kind(StrEnum):
+    """What a record tells."""
+
+    RUN = "h"  # a run began here, with these options
+    RESULT = "r"  # what a submission is worth
+    FAILED = "f"  # the judge program's own fault, the same twice: no score, and no retry unless asked for
+    COPY = "c"  # the same program as another submission's: where that one's record is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """What a record is found by.
+
+    Args:
+        submission: which submission of which problem, judged how.
+        program: which program, judged how, whoever sent it in.
+    """
+
+    submission: bytes
+    program: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Where one whole record lies.
+
+    Args:
+        offset: where its first byte is.
+        body: where its JSON begins.
+        end: one past its newline.
+        safe: how many bytes of the file were known to be on disk when it was written.
+        kind: what it tells.
+        keys: what it is found by.
+    """
+
+    offset: int
+    body: int
+    end: int
+    safe: int
+    kind: Kind
+    keys: Keys
+
+
+NO_KEYS = Keys(submission=_NONE, program=_NONE)
+
+
+def keys_of(problem: ProblemKey, submission: str, fingerprint: str) -> Keys:
+    """The keys of a submission's record.
+
+    Args:
+        problem: ids of submissions need be unique only within a problem.
+        submission: its id.
+        fingerprint: everything that determines the outcome.
+    """
+    text = f"{problem.year}\0{problem.id}\0{fingerprint}"
+    return Keys(submission=_digest(f"{text}\0{submission}"), program=_digest(text))
+
+
+def encode(kind: Kind, keys: Keys, body: bytes, *, safe: int) -> bytes:
+    """One record, framed.
+
+    Args:
+        kind: what it tells.
+        keys: what it is found by.
+        body: JSON on one line.
+        safe: how many bytes of the file are known to be on disk.
+    """
+    head = f"{len(body)} {safe} {kind.value} {keys.submission.hex()} {keys.program.hex()} ".encode()
+    return b"%08x %b%b\n" % (zlib.crc32(body, zlib.crc32(head)), head, body)
+
+
+def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame | None:
+    """The record that begins at a place of the buffer; `None` if no whole, undamaged one does.
+
+    Args:
+        buffer: bytes of a journal.
+        at: where in them the record should begin.
+        base: the buffer's own offset in the file.
+    """
+    head = _HEAD.match(buffer, at)
+    if head is None:
+        return None
+    body, end = head.end(), head.end() + int(head[2])
+    if end >= len(buffer) or buffer[end : end + 1] != b"\n":
+        return None
+    if zlib.crc32(buffer[at + 9 : end]) != int(head[1], 16):
+        return None
+    return Frame(
+        offset=base + at,
+        body=base + body,
+        end=base + end + 1,
+        safe=int(head[3]),
+        kind=Kind(head[4].decode()),
+        keys=Keys(submission=bytes.fromhex(head[5].decode()), program=bytes.fromhex(head[6].decode())),
+    )
+
+
+def body_length(head: bytes) -> int | None:
+    """How long a record is, newline included, told by its first `HEAD_BYTES`; `None` if they begin none."""
+    match = _HEAD.match(head)
+    return None if match is None else match.end() + int(match[2]) + 1
+
+
+def whole_frames(buffer: memoryview, at: int) -> Iterator[Frame]:
+    """The records from a place on, up to the first bytes that are none."""
+    while (frame := frame_at(buffer, at)) is not None:
+        yield frame
+        at = frame.end
+
+
+def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:
+    """Whole records that lie beyond damaged bytes: each begins after a newline."""
+    for newline in re.finditer(rb"\n", buffer[at:]):
+        frame = frame_at(buffer, at + newline.end())
+        if frame is not None:
+            yield frame
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

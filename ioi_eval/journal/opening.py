@@ -1,0 +1,148 @@
+"""Opening a journal: keeping other runs out, indexing what is there, mending a torn tail."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import mmap
+import os
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ioi_eval.errors import InputError
+from ioi_eval.journal import frames
+from ioi_eval.journal.frames import Keys, Kind
+from ioi_eval.journal.records import ADVICE
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a submission's record is. `failed`: it tells of a judge program's failure."""
+
+    offset: int
+    failed: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Index:
+    """Where the records are. Later records of the same submission win."""
+
+    submissions: dict[bytes, int] = field(default_factory=dict)
+    programs: dict[bytes, int] = field(default_factory=dict)
+    failed: set[bytes] = field(default_factory=set)
+
+    def add(self, kind: Kind, keys: Keys, offset: int) -> None:
+        """Take in a record."""
+        if kind is Kind.RUN:
+            return
+        self.submissions[keys.submission] = offset
+        self.failed.discard(keys.submission)
+        if kind is Kind.RESULT:
+            self.programs.setdefault(keys.program, offset)
+        elif kind is Kind.FAILED:
+            self.failed.add(keys.submission)
+
+    def find(self, keys: Keys) -> Stored | None:
+        """Where the result of that submission is, judged in just that way."""
+        offset = self.submissions.get(keys.submission)
+        return None if offset is None else Stored(offset, keys.submission in self.failed)
+
+    def leader(self, keys: Keys) -> int | None:
+        """Where the result of that program is, whoever sent it in. Never a JE."""
+        return self.programs.get(keys.program)
+
+
+def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
+    """What a run in this directory would find, without touching anything, and what it would say.
+
+    Raises:
+        InputError: the file is no journal, or damaged in the middle.
+    """
+    index, notes = Index(), list[str]()
+    path = directory / "journal"
+    if path.is_file():
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            load(path, fd, index, notes)
+        finally:
+            os.close(fd)
+    return index, tuple(notes)
+
+
+def lock(directory: Path, notes: list[str]) -> int:
+    """Keep other runs out of the directory until the returned descriptor is closed.
+
+    Raises:
+        InputError: another run is in there.
+    """
+    fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
+            os.close(fd)
+            raise InputError(
+                f"{directory}: {holder} is writing results here; wait for it to end, or choose another --out"
+            ) from None
+        notes.append(f"{directory}: this file system has no locks ({error.strerror}): start no second run here")
+    with contextlib.suppress(OSError):  # only for the message above; a full disk is told of later
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+    return fd
+
+
+def set_aside(path: Path, notes: list[str]) -> None:
+    """Keep an older journal under the first free number."""
+    if path.exists():
+        number = 1
+        while (kept := path.with_name(f"{path.name}.{number}")).exists():
+            number += 1
+        path.rename(kept)
+        notes.append(f"{path}: started over; the earlier journal is kept as {kept.name}")
+
+
+def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
+    """Index an existing journal.
+
+    Returns:
+        How long its valid part is, in bytes.
+
+    Raises:
+        InputError: it is no journal, or damaged in the middle.
+    """
+    size = os.fstat(fd).st_size
+    if size == 0:
+        return 0
+    with mmap.mmap(fd, size, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as buffer:
+        start = len(frames.MAGIC)
+        if buffer[:start] != frames.MAGIC:
+            if frames.MAGIC.startswith(bytes(buffer[:start])):
+                return 0  # killed while the first line was written
+            raise InputError(
+                f"{path}: not a journal of this version of ioi-eval; move it away, or choose another --out"
+            )
+        end = start
+        for frame in frames.whole_frames(buffer, start):
+            index.add(frame.kind, frame.keys, frame.offset)
+            end = frame.end
+        if end < size:
+            _judge_tail(path, buffer, end, notes)
+    return end
+
+
+def _judge_tail(path: Path, buffer: memoryview, end: int, notes: list[str]) -> None:
+    """Tell a torn tail, which may be cut off, from damage in the middle, which may not."""
+    beyond = list(frames.frames_beyond(buffer, end))
+    if any(frame.safe > end for frame in beyond):
+        raise InputError(
+            f"{path}: damaged at offset {end}, with {len(beyond)} whole records after it: {ADVICE}, or keep what "
+            f"comes before the damage with `truncate -s {end} {path}`: what came after is judged again"
+        )
+    lost = f" and {len(beyond)} records after it" if beyond else ""
+    notes.append(
+        f"{path}: an unfinished record{lost} at offset {end} ({len(buffer) - end} bytes) dropped: the last run was "
+        "stopped while writing; those submissions are judged again"
+    )

@@ -1,0 +1,139 @@
+"""Framed records in an open file: appended whole or not at all, and read back by offset."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.journal import frames
+from ioi_eval.journal.frames import Keys, Kind
+
+ADVICE = (
+    "something other than ioi-eval changed the file (a bad disk, an editor, a second writer). Start over with "
+    "--no-resume (the old journal is kept beside the new one)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A record, read back.
+
+    Args:
+        kind: what it tells.
+        body: its JSON.
+    """
+
+    kind: Kind
+    body: dict[str, Any]
+
+
+class RecordFile:
+    """Framed records in an open file, which has one writer.
+
+    Args:
+        fd: the file, open for reading and appending.
+        end: how long its valid part is.
+        name: what to call it in messages.
+    """
+
+    def __init__(self, fd: int, end: int, name: str) -> None:
+        self.fd = fd
+        self.end = end
+        self.safe = 0  # nothing is known of what an earlier process left to the kernel
+        self.name = name
+
+    def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
+        """Write a record at the end: whole, or, when the disk is full, not at all.
+
+        Returns:
+            Its offset.
+
+        Raises:
+            SetupError: it could not be written; the file is as it was.
+        """
+        offset = self.end
+        left = memoryview(frames.encode(kind, keys, body, safe=self.safe))
+        self.end += len(left)
+        try:
+            while left:
+                left = left[os.write(self.fd, left) :]
+        except OSError as error:
+            self.end = offset
+            with contextlib.suppress(OSError):  # what is torn here would be cut off at the next start anyway
+                os.ftruncate(self.fd, offset)
+            raise self._failed("write", error) from error
+        return offset
+
+    def sync(self) -> None:
+        """Have all that was appended on the disk itself.
+
+        Raises:
+            SetupError: the disk refuses.
+        """
+        end = self.end
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            raise self._failed("fsync", error) from error
+        self.safe = max(self.safe, end)
+
+    def read(self, offset: int) -> Record:
+        """The record at an offset.
+
+        Raises:
+            InputError: it is not what was written there.
+        """
+        buffer = os.pread(self.fd, 65536, offset)
+        length = frames.body_length(buffer[: frames.HEAD_BYTES])
+        while length is not None and len(buffer) < length:
+            more = os.pread(self.fd, length - len(buffer), offset + len(buffer))
+            if not more:
+                break
+            buffer += more
+        frame = frames.frame_at(buffer, base=offset)
+        if frame is None:
+            raise InputError(f"{self.name}: the record at offset {offset} is damaged; {ADVICE}")
+        return Record(kind=frame.kind, body=orjson.loads(buffer[frame.body - offset : frame.end - 1 - offset]))
+
+    def _failed(self, what: str, error: OSError) -> SetupError:
+        advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
+        return SetupError(
+            f"{self.name}: {what} failed: {error.strerror}. What was written before is valid; {advice}, "
+            "then run the same command again to go on"
+        )
+
+
+class Spool:
+    """Records that are needed until the end of this run only, in a file without a name."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - closed by close()
+        self._records = RecordFile(self._file.fileno(), 0, f"{directory}: temporary file")
+        self._index: dict[bytes, int] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def append(self, keys: Keys, body: bytes) -> None:
+        """Keep a record under its submission key."""
+        with self._lock:
+            self._index[keys.submission] = self._records.append(Kind.RESULT, keys, body)
+
+    def find(self, keys: Keys) -> dict[str, Any] | None:
+        """The record of that submission, if there is one."""
+        offset = self._index.get(keys.submission)
+        return None if offset is None else self._records.read(offset).body
+
+    def close(self) -> None:
+        """Forget all."""
+        self._file.close()

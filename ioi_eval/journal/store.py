@@ -1,0 +1,144 @@
+"""The journal of a run: opened by one process, appended to, read back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from ioi_eval.errors import SetupError
+from ioi_eval.journal import frames, opening
+from ioi_eval.journal.frames import Keys, Kind
+from ioi_eval.journal.opening import Index, Stored
+from ioi_eval.journal.records import Record, RecordFile
+
+SYNC_RECORDS = 64  # what a power cut may cost at most, in submissions: about a minute's work of a fast machine …
+SYNC_S = 2.0  # … or two seconds', whichever is less; fsync costs 1 to 30 ms
+
+
+class Journal:
+    """An open journal. Safe to use from several threads; one process only.
+
+    Args:
+        directory: where the file `journal` is, or will be.
+        options: what this run was asked to do, for those who read the journal.
+        resume: go on with the journal that is there; otherwise that one is kept under another name.
+        sync_records, sync_s: fsync after so many records, or when the oldest unsynced one is that old.
+        clock: seconds, monotonic.
+
+    Raises:
+        InputError: another run writes here, the file is no journal, or it is damaged in the middle.
+        SetupError: the directory or the file cannot be written.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        options: Mapping[str, object],
+        resume: bool = True,
+        sync_records: int = SYNC_RECORDS,
+        sync_s: float = SYNC_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = directory / "journal"
+        self.notes: list[str] = []
+        self._index = Index()
+        self._mutex = threading.Lock()
+        self._sync_records, self._sync_s, self._clock = sync_records, sync_s, clock
+        self._unsynced, self._oldest = 0, 0.0
+        with contextlib.ExitStack() as stack:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+                stack.callback(os.close, opening.lock(directory, self.notes))
+                if not resume:
+                    opening.set_aside(self.path, self.notes)
+                fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+                stack.callback(os.close, fd)
+                end = opening.load(self.path, fd, self._index, self.notes)
+                os.ftruncate(fd, end)
+                if end == 0:
+                    end = os.write(fd, frames.MAGIC)
+                    _sync_name(directory)
+            except OSError as error:
+                raise SetupError(f"{self.path}: cannot be written: {error.strerror}; choose another --out") from error
+            self._records = RecordFile(fd, end, str(self.path))
+            self._records.append(Kind.RUN, frames.NO_KEYS, orjson.dumps(dict(options), default=str))
+            self._records.sync()
+            self._closing = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._index.submissions)
+
+    def find(self, keys: Keys) -> Stored | None:
+        """Where the result of that submission is, judged in just that way."""
+        return self._index.find(keys)
+
+    def leader(self, keys: Keys) -> int | None:
+        """Where the result of that program is, whoever sent it in. Never a JE."""
+        return self._index.leader(keys)
+
+    def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
+        """Write a record; once this returns, a killed process does not lose it.
+
+        Args:
+            kind: RESULT, FAILED or COPY.
+            keys: what it is to be found by.
+            body: JSON on one line.
+
+        Returns:
+            Its offset.
+        """
+        with self._mutex:
+            offset = self._records.append(kind, keys, body)
+            self._index.add(kind, keys, offset)
+            self._unsynced += 1
+            if self._unsynced == 1:
+                self._oldest = self._clock()
+        self.sync_if_due()
+        return offset
+
+    def read(self, offset: int) -> Record:
+        """The record at an offset."""
+        return self._records.read(offset)
+
+    def sync(self) -> None:
+        """Have all that was appended on the disk itself."""
+        with self._mutex:
+            if self._unsynced:
+                self._records.sync()
+                self._unsynced = 0
+
+    def sync_if_due(self) -> None:
+        """`sync`, if enough is waiting for it, or for long enough."""
+        if self._unsynced >= self._sync_records or (self._unsynced and self._clock() - self._oldest >= self._sync_s):
+            self.sync()
+
+    def close(self) -> None:
+        """Sync, and let other runs in."""
+        with self._closing:
+            self.sync()
+
+
+def _sync_name(directory: Path) -> None:
+    """Have the file's name on the disk too."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

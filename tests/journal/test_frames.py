@@ -1,0 +1,53 @@
+"""The journal's bytes, without a file."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.journal import frames
+from ioi_eval.journal.frames import Kind, keys_of
+from ioi_eval.model import ProblemKey
+
+NILE = ProblemKey(year=2024, id="nile")
+bodies = st.binary(max_size=200).map(lambda raw: raw.replace(b"\n", b""))
+
+
+@given(st.lists(bodies, min_size=1, max_size=5), st.integers(0, 10**12))
+def test_frames_are_found_one_after_the_other(several: list[bytes], safe: int) -> None:
+    """What was framed is found again: kind, keys, body and all."""
+    keys = keys_of(NILE, "a", "f")
+    buffer = memoryview(b"".join(frames.encode(Kind.RESULT, keys, body, safe=safe) for body in several))
+    found = list(frames.whole_frames(buffer, 0))
+    assert [bytes(buffer[f.body : f.end - 1]) for f in found] == several
+    assert {(f.kind, f.keys, f.safe) for f in found} == {(Kind.RESULT, keys, safe)}
+    assert found[-1].end == len(buffer)
+
+
+@given(bodies, st.data())
+def test_a_flipped_bit_is_noticed(body: bytes, data: st.DataObject) -> None:
+    """No single damaged bit leaves a frame valid."""
+    frame = bytearray(frames.encode(Kind.RESULT, keys_of(NILE, "a", "f"), body, safe=0))
+    bit = data.draw(st.integers(0, len(frame) * 8 - 1))
+    frame[bit // 8] ^= 1 << (bit % 8)
+    assert frames.frame_at(bytes(frame)) is None
+
+
+def test_keys_tell_problem_submission_and_fingerprint_apart() -> None:
+    """Ids repeat over problems, problems over years, and programs over ids."""
+    first = keys_of(NILE, "1", "f")
+    assert keys_of(NILE, "2", "f").program == first.program
+    others = [
+        keys_of(NILE, "2", "f"),
+        keys_of(NILE, "1", "g"),
+        keys_of(ProblemKey(year=2023, id="nile"), "1", "f"),
+        keys_of(ProblemKey(year=2024, id="tree"), "1", "f"),
+    ]
+    assert first.submission not in {keys.submission for keys in others}
+
+
+def test_a_head_tells_the_length_of_its_record() -> None:
+    """A record longer than one read is fetched by that."""
+    frame = frames.encode(Kind.COPY, keys_of(NILE, "1", "f"), b"x" * 10**5, safe=10**17)
+    assert frames.body_length(frame[: frames.HEAD_BYTES]) == len(frame)
+    assert frames.body_length(b"no head at all") is None
