@@ -9,8 +9,10 @@
     └── SandboxError              our failure while a job was executed                   becomes JE
         ├── TransientError        may succeed elsewhere or later; retried, never journaled
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
-        │   └── OverloadError     the server itself says that it is too busy
+        │   ├── OverloadError     the server itself says that it is too busy
+        │   └── UnavailableError  no endpoint has been left for so long that the run had better end
         └── RejectedError         the server refuses this request for good (its words are kept)
+            └── UnservedError     this server lacks the runtime or the path; another may have it
 
 A verdict is never an exception and an exception is never a verdict. `scorer.py` is the one place where a
 `SandboxError` turns into JE. Messages say what was wrong, where, and what to do.
@@ -71,5 +73,13 @@ class OverloadError(TransientError):
     """The server itself says that it is too busy."""
 
 
+class UnavailableError(TransientError):
+    """No endpoint has been left for as long as jobs may wait. A run that meets it ends, and can be resumed."""
+
+
 class RejectedError(SandboxError):
     """The server refuses this request for good. Repeating it cannot help."""
+
+
+class UnservedError(RejectedError):
+    """This server lacks the runtime or the path that was asked for. Another one may have it."""
