@@ -1,0 +1,157 @@
+"""Content-addressed files on disk: where test data waits, so that a year of it is never in memory.
+
+Layout, below the cache directory: `blobs/<first two digits>/<sha256>`. An entry is written beside its place and
+renamed into it, so whoever sees the name sees the whole content, and any number of processes may share a store.
+At most one value passes through memory at a time, and a stream in pieces only.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.model import Blob
+
+_PIECE = 1024 * 1024
+
+
+class BlobStore:
+    """Bytes on disk by their hash, each kept once.
+
+    Args:
+        cache: the cache directory; made if absent. Blobs lie below `cache/blobs`.
+
+    Raises:
+        SetupError: the directory cannot be made, or others may write to it.
+    """
+
+    def __init__(self, cache: Path) -> None:
+        self._root = cache / "blobs"
+        self._checked: set[str] = set()
+        for directory in (cache, self._root):
+            make_private_directory(directory)
+
+    def put(self, content: bytes | BinaryIO) -> Blob:
+        """Keep `content` and return the reference to it. An entry that is there already is compared, not rewritten.
+
+        Args:
+            content: the bytes, or a stream that is read to its end in pieces.
+
+        Raises:
+            SetupError: the disk is full or refuses; or the entry that is there does not match its hash.
+        """
+        if isinstance(content, bytes):
+            digest = hashlib.sha256(content).hexdigest()
+            path = self._path(digest)
+            if not self._is_there(path, digest, len(content)):
+                with self._replacing(path) as file:
+                    file.write(content)
+            return Blob(path=path, size=len(content), sha256=digest)
+        return self._put_stream(content)
+
+    def _put_stream(self, stream: BinaryIO) -> Blob:
+        hasher = hashlib.sha256()
+        size = 0
+        with self._replacing(None) as file:
+            for piece in _pieces(stream):
+                hasher.update(piece)
+                size += len(piece)
+                file.write(piece)
+            file.flush()
+            digest = hasher.hexdigest()
+            path = self._path(digest)
+            if not self._is_there(path, digest, size):
+                path.parent.mkdir(mode=0o755, exist_ok=True)
+                os.replace(file.name, path)
+        return Blob(path=path, size=size, sha256=digest)
+
+    def _path(self, digest: str) -> Path:
+        return self._root / digest[:2] / digest
+
+    def _is_there(self, path: Path, digest: str, size: int) -> bool:
+        """Whether the entry exists, whole and undamaged. One of another size was cut by a crash and is written anew."""
+        try:
+            if path.stat().st_size != size:
+                return False
+            if digest not in self._checked:
+                with path.open("rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+                if found != digest:
+                    raise SetupError(
+                        f"the cache entry {path} does not match its hash: it was damaged or replaced;"
+                        f" delete {self._root}"
+                    )
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise SetupError(f"the cache entry {path} cannot be read: {error.strerror}") from error
+        self._checked.add(digest)
+        return True
+
+    @contextmanager
+    def _replacing(self, path: Path | None) -> Iterator[IO[bytes]]:
+        """A new file that takes the place of `path` when the block ends well (`None`: the block moves it itself)."""
+        directory = self._root if path is None else path.parent
+        try:
+            directory.mkdir(mode=0o755, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=directory, prefix=".new-", delete=False) as file:
+                try:
+                    os.fchmod(file.fileno(), 0o644)
+                    yield file
+                    file.flush()
+                    if path is not None:
+                        os.replace(file.name, path)
+                finally:
+                    Path(file.name).unlink(missing_ok=True)
+        except OSError as error:
+            raise _write_error(self._root, error) from error
+
+
+def _pieces(stream: BinaryIO) -> Iterator[bytes]:
+    """A stream in pieces. Its own failure must not look like one of the store."""
+    while True:
+        try:
+            piece = stream.read(_PIECE)
+        except OSError as error:
+            raise InputError(f"test data cannot be read: {error}") from error
+        if not piece:
+            return
+        yield piece
+
+
+def _write_error(root: Path, error: OSError) -> SetupError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return SetupError(
+            f"no room for test data in {root}: {error.strerror}; free space, or set IOI_EVAL_CACHE to another disk"
+        )
+    return SetupError(f"cannot write test data to {root}: {error.strerror}; set IOI_EVAL_CACHE to a place that can be")
+
+
+def make_private_directory(directory: Path) -> None:
+    """Make a directory of the cache that only its owner writes to, or check the one that is there.
+
+    Whoever can write to the cache can replace an expected output.
+
+    Raises:
+        SetupError: it cannot be made, belongs to somebody else, or others may write to it.
+    """
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o755, exist_ok=True)
+        status = directory.stat()
+    except OSError as error:
+        raise SetupError(
+            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE"
+        ) from error
+    if status.st_uid not in (os.geteuid(), 0):
+        raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise SetupError(f"others may write to the cache directory {directory}; chmod go-w it, or set IOI_EVAL_CACHE")

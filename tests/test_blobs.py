@@ -1,0 +1,152 @@
+"""The blob store: whole, once, unspoilt, whoever else writes at the same time."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError, SetupError
+
+
+def entries(cache: Path) -> list[Path]:
+    """Every file below the cache."""
+    return sorted(path for path in cache.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("content", [b"", b"3\n", b"\0\xff" * 700_000])
+def test_bytes_and_streams_make_the_same_entry(tmp_path: Path, content: bytes) -> None:
+    """The same content, however it comes, is one file of mode 644 that is named by its hash."""
+    store = BlobStore(tmp_path / "cache")
+    blob = store.put(content)
+    assert store.put(io.BytesIO(content)) == blob
+    assert blob.sha256 == hashlib.sha256(content).hexdigest()
+    assert blob.size == len(content)
+    assert blob.path.read_bytes() == content
+    assert entries(tmp_path) == [blob.path]
+    assert blob.path.stat().st_mode & 0o777 == 0o644
+
+
+def test_entry_is_used_again_not_rewritten(tmp_path: Path) -> None:
+    """A later store over the same directory finds the entry and leaves the file alone."""
+    first = BlobStore(tmp_path).put(b"data")
+    inode = first.path.stat().st_ino
+    for content in (b"data", io.BytesIO(b"data")):
+        assert BlobStore(tmp_path).put(content).path.stat().st_ino == inode
+
+
+def test_torn_entry_is_written_anew(tmp_path: Path) -> None:
+    """An entry that a crash cut short is replaced, as its size betrays it."""
+    blob = BlobStore(tmp_path).put(b"0123456789")
+    blob.path.write_bytes(b"01234")
+    assert BlobStore(tmp_path).put(b"0123456789").path.read_bytes() == b"0123456789"
+
+
+def test_entry_that_does_not_match_its_hash_is_refused(tmp_path: Path) -> None:
+    """Content of the right size but other bytes means damage or tampering: it is named, never used."""
+    blob = BlobStore(tmp_path).put(b"right")
+    blob.path.write_bytes(b"wrong")
+    with pytest.raises(SetupError, match=f"{blob.path} does not match its hash.*delete"):
+        BlobStore(tmp_path).put(b"right")
+
+
+def test_stream_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """A source that breaks in the middle is the input's fault, and no part of it stays."""
+
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell():
+                raise OSError("the disc was pulled out")
+            return super().read(min(size or 1, 1))
+
+    with pytest.raises(InputError, match="the disc was pulled out"):
+        BlobStore(tmp_path).put(Broken(b"xy"))
+    assert entries(tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_cache_that_others_may_write_to_is_refused(tmp_path: Path, mode: int) -> None:
+    """Whoever can write to the cache could replace an expected output."""
+    (tmp_path / "blobs").mkdir()
+    (tmp_path / "blobs").chmod(mode)
+    with pytest.raises(SetupError, match=r"others may write .*chmod go-w"):
+        BlobStore(tmp_path)
+
+
+def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
+    """Directories and entries are writable by their owner only, whatever the umask."""
+    previous = os.umask(0)
+    try:
+        blob = BlobStore(tmp_path / "a" / "cache").put(b"x" * 10)
+        BlobStore(tmp_path / "a" / "cache")
+    finally:
+        os.umask(previous)
+    for path in (blob.path, blob.path.parent, blob.path.parent.parent, tmp_path / "a" / "cache"):
+        assert path.stat().st_mode & 0o022 == 0, path
+
+
+def test_cache_in_place_of_a_file_says_so(tmp_path: Path) -> None:
+    """A cache path that is a file is refused with what to do."""
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(SetupError, match=r"cannot be made.*IOI_EVAL_CACHE"):
+        BlobStore(tmp_path / "cache")
+
+
+def test_processes_that_write_at_once_agree(tmp_path: Path) -> None:
+    """Four processes that put the same values in different orders leave each value once, whole."""
+    script = """
+import random, sys
+from pathlib import Path
+from ioi_eval.blobs import BlobStore
+store = BlobStore(Path(sys.argv[1]))
+order = list(range(40))
+random.Random(sys.argv[2]).shuffle(order)
+for n in order:
+    blob = store.put(b"%d" % n * (1 + 5000 * n))
+    assert blob.path.stat().st_size == blob.size
+"""
+    running = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), str(seed)]) for seed in range(4)]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0, 0]
+    kept = entries(tmp_path)
+    assert len(kept) == 40
+    assert all(hashlib.sha256(path.read_bytes()).hexdigest() == path.name for path in kept)
+
+
+def test_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
+    """On a real file system of 64 KiB the store says that there is no room, and leaves no part of the value."""
+    script = """
+import sys
+from pathlib import Path
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import SetupError
+store = BlobStore(Path(sys.argv[1]) / "cache")
+try:
+    store.put(b"x" * 1_000_000)
+except SetupError as error:
+    print(error)
+print([path.name for path in Path(sys.argv[1]).rglob("*") if path.is_file()])
+"""
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare")
+    mount = f'mount -t tmpfs -o size=64k,mode=755 none {tmp_path} && exec {sys.executable} -c "$0" {tmp_path}'
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    if done.returncode != 0 and "unshare" in done.stderr:
+        pytest.skip("no user namespaces")
+    words, left = done.stdout.splitlines()
+    assert "no room for test data" in words
+    assert "IOI_EVAL_CACHE" in words
+    assert left == "[]"
