@@ -1,0 +1,114 @@
+"""What authors state about their solutions, and whether a result agrees. Pure.
+
+Two vocabularies are in use. Labels of official packages (`incorrect`, `time_limit`, …) have the meaning that TPS
+gives them; our own names (`TLE`, `WA`, …, and `FAILED` for anything but full marks) mean the verdict itself. Both
+speak of a *subtask*, whose verdict is that of its first test with the lowest score.
+
+A label can also be all that is known of a solution: a CMS export sorts solutions into folders by their label and
+drops the exceptions that TPS states per subtask. Among IOI 2024's *sphinx*, `correct/subtask1.cpp` scores 3 of 100
+and `failed/GA_heuristic.cpp` 64: the label is the verdict of those subtasks that were not excepted. So it is
+contradicted only where *no* subtask that is worth points agrees with it (`agrees_as_a_whole`); `model_solution`,
+which has no exceptions, is contradicted by any subtask.
+
+Source: TPS, `scripts/internal/invoke_util.py` and `scripts/exporters/CMS.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import SubtaskResult, Verdict
+
+MODEL_SOLUTION = "model_solution"
+_CORRECT = frozenset({Verdict.AC})
+_CRASHED = frozenset({Verdict.RE, Verdict.MLE})
+_NOT_CORRECT = frozenset(Verdict) - {Verdict.AC, Verdict.JE, Verdict.SKIPPED}
+
+_VERDICTS: Mapping[str, frozenset[Verdict]] = {
+    MODEL_SOLUTION: _CORRECT,
+    "correct": _CORRECT,
+    "incorrect": frozenset({Verdict.WA}),
+    "protocol_violation": frozenset({Verdict.WA}),
+    "partially_correct": frozenset({Verdict.PA}),
+    "time_limit": frozenset({Verdict.TLE}),
+    "memory_limit": _CRASHED,  # TPS has no verdict of its own for memory
+    "runtime_error": _CRASHED,
+    "time_limit_and_runtime_error": _CRASHED | {Verdict.TLE},
+    "failed": _NOT_CORRECT,
+    "FAILED": _NOT_CORRECT,
+    **{verdict.value: frozenset({verdict}) for verdict in Verdict if verdict not in (Verdict.JE, Verdict.SKIPPED)},
+}
+_WORDS: Mapping[str, str] = {"protocol_violation": "protocol violation"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What is stated of a solution, or of it in one subtask.
+
+    Args:
+        name: as it was stated.
+        verdicts: those that agree.
+        words: what the checker's or manager's message must hold, in any case; empty for nothing.
+    """
+
+    name: str
+    verdicts: frozenset[Verdict]
+    words: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Expectation:
+        """An expectation by its name.
+
+        Raises:
+            InputError: it has none that is known.
+        """
+        verdicts = _VERDICTS.get(text)
+        if verdicts is None:
+            raise InputError(f"unknown expectation {text!r}; known are {', '.join(_VERDICTS)}")
+        return cls(name=text, verdicts=verdicts, words=_WORDS.get(text, ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a solution did in one subtask.
+
+    Args:
+        verdict: of the first test with the lowest score.
+        points: what the subtask is worth.
+        message: the checker's or manager's words there.
+    """
+
+    verdict: Verdict
+    points: float = 0.0
+    message: str = ""
+
+    @classmethod
+    def of(cls, result: SubtaskResult) -> Observation:
+        """What a subtask's result says, with the words of the test that decided it."""
+        deciding = next((test for test in result.tests if test.verdict is result.verdict), None)
+        return cls(verdict=result.verdict, points=result.points, message=deciding.message if deciding else "")
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there is anything to compare: a failure of ours neither agrees nor disagrees."""
+        return self.verdict not in (Verdict.JE, Verdict.SKIPPED)
+
+
+def agrees(expectation: Expectation, seen: Observation) -> bool:
+    """Whether what was seen in a subtask is what was stated of it. Never true of a failure of ours."""
+    return seen.verdict in expectation.verdicts and expectation.words in seen.message.lower()
+
+
+def agrees_as_a_whole(expectation: Expectation, seen: Sequence[Observation]) -> bool:
+    """Whether what was seen in all subtasks can be what a label of the whole solution states.
+
+    Args:
+        expectation: the label.
+        seen: one observation a subtask; those worth nothing (samples) do not count where others are worth something.
+    """
+    counted = [one for one in seen if one.points > 0] or list(seen)
+    if expectation.name == MODEL_SOLUTION:
+        return bool(seen) and all(agrees(expectation, one) for one in seen)
+    return any(agrees(expectation, one) for one in counted)

@@ -1,0 +1,110 @@
+"""What agrees with what authors state: TPS's rules, and what a label of a CMS export can still say."""
+
+from __future__ import annotations
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.expectations import Expectation, Observation, agrees, agrees_as_a_whole
+from ioi_eval.model import SubtaskResult, TestOutcome, Verdict
+
+ALL = set(Verdict)
+OURS = {Verdict.JE, Verdict.SKIPPED}
+MEANINGS = {
+    "model_solution": {"AC"},
+    "correct": {"AC"},
+    "incorrect": {"WA"},
+    "partially_correct": {"PA"},
+    "time_limit": {"TLE"},
+    "memory_limit": {"RE", "MLE"},
+    "runtime_error": {"RE", "MLE"},
+    "time_limit_and_runtime_error": {"RE", "MLE", "TLE"},
+    "failed": {str(verdict) for verdict in ALL - OURS - {Verdict.AC}},
+    "FAILED": {str(verdict) for verdict in ALL - OURS - {Verdict.AC}},
+    "protocol_violation": set[str](),  # not without its words
+    "TLE": {"TLE"},
+    "AC": {"AC"},
+    "SV": {"SV"},
+    "CE": {"CE"},
+}
+
+
+def seen(verdict: str, points: float = 10, message: str = "") -> Observation:
+    """An observation in short."""
+    return Observation(verdict=Verdict(verdict), points=points, message=message)
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_each_expectation_agrees_with_exactly_its_verdicts(name: str) -> None:
+    """Every verdict is tried against every expectation; a failure of ours agrees with none."""
+    agreeing = {str(verdict) for verdict in Verdict if agrees(Expectation.parse(name), seen(verdict))}
+    assert agreeing == MEANINGS[name]
+
+
+def test_protocol_violation_is_told_by_its_words() -> None:
+    """IOI's testlib prints them with small or capital letters, and then more."""
+    expectation = Expectation.parse("protocol_violation")
+    assert agrees(expectation, seen("WA", message="Protocol Violation\nSolution exited"))
+    assert agrees(expectation, seen("WA", message="Output isn't correct: Protocol violation"))
+    assert not agrees(expectation, seen("WA", message="Output isn't correct"))
+    assert not agrees(expectation, seen("RE", message="Protocol violation"))
+
+
+def test_unknown_expectation_lists_the_known_ones() -> None:
+    """A misspelt label is named, with what it could have been."""
+    with pytest.raises(InputError, match=r"unknown expectation 'wrong'.*incorrect.*FAILED"):
+        Expectation.parse("wrong")
+
+
+def test_verdicts_that_are_ours_cannot_be_expected() -> None:
+    """Nobody can state that we will fail."""
+    for verdict in OURS:
+        with pytest.raises(InputError):
+            Expectation.parse(verdict.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "verdicts", "agreement"),
+    [
+        ("model_solution", ["AC", "AC"], True),
+        ("model_solution", ["AC", "PA"], False),
+        ("correct", ["AC", "WA"], True),  # sphinx, correct/subtask1.cpp
+        ("correct", ["PA", "WA"], False),
+        ("failed", ["AC", "AC", "WA"], True),  # sphinx, failed/GA_heuristic.cpp
+        ("failed", ["AC", "AC"], False),
+        ("incorrect", ["AC", "TLE", "WA"], True),
+        ("incorrect", ["AC", "TLE"], False),
+        ("time_limit", ["AC", "TLE"], True),
+        ("time_limit", ["AC", "WA"], False),  # machine, time_limit/sol_tle.cpp with the packaged manager
+        ("partially_correct", ["PA", "WA"], True),
+        ("incorrect", ["CE", "CE"], False),
+        ("failed", ["CE", "CE"], True),
+        ("failed", ["JE", "JE"], False),
+        ("model_solution", [], False),
+    ],
+)
+def test_label_of_a_whole_solution(label: str, verdicts: list[str], agreement: bool) -> None:
+    """A label is contradicted where no subtask agrees with it; a model solution by any subtask."""
+    observations = [seen(verdict) for verdict in verdicts]
+    assert agrees_as_a_whole(Expectation.parse(label), observations) is agreement
+
+
+def test_samples_do_not_speak_for_the_whole() -> None:
+    """A subtask worth nothing decides only where all are worth nothing."""
+    incorrect = Expectation.parse("incorrect")
+    assert not agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC")])
+    assert agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC", points=0)])
+
+
+def test_observation_takes_the_words_of_the_deciding_test() -> None:
+    """Of several tests, the words of the one that gave the subtask its verdict count."""
+    tests = (
+        TestOutcome(test="1", verdict=Verdict.AC, score=1.0, message="fine"),
+        TestOutcome(test="2", verdict=Verdict.WA, score=0.0, message="Protocol violation"),
+        TestOutcome(test="3", verdict=Verdict.SKIPPED, score=None),
+    )
+    result = SubtaskResult(subtask="01-a", verdict=Verdict.WA, score=0.0, points=20, weighted_score=0.0, tests=tests)
+    observation = Observation.of(result)
+    assert observation == seen("WA", points=20, message="Protocol violation")
+    assert observation.is_judged
+    assert agrees(Expectation.parse("protocol_violation"), observation)
