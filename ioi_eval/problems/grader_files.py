@@ -1,0 +1,155 @@
+"""Which of a problem's files is what: linked with the submission, seen by it, checker, manager.
+
+The paths are those of `open-r1/ioi` and of CMS export packages: `graders/` is what a submission is compiled with
+(and where the manager lies), `checker/` is the checker's own. The submission sees headers below `graders/` only:
+not `testlib.h`, which is the manager's, and no source of the grader, the checker or the manager.
+Source: CMS, `cmscontrib/loaders/tps.py`; the reference's `compile` script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import SourceFile, TaskType
+from ioi_eval.problems import grader_config
+
+_HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
+_SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl", ".ipp", ".tpp")
+_SCRIPT_ENDINGS = ("", ".py", ".sh")  # a judge program that is run as it is
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_JUDGE_FOLDERS = {"checker": ("checker", "graders", ""), "manager": ("graders", "manager", "")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraderFiles:
+    """A problem's files by their use. The names are those of `Problem`."""
+
+    config: str
+    linked: tuple[SourceFile, ...]
+    headers: tuple[SourceFile, ...]
+    checker: SourceFile | None
+    checker_files: tuple[SourceFile, ...]
+    manager: SourceFile | None
+    manager_files: tuple[SourceFile, ...]
+
+
+def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...]:
+    """The files of `grader_files`, without those that have no content (as the reference leaves them out).
+
+    Raises:
+        InputError: a path leads out of the problem, or two contents claim the same path.
+    """
+    found: dict[str, SourceFile] = {}
+    for path, content in pairs:
+        if not content:
+            continue
+        clean = PurePosixPath(path)
+        if clean.is_absolute() or ".." in clean.parts or not clean.parts or "\0" in path:
+            raise InputError(f"grader_files holds the path {path!r}; only paths inside the problem are allowed")
+        file = SourceFile(path=str(clean), content=content.encode("utf-8", "replace"))
+        if found.setdefault(file.path, file) != file:
+            raise InputError(f"grader_files holds {file.path} twice, with different contents")
+    return tuple(found.values())
+
+
+def config_text(files: Sequence[SourceFile]) -> str:
+    """The content of `graders/grader_config.json`; empty where there is none."""
+    return next((file.content.decode() for file in files if file.path == grader_config.PATH), "")
+
+
+def linked_source(files: Sequence[SourceFile], task_type: TaskType) -> SourceFile | None:
+    """The source that is linked with every submission, by its name.
+
+    Some packages call the stub of a Communication task `grader.cpp`, as CMS's loader allows.
+    """
+    names = ("grader.cpp", "stub.cpp") if task_type is TaskType.BATCH else ("stub.cpp", "grader.cpp")
+    by_path = {file.path: file for file in files}
+    return next((by_path[f"graders/{name}"] for name in names if f"graders/{name}" in by_path), None)
+
+
+def headers_for(files: Sequence[SourceFile], linked: SourceFile | None) -> tuple[SourceFile, ...]:
+    """What a submission may include: the headers below `graders/`, and whatever these and the grader include."""
+    below = {file.path.removeprefix("graders/"): file for file in files if file.path.startswith("graders/")}
+    seen = {path: file for path, file in below.items() if path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"}
+    waiting = [*seen.values(), *([linked] if linked else [])]
+    while waiting:
+        for path in includes(waiting.pop()):
+            if path in below and path not in seen and below[path] is not linked:
+                seen[path] = below[path]
+                waiting.append(below[path])
+    return tuple(file for path, file in below.items() if path in seen)
+
+
+def includes(file: SourceFile) -> tuple[str, ...]:
+    """The paths that a source includes in quotes."""
+    return tuple(_INCLUDE.findall(file.content.decode("utf-8", "replace")))
+
+
+def judge_program(
+    files: Sequence[SourceFile], role: str, is_private: Callable[[SourceFile], bool]
+) -> tuple[SourceFile | None, tuple[SourceFile, ...]]:
+    """The checker or manager, and the files that its source may include.
+
+    Args:
+        files: all files of the problem.
+        role: `checker` or `manager`.
+        is_private: tells the files that belong to the submission's side and are not handed on.
+
+    Raises:
+        InputError: what has its name is neither C++ source nor a script.
+    """
+    by_path = {file.path: file for file in files}
+    for folder in _JUDGE_FOLDERS[role]:
+        base = f"{folder}/{role}" if folder else role
+        for ending in (".cpp", ".cc", *_SCRIPT_ENDINGS):
+            program = by_path.get(base + ending)
+            if program is None:
+                continue
+            if not ending and not program.content.startswith(b"#!"):
+                raise InputError(f"{program.path} is neither C++ source (.cpp) nor a script that begins with #!")
+            return program, _beside(files, program, is_private)
+    return None, ()
+
+
+def _beside(
+    files: Sequence[SourceFile], program: SourceFile, is_private: Callable[[SourceFile], bool]
+) -> tuple[SourceFile, ...]:
+    folder = program.path.removesuffix(program.name)
+    endings = _SOURCE_ENDINGS if program.path.endswith(_SOURCE_ENDINGS) else ""  # a script may use any file
+    return tuple(
+        file
+        for file in files
+        if file.path.startswith(folder) and file is not program and not is_private(file) and file.path.endswith(endings)
+    )
+
+
+def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, *, link: bool) -> GraderFiles:
+    """Sort a problem's files by their use.
+
+    Args:
+        files: as `read_pairs` gives them.
+        problem_id: names the submission's own file, of which a package may hold a template.
+        task_type: decides between grader and stub.
+        link: whether a grader or stub is linked at all.
+    """
+    linked = linked_source(files, task_type) if link else None
+    submission = f"graders/{problem_id.lower()}.cpp"
+
+    def is_private(file: SourceFile) -> bool:
+        return file.path in (submission, "graders/grader.cpp", "graders/stub.cpp")
+
+    checker, checker_files = judge_program(files, "checker", is_private)
+    manager, manager_files = judge_program(files, "manager", is_private)
+    return GraderFiles(
+        config=config_text(files),
+        linked=(linked,) if linked else (),
+        headers=headers_for(files, linked),
+        checker=checker,
+        checker_files=checker_files,
+        manager=manager,
+        manager_files=manager_files,
+    )

@@ -1,0 +1,163 @@
+"""IOI problems: rows as in `open-r1/ioi`, one a subtask, and rows as in `open-r1/ioi-test-cases`, to `Problem`s.
+
+A problem that cannot be judged rightly is not judged at all: it is named in `ProblemSet.unusable` with the reason,
+and the others go on. Only a source that cannot be read, or a row that does not say which problem it belongs to, ends
+the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask
+from ioi_eval.problems.ioi_rules import Sheet, check_std, problem_from, read_sheet
+from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.test_data import TestData, collect_tests
+
+PROBLEM_COLUMNS = (
+    *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit"),
+    *("task_type", "score_type", "test_names", "grader_files"),
+    *("checker_protocol", "cxx_std", "manager_args", "checker_after_manager"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemSet:
+    """What a data set of problems comes to.
+
+    Args:
+        problems: ready to be judged, in the order of the rows.
+        unusable: why the others are not; their submissions are not judged, which is not 0 points.
+    """
+
+    problems: Mapping[ProblemKey, Problem]
+    unusable: Mapping[ProblemKey, InputError]
+
+
+@dataclass(slots=True)
+class _Group:
+    """The rows of one problem: what they share, and what each adds."""
+
+    sheet: Sheet | None = None
+    subtasks: list[Subtask] = field(default_factory=list)
+    error: InputError | None = None
+
+
+def load_problems(
+    problem_source: RowSource,
+    test_source: RowSource,
+    blobs: BlobStore,
+    *,
+    years: Collection[int] | None = None,
+    ids: Collection[str] | None = None,
+    std: str | None = None,
+) -> ProblemSet:
+    """Read problems and their tests.
+
+    Args:
+        problem_source: one row a subtask; rows of a problem are told by (year, id), as ids repeat over the years.
+        test_source: one row a test; only those that a subtask names are kept.
+        blobs: where the test data is put; nothing large stays in memory.
+        years: only problems of these years.
+        ids: only problems with these ids.
+        std: a C++ standard for all problems, instead of each one's own.
+
+    Raises:
+        InputError: a source cannot be read, or `std` is none.
+        RowError: a row does not say which problem or test it is.
+    """
+    check_std(std)
+    groups = _grouped(problem_source, years, ids)
+    drafts: dict[ProblemKey, Problem] = {}
+    unusable: dict[ProblemKey, InputError] = {}
+    for key, group in groups.items():
+        try:
+            drafts[key] = _draft(key, group, std)
+        except InputError as error:
+            unusable[key] = _placed(key, error)
+    found = collect_tests(test_source, {key: draft.subtasks for key, draft in drafts.items()}, blobs)
+    problems: dict[ProblemKey, Problem] = {}
+    for key, draft in drafts.items():
+        try:
+            problems[key] = _with_tests(draft, found[key])
+        except InputError as error:
+            unusable[key] = _placed(key, error)
+    return ProblemSet(problems=problems, unusable=unusable)
+
+
+def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
+    """The problems without their tests: all that can be wrong with the problem rows is found.
+
+    Raises:
+        InputError: the first thing that is wrong.
+    """
+    drafts = []
+    for key, group in _grouped(problem_source, None, None).items():
+        try:
+            drafts.append(_draft(key, group, None))
+        except InputError as error:
+            raise _placed(key, error) from error
+    return tuple(drafts)
+
+
+def _grouped(source: RowSource, years: Collection[int] | None, ids: Collection[str] | None) -> dict[ProblemKey, _Group]:
+    groups: dict[ProblemKey, _Group] = {}
+    for row in source.iterate(PROBLEM_COLUMNS):
+        key = ProblemKey(year=row.integer("year"), id=row.identifier("id"))
+        if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
+            continue
+        group = groups.setdefault(key, _Group())
+        if group.error is None:
+            try:
+                _add(group, row)
+            except InputError as error:
+                group.error = error
+    return groups
+
+
+def _add(group: _Group, row: Row) -> None:
+    sheet = read_sheet(row)
+    if group.sheet is None:
+        group.sheet = sheet
+    for shared in fields(Sheet):
+        if shared.compare and getattr(sheet, shared.name) != getattr(group.sheet, shared.name):
+            raise row.error(f"{shared.name} differs from that of the problem's first row")
+    name = row.identifier("subtask")
+    points = row.number_of("score")
+    tests = row.texts("test_names")
+    if any(name == other.name for other in group.subtasks):
+        raise row.error(f"subtask {name} occurs twice")
+    if points < 0:
+        raise row.error(f"subtask {name} is worth {points:g} points")
+    if not tests:
+        raise row.error(f"subtask {name} has no tests: its test_names is empty")
+    if len(set(tests)) != len(tests):
+        twice = next(test for test in tests if tests.count(test) > 1)
+        raise row.error(f"subtask {name} names the test {twice} twice")
+    group.subtasks.append(Subtask(name=name, points=points, tests=tests))
+
+
+def _draft(key: ProblemKey, group: _Group, std: str | None) -> Problem:
+    if group.error is not None or group.sheet is None:
+        raise group.error or InputError("has no rows")
+    return problem_from(key, group.sheet, tuple(group.subtasks), std)
+
+
+def _with_tests(draft: Problem, data: TestData) -> Problem:
+    if data.error is not None:
+        raise data.error
+    if draft.checker_protocol is CheckerProtocol.WHITE_DIFF:
+        answers = [case.answer for case in data.cases.values()]
+        if None in answers or not any(answers):
+            raise InputError("has no checker, and its tests have no test_output to compare with")
+    return replace(draft, tests=data.cases, notes=(*draft.notes, *data.notes))
+
+
+def _placed(key: ProblemKey, error: InputError) -> InputError:
+    """The error with the problem it is about; a row's error says it already."""
+    if isinstance(error, RowError) or str(error).startswith("problem "):
+        return error
+    return type(error)(f"problem {key}: {error}")

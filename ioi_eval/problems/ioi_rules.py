@@ -1,0 +1,198 @@
+"""What an IOI problem's row and files mean together: the rules of CMS, and where the row's word stands above.
+
+Limits and type in the row hold against those in `grader_config.json`, which travels unread through many hands; a
+difference is noted. A difference in what would run (the task type) is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, SourceFile, Subtask, TaskType
+from ioi_eval.problems.grader_config import GraderConfig, check_score_type, parse_grader_config, parse_task_type
+from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
+from ioi_eval.problems.row import Row
+
+_STD = re.compile(r"(c|gnu)\+\+(98|03|11|14|17|20|23|26)")
+_LEAST_MEMORY = 1024 * 1024  # under this no C++ program starts: the number was meant in another unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """What all rows of a problem say alike. Fields that are `None` are left to the configuration."""
+
+    name: str | None = field(compare=False)
+    day: str | None = field(compare=False)
+    task_type: TaskType | None
+    time_limit: float | None
+    memory_limit: int | None
+    score_precision: int
+    grader_files: tuple[SourceFile, ...]
+    checker_protocol: CheckerProtocol | None
+    cxx_std: str | None
+    manager_args: tuple[str, ...] | None
+    checker_after_manager: bool | None
+
+
+def read_sheet(row: Row) -> Sheet:
+    """Read the columns that a problem's rows share.
+
+    Raises:
+        RowError: a value is none that the column may have.
+        UnsupportedError: a task type, score type or checker protocol that is not supported.
+    """
+    where = f"{row.source}, row {row.number}"
+    check_score_type(row.optional_text("score_type"), where)
+    task_type = row.optional_text("task_type")
+    time_limit = None if row.values.get("time_limit") is None else row.number_of("time_limit")
+    if time_limit is not None and time_limit <= 0:
+        raise row.error(f"time_limit is {time_limit:g}, where CPU seconds above 0 are needed")
+    memory_limit = row.integer("memory_limit") if row.has("memory_limit") else None
+    if memory_limit is not None and memory_limit < _LEAST_MEMORY:
+        raise row.error(f"memory_limit is {memory_limit}, where bytes are needed (1 MiB or more)")
+    precision = row.integer("score_precision", 2)  # Source: CMS's default of a TPS task
+    if precision < 0:
+        raise row.error(f"score_precision is {precision}, where a number of decimals is needed")
+    std = row.optional_text("cxx_std")
+    check_std(std)
+    return Sheet(
+        name=row.optional_text("name"),
+        day=row.identifier("day") if row.has("day") else None,
+        task_type=None if task_type is None else parse_task_type(task_type, where),
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        score_precision=precision,
+        grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
+        checker_protocol=_protocol(row.optional_text("checker_protocol"), where),
+        cxx_std=std,
+        manager_args=_manager_args(row),
+        checker_after_manager=row.boolean("checker_after_manager", False) if row.has("checker_after_manager") else None,
+    )
+
+
+def check_std(std: str | None) -> None:
+    """Refuse what is no C++ standard.
+
+    Raises:
+        InputError: it is none.
+    """
+    if std is not None and not _STD.fullmatch(std):
+        raise InputError(f"{std!r} is no C++ standard; give one as g++ calls it (gnu++17, c++20)")
+
+
+def default_std(year: int) -> str:
+    """The standard of a year's contest. Source: IOI 2024's rules were the first to accept C++20."""
+    return "gnu++17" if year <= 2023 else "gnu++20"
+
+
+def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...], std: str | None) -> Problem:
+    """The problem, still without its tests.
+
+    Raises:
+        InputError: something that judging needs is missing, or contradicts itself.
+        UnsupportedError: something that is not supported.
+    """
+    config = parse_grader_config(config_text(sheet.grader_files), sheet.task_type)
+    if config.task_type is None:
+        raise InputError("neither the row nor graders/grader_config.json gives a task_type")
+    task_type = config.task_type
+    files = classify(sheet.grader_files, key.id, task_type, link=config.linked is not False)
+    _check_linking(key, files, config)
+    is_batch = task_type is TaskType.BATCH
+    has_checker = _has_checker(sheet, config, files, task_type)
+    if not is_batch and files.manager is None:
+        raise InputError("a Communication task needs a manager; grader_files holds no graders/manager.cpp")
+    return Problem(
+        key=key,
+        name=sheet.name or key.id,
+        day=sheet.day,
+        task_type=task_type,
+        time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s),
+        memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes)),
+        score_precision=sheet.score_precision,
+        subtasks=subtasks,
+        tests={},
+        linked=files.linked,
+        headers=files.headers,
+        checker=files.checker if has_checker else None,
+        checker_files=files.checker_files if has_checker else (),
+        checker_protocol=_protocol_in_use(sheet.checker_protocol, is_batch and not has_checker),
+        manager=None if is_batch else files.manager,
+        manager_files=() if is_batch else files.manager_files,
+        manager_args=config.manager_args if sheet.manager_args is None else sheet.manager_args,
+        checker_after_manager=has_checker and not is_batch,
+        processes=1 if is_batch else config.processes or 1,
+        process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
+        cxx_std=std or sheet.cxx_std or default_std(key.year),
+        notes=_conflicts(key, sheet, config),
+    )
+
+
+def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) -> None:
+    """Find out now what would make every submission a compilation error."""
+    if files.linked or config.linked is False:
+        return
+    name = "grader.cpp" if config.task_type is TaskType.BATCH else "stub.cpp"
+    header = next((file.path for file in files.headers if file.name.lower() == f"{key.id.lower()}.h"), None)
+    if config.linked or header:
+        reason = f"there is a header {header}" if header else "its configuration says that one is linked"
+        raise InputError(f"grader_files holds no graders/{name}, though {reason}")
+
+
+def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_type: TaskType) -> bool:
+    """Whether a checker program decides: for Communication, on what the manager printed."""
+    if task_type is TaskType.BATCH:
+        wanted = False if sheet.checker_protocol is CheckerProtocol.WHITE_DIFF else config.comparator
+        if sheet.checker_protocol in (CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS):
+            wanted = True
+        reason = "its outputs are to be compared by one"
+    else:
+        if sheet.checker_protocol is CheckerProtocol.WHITE_DIFF:
+            raise UnsupportedError("checker_protocol white-diff is for Batch; in Communication the manager decides")
+        wanted = sheet.checker_after_manager
+        reason = "checker_after_manager is true"
+    if wanted and files.checker is None:
+        raise InputError(f"grader_files holds no checker/checker.cpp, though {reason}")
+    return files.checker is not None if wanted is None else wanted
+
+
+def _protocol_in_use(stated: CheckerProtocol | None, compares: bool) -> CheckerProtocol:
+    return CheckerProtocol.WHITE_DIFF if compares else stated or CheckerProtocol.CMS
+
+
+def _limit(name: str, stated: float | None, configured: float | None) -> float:
+    limit = configured if stated is None else stated
+    if limit is None:
+        raise InputError(f"neither the row nor graders/grader_config.json gives a {name}")
+    return limit
+
+
+def _conflicts(key: ProblemKey, sheet: Sheet, config: GraderConfig) -> tuple[str, ...]:
+    compared = (
+        ("time_limit", sheet.time_limit, config.time_limit_s),
+        ("memory_limit", sheet.memory_limit, config.memory_limit_bytes),
+        ("id", key.id.lower(), config.code.lower() if config.code else None),
+    )
+    return tuple(
+        f"the row's {name} {ours} holds, not grader_config.json's {theirs}"
+        for name, ours, theirs in compared
+        if ours is not None and theirs is not None and ours != theirs
+    )
+
+
+def _protocol(text: str | None, where: str) -> CheckerProtocol | None:
+    if text is None:
+        return None
+    if text not in set(CheckerProtocol):
+        known = ", ".join(CheckerProtocol)
+        raise UnsupportedError(f"{where}: checker_protocol {text!r} is not supported; {known} are")
+    return CheckerProtocol(text)
+
+
+def _manager_args(row: Row) -> tuple[str, ...] | None:
+    if not row.has("manager_args"):
+        return None
+    value = row.values["manager_args"]
+    return tuple(value.split()) if isinstance(value, str) else row.texts("manager_args")

@@ -1,0 +1,166 @@
+"""One row of a data set, read column by column with errors that say where.
+
+Rows come from JSONL, Parquet, Arrow and the Hub, so the same value arrives as `2024`, `2024.0` or `"2024"`, as a list
+or an array, as `null` or NaN. The readers here take all of these for what they plainly mean, and refuse the rest
+with source, row and column. `rows.py` makes the rows.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ioi_eval.errors import RowError
+
+_WORDS = reprlib.Repr()
+_WORDS.maxstring = _WORDS.maxother = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row and where it stands.
+
+    Args:
+        source: the file or data set, for messages.
+        number: counted from 1 as an editor counts lines.
+        values: by column.
+    """
+
+    source: str
+    number: int
+    values: Mapping[str, Any]
+
+    @property
+    def columns(self) -> str:
+        """The columns that there are, for messages."""
+        return ", ".join(self.values) or "none"
+
+    def error(self, problem: str) -> RowError:
+        """The error to raise about this row."""
+        return RowError(self.source, self.number, problem)
+
+    def has(self, column: str) -> bool:
+        """Whether the column holds something: neither absent, nor null, nor NaN (pandas' null)."""
+        value = self.values.get(column)
+        return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+    def text(self, column: str) -> str:
+        """A text that must be there and not be empty."""
+        value = self.optional_text(column)
+        if not value:
+            raise self._missing(column, "a text")
+        return value
+
+    def optional_text(self, column: str) -> str | None:
+        """A text, or `None` where there is none."""
+        if not self.has(column):
+            return None
+        value = self.values[column]
+        if not isinstance(value, str):
+            raise self._wrong(column, "a text")
+        return value
+
+    def identifier(self, column: str) -> str:
+        """A name that must be there; numbers become text (a table's 7.0 is 7)."""
+        value = self.values.get(column)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self.text(column)
+
+    def integer(self, column: str, default: int | None = None) -> int:
+        """A whole number, also where a table has made `2024.0` or `"2024"` of it."""
+        if default is not None and not self.has(column):
+            return default
+        value = self.values.get(column)
+        if isinstance(value, str) and value.strip().removeprefix("-").isdecimal():
+            value = int(value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self._missing(column, "a whole number")
+        return value
+
+    def number_of(self, column: str) -> float:
+        """A finite number."""
+        value = self.values.get(column)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise self._missing(column, "a finite number")
+        return float(value)
+
+    def boolean(self, column: str, default: bool) -> bool:
+        """A truth value."""
+        if not self.has(column):
+            return default
+        value = self.values[column]
+        if not isinstance(value, bool):
+            raise self._wrong(column, "true or false")
+        return value
+
+    def items(self, column: str) -> Sequence[Any]:
+        """A list that must be there, also where it arrives as a tuple or an array."""
+        value = _as_list(self.values.get(column))
+        if not isinstance(value, list):
+            raise self._missing(column, "a list")
+        return value
+
+    def texts(self, column: str) -> tuple[str, ...]:
+        """A list of texts that must be there."""
+        values = self.items(column)
+        for value in values:
+            if not isinstance(value, str):
+                raise self.error(f"{column} holds {_short(value)}, where a list of texts is needed")
+        return tuple(values)
+
+    def pairs(self, column: str) -> tuple[tuple[str, str | None], ...]:
+        """A list of `[name, content]` pairs that must be there; a content may be null."""
+        found = []
+        for item in self.items(column):
+            pair = _as_list(item)
+            if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+                raise self.error(f"{column} holds {_short(item)}, where pairs of path and content are needed")
+            name, content = pair
+            if content is not None and not isinstance(content, str):
+                raise self.error(f"the content of {name} in {column} is {_short(content)}, where a text is needed")
+            found.append((name, content))
+        return tuple(found)
+
+    def _missing(self, column: str, needed: str) -> RowError:
+        if self.has(column) or (column in self.values and self.values[column] is not None):
+            return self._wrong(column, needed)
+        return self.error(f"{column} is missing ({needed} is needed); the row has: {self.columns}")
+
+    def _wrong(self, column: str, needed: str) -> RowError:
+        return self.error(f"{column} is {_short(self.values[column])}, where {needed} is needed")
+
+
+class RowSource(Protocol):
+    """Rows that can be read more than once, in the same order each time."""
+
+    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
+        """The rows, one at a time; with `columns`, only those (and of them, those that there are)."""
+        ...
+
+    def describe(self) -> str:
+        """What this is, for messages."""
+        ...
+
+    def with_configs(self, names: Sequence[str]) -> RowSource:
+        """The part in the configurations of these names, where the source keeps its rows by configuration."""
+        ...
+
+
+def _as_list(value: Any) -> Any:
+    """Tuples and arrays as lists."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _short(value: object) -> str:
+    """A value in few words: it may be a program of 50 MB."""
+    return _WORDS.repr(value)

@@ -1,0 +1,72 @@
+"""Data sets of the Hugging Face Hub, through `datasets`, which downloads them once and memory-maps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from ioi_eval.errors import InputError
+from ioi_eval.problems.row import Row
+from ioi_eval.rows.source import Source, choose_splits
+from ioi_eval.rows.tables import rows_of_dataset
+
+Answer = TypeVar("Answer")
+
+
+class HubSource(Source):
+    """A data set of the Hub.
+
+    Args:
+        name: its id, `owner/name`; or a folder of the same make, which `datasets` takes as well.
+        configs: the configurations to read, one after the other; empty for the only one.
+        all_splits: read all splits, not only the obvious one.
+    """
+
+    def __init__(self, name: str, *, configs: Sequence[str] = (), all_splits: bool = False) -> None:
+        self._name = name
+        self._configs = tuple(configs)
+        self._all_splits = all_splits
+        self._taken: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """The data set; once it has been read, with the splits that were taken."""
+        return self._label(", ".join(self._configs), ", ".join(self._taken))
+
+    def with_configs(self, names: Sequence[str]) -> HubSource:
+        """Only these configurations (years), unless others were asked for or the data set is not kept that way."""
+        if self._configs:
+            return self
+        import datasets
+
+        there = self._asked(datasets.get_dataset_config_names)
+        taken = [name for name in names if name in there]
+        if not taken and len(there) > 1 and "default" not in there:
+            raise InputError(f"{self.describe()} has the configurations {', '.join(there)}, none of {', '.join(names)}")
+        return HubSource(self._name, configs=taken, all_splits=self._all_splits)
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows of each configuration and split in turn."""
+        import datasets
+
+        for config in self._configs or (None,):
+            splits = self._asked(datasets.load_dataset, config)
+            remedy = "the id of one that has; or save the split with `save_to_disk` and give the folder"
+            self._taken = choose_splits(list(splits), self._all_splits, self.describe(), remedy)
+            for split in self._taken:
+                yield from rows_of_dataset(self._label(config, split), splits[split], columns)
+
+    def _asked(self, ask: Callable[..., Answer], *args: str | None) -> Answer:
+        """What the Hub, or the cache of what was downloaded, answers."""
+        from datasets.exceptions import DatasetsError
+
+        try:
+            return ask(self._name, *args)
+        except (OSError, ValueError, DatasetsError) as error:
+            raise InputError(
+                f"there is no file or folder {self._name}, so it was taken for a data set of the Hub, which cannot be"
+                f" read: {error}. Check the path or the name, the network, and HF_TOKEN if it is not public"
+            ) from error
+
+    def _label(self, config: str | None, split: str) -> str:
+        parts = ": ".join(part for part in (config, split) if part)
+        return f"the Hub data set {self._name}" + (f" ({parts})" if parts else "")

@@ -1,0 +1,103 @@
+"""JSON Lines, plain or gzipped: an object a line. Blank lines are passed over, and counted in line numbers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from ioi_eval.errors import InputError
+from ioi_eval.problems.row import Row
+from ioi_eval.rows.source import Source
+
+_LONGEST_LINE = 1024 * 1024 * 1024  # the largest test of a real data set is 22 MB; beyond this it is another format
+_BOM = b"\xef\xbb\xbf"
+
+
+class JsonLines(Source):
+    """A `.jsonl` or `.jsonl.gz` file, read line by line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def describe(self) -> str:
+        """The file's path."""
+        return str(self._path)
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The objects, in order; of an unwanted column nothing is kept."""
+        wanted = None if columns is None else frozenset(columns)
+        for number, line in enumerate(self._lines(), 1):
+            text = line.removeprefix(_BOM) if number == 1 else line
+            if not text or text.isspace():
+                continue
+            row = Row(source=str(self._path), number=number, values=_parsed(str(self._path), number, text))
+            if wanted is not None:
+                values = {column: value for column, value in row.values.items() if column in wanted}
+                row = Row(source=row.source, number=number, values=values)
+            yield row
+
+    def _lines(self) -> Iterator[bytes]:
+        number = 0
+        try:
+            with self._opened() as file:
+                while line := file.readline(_LONGEST_LINE):
+                    number += 1
+                    if len(line) == _LONGEST_LINE:
+                        raise InputError(f"{self._path}, line {number} is longer than 1 GiB: this is no JSONL file")
+                    yield line
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(
+                f"{self._path} is damaged or cut off after line {number}: {error}; get it again"
+            ) from error
+        except OSError as error:
+            raise InputError(f"{self._path} cannot be read: {error.strerror or error}") from error
+
+    def _opened(self) -> BinaryIO:
+        if self._path.name.endswith(".gz"):
+            return cast("BinaryIO", gzip.open(self._path, "rb"))
+        return self._path.open("rb")
+
+
+def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
+    """One line as an object. What orjson refuses but Python's own writer makes (NaN, half emojis) is read too."""
+    row = Row(source=source, number=number, values={})
+    try:
+        values = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        values = _parsed_slowly(row, line)
+    if not isinstance(values, dict):
+        raise row.error(f"is a JSON {_kind(values)}, where an object with columns is needed")
+    return values
+
+
+def _parsed_slowly(row: Row, line: bytes) -> Any:
+    torn = "" if line.endswith(b"\n") else "; the file ends within this row: remove it, or get the file again"
+    try:
+        return _whole(json.loads(line.decode("utf-8")))
+    except UnicodeDecodeError as error:
+        raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){torn}") from error
+    except ValueError as error:
+        raise row.error(f"is not JSON: {error}{torn}") from error
+    except RecursionError as error:
+        raise row.error("is JSON that is nested too deeply") from error
+
+
+def _whole(value: Any) -> Any:
+    """The value with lone surrogates (half an emoji, cut by a writer) replaced, so that it can be written again."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return value
+
+
+def _kind(value: object) -> str:
+    return {list: "list", str: "text", bool: "truth value", type(None): "null"}.get(type(value), "number")

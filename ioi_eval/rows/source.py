@@ -1,0 +1,106 @@
+"""What every source of rows is, and the choice of splits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import InputError
+from ioi_eval.problems.row import Row
+
+
+class Source(ABC):
+    """Rows that can be read again and again, in the same order each time."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What this is, for messages: the file, or the data set with what was taken of it."""
+
+    @abstractmethod
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows, maybe none: what a kind of source implements."""
+
+    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
+        """The rows, one at a time.
+
+        Args:
+            columns: only these (and of them, those that there are); `None` for all.
+
+        Raises:
+            InputError: the source cannot be read, or has no rows.
+            RowError: a row cannot be read.
+        """
+        empty = True
+        for row in self.rows(columns):
+            empty = False
+            yield row
+        if empty:
+            raise InputError(f"{self.describe()} is empty: it has no rows")
+
+    def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
+        """The part in these configurations, where the source keeps its rows by configuration; else all of it."""
+        return self
+
+
+class Chain(Source):
+    """Several sources, one after the other. Some may be empty, as a shard may, but not all.
+
+    Args:
+        parts: in order.
+        name: what they are together.
+    """
+
+    def __init__(self, parts: Sequence[Source], name: str) -> None:
+        self._parts = tuple(parts)
+        self._name = name
+
+    def describe(self) -> str:
+        """The folder, with what was taken of it."""
+        return self._name
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows of the first part, then those of the second, …"""
+        for part in self._parts:
+            yield from part.rows(columns)
+
+
+def choose_splits(there: Sequence[str], all_splits: bool, what: str, remedy: str) -> tuple[str, ...]:
+    """Which splits are read: all, or the obvious one.
+
+    Args:
+        there: the splits that there are.
+        all_splits: whether all are wanted.
+        what: the data set, for the message.
+        remedy: what the user can name instead.
+
+    Raises:
+        InputError: there is none, or several and none of them the obvious one.
+    """
+    if all_splits and there:
+        return tuple(there)
+    for obvious in ("train", "test"):
+        if obvious in there:
+            return (obvious,)
+    if len(there) == 1:
+        return (there[0],)
+    found = f"the splits {', '.join(there)}, neither train nor test among them" if there else "no splits"
+    raise InputError(f"{what} has {found}; give {remedy}")
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """A small JSON file that says how a data set was saved.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    try:
+        value = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}; save the data set again") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path} is not an object; save the data set again")
+    return value
