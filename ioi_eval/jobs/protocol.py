@@ -160,7 +160,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         signal=signal_name(line["signal"]),
         limit=line["limit"],
         attempted={str(name): int(count) for name, count in line["attempted"].items()},
-        near_limit=abs(cpu_ms / 1000 - time_limit_s) <= NEAR_LIMIT * time_limit_s,
+        near_limit=abs(line["cpu_us"] - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
         evidence=_text(line["stderr"]),
         check_cpu_ms=line["judge"]["cpu_us"] / 1000,
         judge_program=line.get("program") if verdict is Verdict.JE else None,

@@ -7,6 +7,7 @@ is synchronous, so that a cancellation cannot lose a slot on the way.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -47,10 +48,11 @@ class Slots:
         try:
             return await future
         except asyncio.CancelledError:
-            if future.done() and not future.cancelled():
+            if not future.cancelled():  # the slots were handed over, and nobody will use them
                 self._release(future.result())
             else:
-                self._waiting.remove((need, future))
+                with contextlib.suppress(ValueError):  # a release in between may have passed over it already
+                    self._waiting.remove((need, future))
                 self._wake()
             raise
 

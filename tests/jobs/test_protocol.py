@@ -1,0 +1,130 @@
+"""The runner's answer is believed as a whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransportError
+from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.model import Isolation, Stage, Verdict
+
+NONCE = "0123456789abcdef" * 2
+NAMES = {0: "0-01", 1: "0-02"}
+
+
+def stage(*lines: dict[str, Any], end: bool = True, **changes: Any) -> Stage:
+    """A run stage whose stdout holds these lines and, unless told otherwise, the right end line."""
+    closing = {"end": True, "nonce": NONCE, "lines": len(lines), "isolation": "full", "runner": 1} | changes
+    texts = [json.dumps(line) for line in (*lines, *([closing] if end else []))]
+    return Stage(stdout="\n".join(texts) + "\n", stderr="", code=0)
+
+
+def line(**changes: Any) -> dict[str, Any]:
+    """A run line, AC unless changed."""
+    return {
+        "test": 0, "verdict": "AC", "score": "1.0", "message": "ok", "cpu_us": 1000, "wall_us": 2000, "idle_us": 0,
+        "memory_bytes": 1 << 20, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
+        "judge": {"cpu_us": 10, "wall_us": 20},
+    } | changes  # fmt: skip
+
+
+def read(answer: Stage) -> Any:
+    """Read a run answer under a limit of 1 s."""
+    return run_answer(answer, NONCE, names=NAMES, time_limit_s=1.0)
+
+
+def test_whole_answer_becomes_outcomes() -> None:
+    """Names, numbers, signals and bytes arrive as what they are."""
+    answer = read(stage(line(), line(test=1, verdict="RE", score="0", signal=11, code=0, message="\u00c3\u00a4")))
+    assert answer.isolation is Isolation.FULL
+    assert answer.outcomes[0].score == 1.0
+    assert answer.outcomes[0].cpu_ms == 1.0
+    assert answer.outcomes[1].signal == "SIGSEGV"
+    assert answer.outcomes[1].exit_code is None
+    assert answer.outcomes[1].message == "ä"
+
+
+def test_judge_fault_has_no_score_and_names_the_program() -> None:
+    """JE: score None, whose fault, its words."""
+    fault = {"program": "checker", "fault": "score", "words": "nan"}
+    outcome = read(stage(line(verdict="JE", score=None, **fault))).outcomes[0]
+    assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
+    assert outcome.message == "checker: score nan"
+
+
+@pytest.mark.parametrize(
+    ("cpu_us", "near"), [(899_000, False), (900_000, True), (1_000_000, True), (1_100_000, True), (1_101_000, False)]
+)
+def test_near_limit_is_ten_percent(cpu_us: int, near: bool) -> None:
+    """Marked within 10 % of the limit on either side."""
+    assert read(stage(line(cpu_us=cpu_us))).outcomes[0].near_limit is near
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        stage(line(), end=False),
+        stage(line(), nonce="f" * 32),
+        stage(line(), lines=2),
+        stage(line(test=0), line(test=0)),
+        stage(line(verdict="AC", score="0.5")),
+        stage(line(verdict="TLE", score="1")),
+        stage(line(verdict="AC", score=None)),
+        stage(line(verdict="PA", score="nan")),
+        stage(line(verdict="JE", score=None, test=7)),
+        stage(line(verdict="XX")),
+        Stage(stdout="", stderr="", code=0),
+        Stage(stdout="not json\n", stderr="", code=0),
+        Stage(stdout="[1]\n", stderr="", code=0),
+        Stage(stdout='{"test":0', stderr="", code=None, signal="SIGKILL"),
+    ],
+)
+def test_damaged_answer_is_a_transport_error(damaged: Stage) -> None:
+    """Nothing that is cut, doubled, contradictory or foreign becomes a verdict."""
+    with pytest.raises(TransportError):
+        read(damaged)
+
+
+def test_faults_are_told_apart() -> None:
+    """Too little isolation is the machine's matter, a bad plan is ours."""
+    with pytest.raises(IsolationError, match="no seccomp"):
+        read(Stage(stdout=json.dumps({"fault": "isolation", "words": "no seccomp", "nonce": NONCE}), stderr="", code=3))
+    with pytest.raises(RejectedError, match="plan"):
+        read(Stage(stdout=json.dumps({"fault": "plan", "words": "line 3", "nonce": NONCE}), stderr="", code=3))
+
+
+@given(st.integers(min_value=0, max_value=2000), st.binary(max_size=8))
+def test_cut_anywhere_is_never_a_verdict(cut: int, tail: bytes) -> None:
+    """An answer cut at any byte, with or without rubbish after it, is refused."""
+    whole = stage(line(), line(test=1)).stdout
+    damaged = whole[: min(cut, len(whole) - 2)] + tail.decode("latin-1")
+    with pytest.raises(SandboxError):
+        read(Stage(stdout=damaged, stderr="", code=0))
+
+
+def test_artifacts_arrive_byte_for_byte() -> None:
+    """The artifact is what was sent; one of another length is refused."""
+    step = {
+        "step": 0,
+        "code": 0,
+        "signal": 0,
+        "limit": None,
+        "cpu_us": 5,
+        "wall_us": 6,
+        "memory_bytes": 7,
+        "output": "",
+    }
+    artifact = {"artifact": "a.out", "base64": base64.b64encode(b"\x7fELF\0").decode(), "bytes": 5}
+    answer = compile_answer(stage(step, artifact), NONCE)
+    assert answer.artifacts == {"a.out": b"\x7fELF\0"}
+    assert answer.steps[0].code == 0
+    with pytest.raises(TransportError, match="arrived with"):
+        compile_answer(stage(step, artifact | {"bytes": 6}), NONCE)
+    with pytest.raises(TransportError, match="malformed"):
+        compile_answer(stage(step, artifact | {"base64": "!"}), NONCE)

@@ -1,0 +1,91 @@
+"""One child process: bounds, deadline, cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import TransientError
+from ioi_eval.sandbox.process import ProcessEnd, run_process
+
+
+def run(script: str, **options: Any) -> ProcessEnd:
+    """Run a shell script under wide limits."""
+    options = {"wall_ms": 20_000, "output_bytes": 1 << 20, "environment": {"PATH": os.environ["PATH"]}} | options
+    return asyncio.run(run_process(("/bin/bash", "-c", script),  # dash cannot name a descriptor over 9 **options))
+
+
+def test_streams_code_and_signal_are_kept_apart() -> None:
+    """stdout, stderr, exit code; a signal is a negative code."""
+    end = run("cat; echo err >&2; exit 3", stdin=b"in")
+    assert (end.stdout, end.stderr, end.returncode) == (b"in", b"err\n", 3)
+    assert run("kill -SEGV $$").returncode == -11
+
+
+def test_environment_is_empty_by_default() -> None:
+    """Nothing of ours leaks into a box."""
+    assert b"HOME" not in run("/usr/bin/env", environment=None).stdout
+
+
+def test_deadline_keeps_what_was_written() -> None:
+    """Killed at the deadline; what came before it is there."""
+    end = run("echo early; sleep 60", wall_ms=300)
+    assert end.timed_out
+    assert end.stdout == b"early\n"
+
+
+def test_flood_is_stopped_at_the_bound() -> None:
+    """A program that writes for ever is killed and does not fill our memory."""
+    end = run("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", output_bytes=100_000)
+    assert end.overflowed
+    assert len(end.stdout) <= 100_000
+
+
+def test_stderr_flood_does_not_block_or_grow() -> None:
+    """What is over the bound of stderr is thrown away, and the program goes on."""
+    end = run("head -c 3000000 /dev/zero >&2; echo done")
+    assert end.stdout == b"done\n"
+    assert len(end.stderr) < 1_200_000
+
+
+def test_input_that_is_not_read_is_no_error() -> None:
+    """A program need not read its input."""
+    assert run("exit 0", stdin=b"x" * 1_000_000).returncode == 0
+
+
+def test_missing_program_is_our_failure() -> None:
+    """What cannot be started is never a verdict."""
+    with pytest.raises(TransientError, match="cannot start"):
+        asyncio.run(run_process(("/nonexistent/program",), wall_ms=1000, output_bytes=1))
+
+
+def test_cancellation_kills_the_group() -> None:
+    """When the caller is cancelled, the program and its children are gone."""
+
+    async def scenario() -> int:
+        read, write = os.pipe()
+        script = f"(echo $$ >&{write}; sleep 300) & sleep 300"
+        task = asyncio.ensure_future(
+            run_process(
+                ("/bin/bash", "-c", script),  # dash cannot name a descriptor over 9
+                descriptors=(write,),
+                environment={"PATH": os.environ["PATH"]},
+                wall_ms=60_000,
+                output_bytes=10,
+            )
+        )
+        pid = int(await asyncio.to_thread(os.read, read, 20))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        os.close(write)
+        # all writers of the pipe are gone: the group is dead
+        assert await asyncio.to_thread(os.read, read, 20) == b""
+        os.close(read)
+        return pid
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(asyncio.run(scenario()), 0)
