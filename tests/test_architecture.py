@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("scores",),
     ("jobs",),
     ("judging",),
+    ("programs", "fingerprint"),
     ("scorer",),
     ("selection",),
     ("journal",),

@@ -1,0 +1,137 @@
+"""Everything that is compiled before a submission can run: the runner, a problem's grader, checker and manager.
+
+Each is compiled once per source and toolchain, on the target that will run it, and kept in the artifact store. A
+problem whose own programs do not compile cannot be judged at all, which is JE for each of its submissions, with the
+compiler's words, and no retry will help: `ProblemProgramError`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.errors import SandboxError, TransientError
+from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
+from ioi_eval.model import Blob, Content, Problem, SourceFile
+from ioi_eval.sandbox import Sandbox, Target
+
+ATTEMPTS = 3
+"""How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
+
+_JUDGE_STD = "gnu++17"
+"""For checkers and managers. Source: what official packages of IOI 2020 to 2024 are written for."""
+
+
+class ProblemProgramError(SandboxError):
+    """A program of the problem's own (grader, checker, manager) does not compile. Final: the package is at fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemPrograms:
+    """A problem's own programs on one target.
+
+    Args:
+        runner: the in-box judge.
+        objects: what is linked with a submission, by file name.
+        checker, manager: ready to start; `None` where the problem has none.
+    """
+
+    runner: Content
+    objects: tuple[tuple[str, Content], ...] = ()
+    checker: Content | None = None
+    manager: Content | None = None
+
+
+class Builder:
+    """Compiles on one sandbox, through one artifact store.
+
+    Args:
+        sandbox: executes the compile jobs.
+        artifacts: keeps what may be kept.
+        policy: its compile limits hold.
+    """
+
+    def __init__(self, sandbox: Sandbox, artifacts: ArtifactStore, policy: Policy) -> None:
+        self._sandbox = sandbox
+        self._artifacts = artifacts
+        self._policy = policy
+
+    async def runner(self, target: Target) -> Blob:
+        """The runner for a target.
+
+        Raises:
+            SetupError: it does not compile there.
+            SandboxError: the job could not be run.
+        """
+
+        async def build() -> bytes:
+            nonce = secrets.token_hex(16)
+            job = compiling.runner_job(target.toolchain, nonce=nonce)
+            return compiling.runner_binary(await self._sandbox.execute(job, target), nonce)
+
+        return await self._artifacts.ensure(compiling.runner_key(target.toolchain), build)
+
+    async def problem_programs(self, problem: Problem, target: Target) -> ProblemPrograms:
+        """A problem's own programs.
+
+        Raises:
+            ProblemProgramError: one of them does not compile.
+            SandboxError: a job could not be run.
+        """
+        runner = await self.runner(target)
+        return ProblemPrograms(
+            runner=runner,
+            objects=await self._objects(problem, runner, target),
+            checker=await self._judge_program("checker", problem.checker, problem.checker_files, runner, target),
+            manager=await self._judge_program("manager", problem.manager, problem.manager_files, runner, target),
+        )
+
+    async def compile(
+        self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
+    ) -> CompileAnswer:
+        """Follow a recipe on a target; a lost answer is asked for again.
+
+        Raises:
+            SandboxError: the job could not be run.
+        """
+        for attempt in range(ATTEMPTS):
+            nonce = secrets.token_hex(16)
+            job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, trusted=trusted, alone=alone)
+            try:
+                execution = await self._sandbox.execute(job, target)
+                return compile_answer(execution.run, nonce)
+            except TransientError:
+                if attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _objects(self, problem: Problem, runner: Content, target: Target) -> tuple[tuple[str, Content], ...]:
+        recipe = compiling.grader_recipe(problem, target.toolchain, std=self._policy.std)
+        if recipe is None:
+            return ()
+        return tuple([(name, await self._kept(recipe, name, runner, target)) for name in recipe.artifacts])
+
+    async def _judge_program(
+        self, what: str, source: SourceFile | None, beside: tuple[SourceFile, ...], runner: Content, target: Target
+    ) -> Content | None:
+        if source is None:
+            return None
+        if not compiling.is_compiled(source):
+            return source.content
+        recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=_JUDGE_STD)
+        return await self._kept(recipe, what, runner, target)
+
+    async def _kept(self, recipe: compiling.Recipe, name: str, runner: Content, target: Target) -> Blob:
+        """One artifact of a trusted recipe, from the store or newly built."""
+
+        async def build() -> bytes:
+            answer = await self.compile(recipe, runner, target, trusted=True)
+            if name not in answer.artifacts:
+                words = answer.steps[-1].output.strip() if answer.steps else "the compiler was not started"
+                raise ProblemProgramError(f"the problem's {recipe.what} does not compile: {words[-2000:]}")
+            return answer.artifacts[name]
+
+        return await self._artifacts.ensure(f"{recipe.key(target.toolchain)}-{name}", build)

@@ -1,0 +1,120 @@
+"""Fingerprints: everything that can change an outcome changes them, nothing else does."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.config import Policy
+from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.model import (
+    Blob,
+    CheckerProtocol,
+    Isolation,
+    Problem,
+    ProblemKey,
+    ProcessIO,
+    SourceFile,
+    Submission,
+    Subtask,
+    TaskType,
+    TestCase,
+)
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
+
+PROBLEM = Problem(
+    key=ProblemKey(year=2026, id="sum"),
+    name="Sum",
+    task_type=TaskType.BATCH,
+    time_limit_s=1.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"1 2\n", answer=b"3\n")},
+    cxx_std="gnu++17",
+)
+SUBMISSION = Submission(id="x", problem=PROBLEM.key, code="int main(){}")
+TARGET = Target(
+    name="local",
+    profile="bundled",
+    toolchain=Toolchain(command="g++", version="12", machine="x86_64", static=True),
+    slots=1,
+    isolation=Isolation.FULL,
+)
+
+CHANGES: dict[str, Any] = {
+    "key": ProblemKey(year=2025, id="sum"),
+    "task_type": TaskType.COMMUNICATION,
+    "time_limit_s": 2.0,
+    "memory_limit_bytes": 1,
+    "score_precision": 0,
+    "subtasks": (Subtask(name="01", points=50, tests=("a",)),),
+    "tests": {"a": TestCase(name="a", input=b"1 2\n", answer=b"4\n")},
+    "linked": (SourceFile(path="graders/grader.cpp", content=b""),),
+    "headers": (SourceFile(path="graders/sum.h", content=b""),),
+    "checker": SourceFile(path="checker/checker.cpp", content=b""),
+    "checker_files": (SourceFile(path="checker/t.h", content=b""),),
+    "checker_protocol": CheckerProtocol.TESTLIB,
+    "manager": SourceFile(path="graders/manager.cpp", content=b""),
+    "manager_files": (SourceFile(path="graders/t.h", content=b""),),
+    "manager_args": ("x",),
+    "checker_after_manager": True,
+    "processes": 2,
+    "process_io": ProcessIO.FIFO_IO,
+    "cxx_std": "gnu++20",
+}
+WITHOUT_EFFECT = {"name": "Another title", "day": "2", "notes": ("a note",)}
+
+
+def fingerprint(problem: Problem = PROBLEM, submission: Submission = SUBMISSION, **target: Any) -> str:
+    """The fingerprint under the default policy."""
+    return Fingerprints(Policy()).of(problem, submission, replace(TARGET, **target))
+
+
+def test_every_field_of_a_problem_is_classified() -> None:
+    """A field added to `Problem` must be put into one of the two tables above."""
+    assert {field.name for field in fields(Problem)} == CHANGES.keys() | WITHOUT_EFFECT.keys()
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_what_can_change_an_outcome_changes_the_fingerprint(field: str) -> None:
+    """Tests, limits, judge programs, rules."""
+    assert fingerprint(replace(PROBLEM, **{field: CHANGES[field]})) != fingerprint()
+
+
+@pytest.mark.parametrize("field", WITHOUT_EFFECT)
+def test_titles_do_not(field: str) -> None:
+    """A corrected title judges nothing again."""
+    assert fingerprint(replace(PROBLEM, **{field: WITHOUT_EFFECT[field]})) == fingerprint()
+
+
+def test_submission_policy_and_target_count() -> None:
+    """The program, the rule that found it, settings, compiler, isolation; not the id."""
+    reference = fingerprint()
+    others = [
+        fingerprint(submission=replace(SUBMISSION, code="int main(){return 1;}")),
+        fingerprint(submission=replace(SUBMISSION, code=None)),
+        fingerprint(submission=replace(SUBMISSION, code="\ud800")),
+        fingerprint(submission=replace(SUBMISSION, extraction="fence:cpp")),
+        fingerprint(submission=replace(SUBMISSION, fixes=("includes",))),
+        fingerprint(isolation=Isolation.REDUCED),
+        fingerprint(profile="classic"),
+        fingerprint(toolchain=replace(TARGET.toolchain, version="13")),
+        Fingerprints(Policy(output_bytes=1)).of(PROBLEM, SUBMISSION, TARGET),
+    ]
+    assert len({reference, *others}) == len(others) + 1
+    assert fingerprint(submission=replace(SUBMISSION, id="y")) == reference
+
+
+def test_a_blob_counts_as_its_bytes(tmp_path: Path) -> None:
+    """Where test data lies does not matter, what it is does."""
+    import hashlib
+
+    digest = hashlib.sha256(b"1 2\n").hexdigest()
+    first = TestCase(name="a", input=Blob(path=tmp_path / "x", size=4, sha256=digest), answer=b"3\n")
+    second = TestCase(name="a", input=Blob(path=tmp_path / "y", size=4, sha256=digest), answer=b"3\n")
+    assert fingerprint(replace(PROBLEM, tests={"a": first})) == fingerprint(replace(PROBLEM, tests={"a": second}))
+    assert fingerprint(replace(PROBLEM, tests={"a": first})) == fingerprint()
