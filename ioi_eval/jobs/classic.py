@@ -1,0 +1,221 @@
+"""The classic profile: one test a job, in the source documents' own contract. Pure.
+
+    graders/<problem_id>.cpp  input.txt  correct_output.txt  every grader file   and the scripts   compile  run
+
+`compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
+managers, checks the output, and prints the score to stdout and feedback to stderr. `classic_answer.py` reads them.
+
+Workers with the `cms_ioi` package bring their own pair. What it gets wrong is refused here by name where it can be
+known beforehand (`stock_pair_refuses`); what cannot is documented: wall-clock limits, `diff -b` for white-diff, one
+uid for submission and judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.model import (
+    CheckerProtocol,
+    Content,
+    Job,
+    JobFile,
+    JobKind,
+    Problem,
+    StageLimits,
+    TaskType,
+    TestCase,
+)
+from ioi_eval.sandbox import Sandbox
+
+HARD_LIMIT_S = 3.0
+"""How far the sandbox's hard limit lies above the problem's, which `run` itself keeps. Source: the source
+documents, "2 or 3 additional seconds"."""
+
+COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
+"""A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
+
+STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", "c++11"})
+"""What the stock pair's fixed `-std=gnu++17` can stand for."""
+
+_OUTPUT_BYTES = 16 << 20
+_JUDGE_MEMORY_BYTES = 1 << 30
+_COMMUNICATION = "task_type_parameters_Communication_"
+
+Pair = tuple[bytes, bytes]
+"""The scripts `compile` and `run`."""
+
+
+def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None) -> Job:
+    """The job that judges a submission on one test.
+
+    Args:
+        problem: gives graders, judge programs and limits.
+        case: the test.
+        code: the submission.
+        pair: the scripts to carry; `None` where the worker's package brings its own.
+
+    Raises:
+        UnsupportedError: the stock pair would judge this problem wrongly.
+    """
+    if pair is None and (reason := stock_pair_refuses(problem, case)):
+        raise UnsupportedError(f"{problem.key}: the cms_ioi package cannot judge it: {reason}; use the bundled profile")
+    return _job(
+        problem.key.id,
+        code,
+        case.input,
+        case.answer,
+        dict(_grader_files(problem)),
+        time_limit_s=problem.time_limit_s,
+        memory_limit_bytes=problem.memory_limit_bytes,
+        processes=problem.processes,
+        pair=pair,
+    )
+
+
+async def run_submission(
+    client: Sandbox,
+    problem: Mapping[str, Any],
+    test_input: str,
+    submission: str,
+    test_output: str | None = None,
+    *,
+    pair: Pair | None = None,
+) -> tuple[str, str]:
+    """Execute a submission on one test, as the source documents' function of this name does.
+
+    Args:
+        client: any sandbox with a target of the classic profile.
+        problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
+            (pairs of path and content; files without content are left out).
+        test_input: the test's input.
+        submission: the program.
+        test_output: the expected output; without it, the score is what the program prints.
+        pair: the scripts `compile` and `run` to carry; `None` where the worker's package brings its own.
+
+    Returns:
+        Score and feedback; see `score_and_feedback`.
+
+    Raises:
+        InputError: no target of the classic profile, or the row lacks a field.
+        SandboxError: our failure, after all retries.
+    """
+    target = next((target for target in client.targets() if target.profile == "classic"), None)
+    if target is None:
+        raise InputError(
+            "run_submission needs a target of the classic profile: start the cluster with --profile classic"
+        )
+    try:
+        files = {str(path): str(content).encode() for path, content in problem["grader_files"] if content}
+        question = _job(
+            str(problem["id"]),
+            submission,
+            test_input.encode(),
+            test_output.encode() if test_output else None,
+            files,
+            time_limit_s=float(problem["time_limit"]),
+            memory_limit_bytes=int(problem["memory_limit"]),
+            processes=1,
+            pair=pair,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
+    return score_and_feedback(await client.execute(question, target))
+
+
+def stock_pair_refuses(problem: Problem, case: TestCase) -> str | None:
+    """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
+    name = f"{problem.key.id.lower()}.h"
+    beside = (*problem.headers, *problem.manager_files)
+    headers = sorted({file.name for file in beside if file.name.endswith(".h")} - {"testlib.h"}, key=str.lower)
+    judges = [source for source in (problem.checker, problem.manager) if source is not None]
+    blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
+    reasons = (
+        (problem.cxx_std not in STOCK_STANDARDS, f"it compiles with gnu++17, not {problem.cxx_std}"),
+        (
+            blank and problem.task_type is TaskType.BATCH,
+            f"test {case.name!r} has no expected output, so it would take the program's output for the score",
+        ),
+        (
+            not {source.name for source in problem.linked} <= {"grader.cpp", "stub.cpp"},
+            "it links grader.cpp and stub.cpp only",
+        ),
+        (headers[:1] != [name], f"it takes the first header's name for the problem's, and that is not {name}"),
+        (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
+        (
+            problem.checker is not None and problem.checker_protocol is not CheckerProtocol.CMS,
+            f"it knows the cms protocol only, not {problem.checker_protocol.value}",
+        ),
+    )
+    return next((reason for holds, reason in reasons if holds), None)
+
+
+def _job(
+    problem_id: str,
+    code: str,
+    test_input: Content,
+    answer: Content | None,
+    grader_files: Mapping[str, bytes],
+    *,
+    time_limit_s: float,
+    memory_limit_bytes: int,
+    processes: int,
+    pair: Pair | None,
+) -> Job:
+    files: dict[str, Content] = {
+        f"graders/{problem_id.lower()}.cpp": code.encode("utf-8", "surrogateescape"),
+        "input.txt": test_input,
+    }
+    if answer is not None:
+        files["correct_output.txt"] = answer
+    files |= grader_files
+    if pair is not None:
+        files["compile"], files["run"] = pair
+    wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
+    return Job(
+        kind=JobKind.SCRIPTS,
+        files=tuple(JobFile(name=name, content=content) for name, content in files.items()),
+        compile_limits=COMPILE_LIMITS,
+        run_limits=StageLimits(
+            wall_ms=wall_ms,
+            cpu_ms=wall_ms * (processes + 2),
+            # since isolate, checker, diff and page cache share the stage's memory: under the problem's own limit a
+            # right answer of 10 MB came out wrong (recorded: `cms_big_output_10MB_ml64`)
+            memory_bytes=memory_limit_bytes * (processes + 1) + _JUDGE_MEMORY_BYTES,
+            output_bytes=_OUTPUT_BYTES,
+        ),
+    )
+
+
+def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
+    """Every grader file, at the place where the scripts look for it."""
+    for source in (*problem.linked, *problem.headers, *problem.manager_files):
+        yield f"graders/{source.name}", source.content
+    if problem.manager is not None:
+        yield "graders/manager.cpp", problem.manager.content
+    for source in problem.checker_files:
+        yield f"checker/{source.name}", source.content
+    if problem.checker is not None:
+        yield "checker/checker.cpp", problem.checker.content
+    yield "graders/grader_config.json", _config(problem)
+
+
+def _config(problem: Problem) -> bytes:
+    """Flat keys only: scripts read them with grep."""
+    config: dict[str, object] = {
+        "task_type": problem.task_type.value,
+        "code": problem.key.id.lower(),
+        "time_limit": problem.time_limit_s,
+        "memory_limit": problem.memory_limit_bytes,
+        "cxx_std": problem.cxx_std,
+    }
+    if problem.task_type is TaskType.COMMUNICATION:
+        config[f"{_COMMUNICATION}num_processes"] = problem.processes
+        config[f"{_COMMUNICATION}user_io"] = problem.process_io.value
+        if problem.manager_args:
+            config[f"{_COMMUNICATION}manager_args"] = " ".join(problem.manager_args)
+    return orjson.dumps(config)

@@ -1,0 +1,200 @@
+"""What the answer to a classic job means. Pure.
+
+It is read twice. `score_and_feedback` is the source documents' mapping, to the letter. `compile_outcome` and
+`test_outcome` are the verdict, which is stricter: what the scripts did not say for certain is an error of ours, and
+never a score.
+
+The scripts are believed where a submission cannot speak in their place: stdout, which it does not share, and, for
+the *name* of a zero only, the last line of stderr, which they write after its end. The compiler's stderr is shared
+with whatever a program makes the compiler say; so a starved compiler is believed only where its driver's words
+stand alone, as every error that a program can cause comes with words of another form.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ioi_eval.errors import OverloadError, TransientError, TransportError
+from ioi_eval.jobs.protocol import signal_name
+from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdict
+
+_SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
+_EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
+
+_DRIVER = re.compile(
+    r"(?:\S*/)?g\+\+: fatal error: cannot execute ['‘][^'’:]*['’]: v?fork: (?P<starved>Resource temporarily unavailable)"
+    r"|(?:\S*/)?compile: (?:line [0-9]+: )?fork: (?:retry: )?(?P<none_left>Resource temporarily unavailable)"
+    r"|(?:\S*/)?g\+\+: fatal error: (?P<killed>Killed signal terminated program \w+)"
+    r"|(?:\S*/)?g\+\+: internal compiler error: (?P<killed_before_gcc_10>Killed \(program \w+\))"
+)
+_AFTERWARDS = re.compile(
+    r"compilation terminated\.|Please submit a full bug report,(?: with preprocessed source[^:]*\.)?"
+    r"|with preprocessed source if appropriate\.|See <\S+> for instructions\.|Failed to compile \w+"
+    r"|Could not compile \w+|chmod: cannot access ['‘][^'’:]*['’]: No such file or directory"
+)
+_DOUBTS = ("Resource temporarily unavailable", "Killed signal terminated program", "Killed (program")
+_NEAR = 0.95  # peak memory of a stage that its limit stopped lies a little below it: the server counts in KiB × 1000
+
+_BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
+_LIMIT_WORDS = {
+    "TO": "over the compile time limit",
+    "OL": "too many messages",
+    "EL": "too many messages",
+}
+
+
+def score_and_feedback(execution: Execution) -> tuple[str, str]:
+    """The source's mapping of an answer to score and feedback, in its order.
+
+    Args:
+        execution: of a job in the source's contract.
+
+    Returns:
+        The execution's stdout as the score and its stderr as feedback, or `"0"` and what went wrong.
+
+    Source: the source documents ("IOI: Running tests", evaluating without Piston).
+    """
+    compiled, run = execution.compile, execution.run
+    if compiled is not None and compiled.code != 0:
+        return "0", f"Compilation error exit code {compiled.code}\n{compiled.stderr}"
+    if run.code == 1 and "MemoryError" in run.stderr:
+        return "0", "Memory limit exceeded"
+    if run.stdout:
+        return run.stdout, run.stderr
+    if run.signal == "SIGKILL":
+        return "0", "Time limit exceeded"
+    return "0", "Unknown error"
+
+
+def compile_outcome(execution: Execution, *, memory_limit_bytes: int | None = None) -> CompileOutcome:
+    """How the compile stage ended.
+
+    Args:
+        execution: of a classic job.
+        memory_limit_bytes: the compile stage's hard limit.
+
+    Raises:
+        OverloadError: the server had no process left for the compiler.
+        TransientError: the compiler was killed, and not by a limit of ours.
+    """
+    stage = execution.compile
+    if stage is None or stage.code == 0:
+        return CompileOutcome(verdict=None)
+    if stage.code is None:
+        if stage.status not in _LIMIT_WORDS:
+            raise TransientError(
+                f"the compile script was killed by {stage.signal} ({stage.message or 'no reason given'})"
+            )
+        return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
+    said = stage.stdout.splitlines()
+    for program in ("checker", "manager"):
+        if said and said[-1] == f"Compiling {program}":
+            words = stage.stderr.strip()
+            return CompileOutcome(verdict=Verdict.JE, message=f"the {program} does not compile\n{words}", final=True)
+    cause = _driver_alone(stage.stderr)
+    if cause in {"starved", "none_left"}:
+        raise OverloadError(f"the server had no process left for the compiler: {stage.stderr.strip()[:200]}")
+    if cause is not None:
+        used = stage.memory_bytes
+        if used is None or memory_limit_bytes is None or used < _NEAR * memory_limit_bytes:
+            raise TransientError(f"the compiler was killed: {stage.stderr.strip()[:200]}")
+        return _compile_error(stage, f"Compilation stopped: over {memory_limit_bytes >> 20} MiB of memory")
+    return _compile_error(stage, f"Compilation error exit code {stage.code}")
+
+
+def is_doubtful(execution: Execution) -> bool:
+    """Whether a failed compilation is repeated once, alone on the machine, before it counts.
+
+    So it is where a limit stopped it, and where the driver's words about a killed process stand among others: a
+    program can forge those, hence they buy a repetition and nothing else.
+    """
+    stage = execution.compile
+    if stage is None or stage.code == 0:
+        return False
+    return stage.code is None or any(sign in stage.stderr for sign in _DOUBTS)
+
+
+def test_outcome(execution: Execution, test: str) -> TestOutcome:
+    """What became of the submission on this test. Its compilation succeeded.
+
+    Args:
+        execution: of a classic job.
+        test: the test's name.
+
+    Raises:
+        TransportError: no score arrived: the script was killed by something else than its hard limit, or the tail
+            of its output was lost.
+    """
+    stage = execution.run
+    wall_ms = stage.wall_ms
+    if stage.code is None:
+        verdict = _BY_STATUS.get(stage.status or "")
+        if verdict is None:
+            how = stage.message or "this server does not say why"
+            raise TransportError(f"test {test}: the run script was killed by {stage.signal} ({how})")
+        words = "Time limit exceeded (hard limit)" if verdict is Verdict.TLE else "Output limit exceeded"
+        return TestOutcome(test=test, verdict=verdict, score=0.0, message=words, wall_ms=wall_ms)
+    if not stage.stdout.strip():
+        words = stage.stderr.strip()[-400:]
+        raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {words!r}")
+    score = _score(stage)
+    if score is None:
+        words = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
+        return TestOutcome(
+            test=test, verdict=Verdict.JE, score=None, message=words, wall_ms=wall_ms, judge_program="checker"
+        )
+    if score > 0:
+        verdict = Verdict.AC if score == 1.0 else Verdict.PA
+        return TestOutcome(test=test, verdict=verdict, score=score, message=stage.stderr.strip(), wall_ms=wall_ms)
+    return _zero(stage, test)
+
+
+test_outcome.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of the name
+
+
+def _zero(stage: Stage, test: str) -> TestOutcome:
+    """Which kind of zero: only stderr's last line tells, and only the name depends on it."""
+    message = stage.stderr.strip()
+    last = message.rsplit("\n", 1)[-1]
+    ended = _EXIT.fullmatch(last)
+    verdict = Verdict.RE if ended else Verdict.TLE if _TIME.fullmatch(last) else Verdict.WA
+    code = int(ended[1]) if ended else None
+    signal = signal_name(code - 128) if code is not None and code > 128 else None
+    return TestOutcome(
+        test=test,
+        verdict=verdict,
+        score=0.0,
+        message=message,
+        wall_ms=stage.wall_ms,
+        exit_code=None if signal else code,
+        signal=signal,
+    )
+
+
+def _score(stage: Stage) -> float | None:
+    """The first line as a finite number in [0, 1], in digits only; `None` for anything else."""
+    first = stage.stdout.strip().split("\n", 1)[0].strip()
+    if stage.code != 0 or not _SCORE.fullmatch(first):
+        return None
+    score = float(first)
+    return score if 0.0 <= score <= 1.0 else None
+
+
+def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
+    return CompileOutcome(verdict=Verdict.CE, message=f"{headline}\n{stage.stderr.strip()}".rstrip())
+
+
+def _driver_alone(stderr: str) -> str | None:
+    """What befell the compiler, if nothing was said but that and what follows from it.
+
+    A program can put any words, even line breaks, into the file name of a diagnostic (`#line`); but then the
+    diagnostic itself follows, whose `:1:2: error:` fits into none of these forms.
+    """
+    cause = None
+    for line in filter(str.strip, stderr.splitlines()):
+        if found := _DRIVER.fullmatch(line):
+            cause = cause or found.lastgroup
+        elif not _AFTERWARDS.fullmatch(line):
+            return None
+    return cause

@@ -1,0 +1,222 @@
+"""Piston's API v2, the server's side: what comes back, and what it means. Pure.
+
+Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
+
+- There is no 413: a body that is too large, like malformed JSON, is 400 with a `stack`; a null file is 400 `{}`.
+- 500 with an empty body is all that a server says when it could not start a process or make a box. What a client
+  can do wrong to get it (names) is refused before sending, so here it means: try elsewhere.
+- A stage that a signal ended has code null. Since isolate the server says why (`status`), measured outside of the
+  box, where no program can write; `XX` is isolate's own failure and never the program's.
+- Overload is believed from the server only: status 429 or 503, or its own `message`. What a program or compiler
+  printed is never searched, as any program can print any words.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import (
+    OverloadError,
+    RejectedError,
+    SandboxError,
+    TransientError,
+    TransportError,
+    UnservedError,
+)
+from ioi_eval.model import Execution, Stage
+from ioi_eval.sandbox.wire import Runtime
+
+_OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
+_CEILING = re.compile(r"^(\w+) cannot exceed the configured limit of (\d+)$")
+_ADVICE = {
+    "PayloadTooLargeError": "raise its body limit",
+    "requests must be of type application/json": "is a proxy in between?",
+}
+_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """One entry of `GET /api/v2/packages`."""
+
+    language: str
+    version: str
+    installed: bool
+
+
+def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
+    """Read the answer to `POST /api/v2/execute`.
+
+    Args:
+        status: HTTP status.
+        body: the answer's bytes, whole.
+        output_bytes: more stdout or stderr than this is the output limit, whatever the server allows.
+
+    Raises:
+        RejectedError: the server refuses this request for good; `UnservedError` if another server may take it.
+        OverloadError: it says that it is too busy.
+        TransientError: it broke; `TransportError` if what came is no answer of Piston's.
+    """
+    answer = _parse(status, body)
+    if not isinstance(answer, dict) or "run" not in answer:
+        raise TransportError(f"the answer is no execution: {_words(answer, body)}")
+    compiled = answer.get("compile")
+    return Execution(
+        run=_stage("run", answer["run"], output_bytes),
+        compile=None if compiled is None else _stage("compile", compiled, output_bytes),
+    )
+
+
+def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
+    """Read the answer to `GET /api/v2/runtimes`. Raises as `execution` does."""
+    return tuple(
+        Runtime(
+            language=_text(entry, "language"),
+            version=_text(entry, "version"),
+            aliases=_names(entry, "aliases"),
+            package=None if entry.get("runtime") is None else _text(entry, "runtime"),
+        )
+        for entry in _entries(status, body)
+    )
+
+
+def packages(status: int, body: bytes) -> tuple[Package, ...]:
+    """Read the answer to `GET /api/v2/packages`. Raises as `execution` does.
+
+    Asking is dangerous: a server that cannot reach its repository dies of the question.
+    """
+    return tuple(
+        Package(
+            language=_text(entry, "language"),
+            version=_text(entry, "language_version"),
+            installed=entry.get("installed") is True,
+        )
+        for entry in _entries(status, body)
+    )
+
+
+def changed_package(status: int, body: bytes) -> tuple[str, str]:
+    """Read the answer to `POST` or `DELETE /api/v2/packages`: language and version. Raises as `execution` does."""
+    if status == 500:  # here the server gives a reason, and it is final: installed already, wrong checksum, …
+        raise RejectedError(str(refusal(status, body)))
+    answer = _parse(status, body)
+    if not isinstance(answer, dict):
+        raise TransportError(f"the answer names no package: {_words(answer, body)}")
+    return _text(answer, "language"), _text(answer, "version")
+
+
+def refused_ceiling(words: str) -> tuple[str, int] | None:
+    """Which limit a server refused and the most that it allows, from its words; `None` if they say something else."""
+    found = _CEILING.match(words)
+    return (found[1], int(found[2])) if found else None
+
+
+def refusal(status: int, body: bytes) -> SandboxError:
+    """The error that an answer with this status is, with the server's words."""
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        answer = None
+    words = _words(answer, body)
+    where = f"HTTP {status}: {words}"
+    if status in {429, 503} or (status >= 500 and any(sign in words for sign in _OVERLOAD)):
+        return OverloadError(where)
+    if status == 404 or (300 <= status < 400) or (status == 400 and words.endswith(" runtime is unknown")):
+        return UnservedError(where)
+    if status == 408 or status in {502, 504} or (status >= 500 and body and answer is None):
+        return TransportError(where)
+    if status >= 500:
+        return TransientError(where if body else f"HTTP {status}: the server could not start a process or make a box")
+    if status >= 400:
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in words), None)
+        return RejectedError(f"{where}; {advice}" if advice else where)
+    return TransportError(f"an answer with {where}")
+
+
+def _parse(status: int, body: bytes) -> Any:
+    if status != 200:
+        raise refusal(status, body)
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise TransportError(f"the answer is not JSON ({error}): {_words(None, body)}") from error
+
+
+def _words(answer: Any, body: bytes) -> str:
+    """What the server said, in one line: its `message`, the first line of its `stack`, else the start of the body."""
+    if isinstance(answer, dict):
+        said = answer.get("message") or answer.get("stack")
+        if isinstance(said, str):
+            return said.split("\n", 1)[0][:_SHOWN]
+        if not answer:
+            return "no reason given (a null file?)"
+    return body[:_SHOWN].decode("utf-8", "replace").strip() or "no reason given"
+
+
+def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
+    answer = _parse(status, body)
+    if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
+        raise TransportError(f"the answer is no list: {_words(answer, body)}")
+    return answer
+
+
+def _text(entry: dict[str, Any], key: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str):
+        raise TransportError(f"the answer has no text for {key!r}: {str(entry)[:_SHOWN]}")
+    return value
+
+
+def _names(entry: dict[str, Any], key: str) -> tuple[str, ...]:
+    names = entry.get(key) or []
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise TransportError(f"the answer has no list of names for {key!r}: {str(entry)[:_SHOWN]}")
+    return tuple(names)
+
+
+def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
+    """One stage, every field checked: a server that lies about the shape is not believed about the score."""
+    if not isinstance(value, dict):
+        raise TransportError(f"the answer's {name!r} is no stage: {str(value)[:_SHOWN]}")
+    stdout, stderr = _text(value, "stdout"), _text(value, "stderr")
+    code = value.get("code", ...)
+    if code is not None and type(code) is not int:
+        raise TransportError(f"the answer's {name!r} has no exit code: {code!r}")
+    status, message = _optional_text(name, value, "status"), _optional_text(name, value, "message")
+    signal = _optional_text(name, value, "signal")
+    if status == "XX":
+        words = f"the server's sandbox failed: {message or 'no reason given'}"
+        raise OverloadError(words) if any(sign in words for sign in _OVERLOAD) else TransientError(words)
+    if output_bytes is not None and max(len(stdout), len(stderr)) > output_bytes:
+        stdout, stderr, code, signal = stdout[:output_bytes], stderr[:output_bytes], None, "SIGKILL"
+        status, message = "OL", f"more than {output_bytes} bytes of output"
+    memory = _optional_number(name, value, "memory")
+    return Stage(
+        stdout=stdout,
+        stderr=stderr,
+        code=code,
+        signal=signal,
+        status=status,
+        message=message,
+        cpu_ms=_optional_number(name, value, "cpu_time"),
+        wall_ms=_optional_number(name, value, "wall_time"),
+        memory_bytes=None if memory is None else int(memory),
+    )
+
+
+def _optional_text(name: str, value: dict[str, Any], key: str) -> str | None:
+    text = value.get(key)
+    if text is not None and not isinstance(text, str):
+        raise TransportError(f"the answer's {name!r} has a {key!r} that is no text: {text!r}")
+    return text
+
+
+def _optional_number(name: str, value: dict[str, Any], key: str) -> float | None:
+    number = value.get(key)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, (int, float))):
+        raise TransportError(f"the answer's {name!r} has a {key!r} that is no number: {number!r}")
+    return None if number is None else float(number)

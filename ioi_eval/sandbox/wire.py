@@ -1,0 +1,282 @@
+"""Piston's API v2, our side: what is asked. `answer.py` reads what comes back. Pure.
+
+A request to `POST /api/v2/execute` is one JSON object, of which test data is the bulk. So a body is never built as
+one string: it is a sequence of segments, of which the large ones (each the JSON literal of one file's content) are
+serialised once a run and then only referred to (`spool.py` keeps them).
+
+What servers of both generations do, and what follows from it here:
+
+- The main file is the first one in utf8 and becomes the argument of the package's `run`: our script comes first.
+- Files arrive with mode 644: a line in front of the script restores what is executable.
+- stdin is cut at about 219 kB and gets a final newline: it travels as a file that the script redirects.
+- Names that escape, clash or hold NUL are answered by 500 without a word: they are refused here, with words.
+- Limits that are absent become the server's own (3 s of CPU since isolate): all six are sent, always.
+- Limits above the server's are refused with 400: `Ceilings` says what it allows.
+"""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+import orjson
+
+from ioi_eval.errors import RejectedError
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+
+MAIN = "run"
+STDIN = ".stdin"
+
+DEFAULT_MEMORY_BYTES = 8 << 30
+"""Sent where a job names no memory limit. Since isolate a program's stack is unlimited: infinite recursion took
+12.9 GB of a server that was told nothing (recorded: `stack_overflow_cpp`)."""
+
+IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
+"""Sent for a compile stage in which nothing of ours runs. Source: Piston's own defaults, `api/src/config.js`."""
+
+
+_WORTH_A_SEGMENT = 16 * 1024  # below this, copying costs less than one more write
+
+
+class Starter(StrEnum):
+    """The Piston package that starts a job, by the name that is asked for."""
+
+    IOI_EVAL = "ioi_eval"  # ours: obeys the job's own `compile` and `run`
+    BASH = "bash"  # stock: no compile stage; starts the main file
+    CMS_IOI = "cms_ioi"  # the reference's: brings its own pair, which the job's cannot replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """One entry of `GET /api/v2/runtimes`."""
+
+    language: str
+    version: str
+    aliases: tuple[str, ...] = ()
+    package: str | None = None
+
+    def answers_to(self, name: str) -> bool:
+        """Whether a request for `name` finds this runtime."""
+        return name == self.language or name in self.aliases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceilings:
+    """The most that a server allows a request to ask for; `None` where it does not say."""
+
+    run_timeout: int | None = None
+    run_cpu_time: int | None = None
+    run_memory_limit: int | None = None
+    compile_timeout: int | None = None
+    compile_cpu_time: int | None = None
+    compile_memory_limit: int | None = None
+
+    def lowered(self, name: str, value: int) -> int:
+        """`value`, or the server's own bound on `name` where that is lower."""
+        ceiling = getattr(self, name)
+        return value if ceiling is None else min(value, int(ceiling))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """Who starts a job on a server: the package as it is installed there, and what it may ask for."""
+
+    starter: Starter
+    version: str
+    ceilings: Ceilings = field(default_factory=Ceilings)
+
+
+class Literal(Protocol):
+    """The JSON string literal of a file's content, quotes included, wherever its bytes lie."""
+
+    @property
+    def encoding(self) -> str:
+        """`utf8` or `base64`."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inline:
+    """A literal in memory."""
+
+    encoding: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return len(self.data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A request's body: segments in order, and their length together (the Content-Length)."""
+
+    segments: tuple[bytes | Literal, ...]
+    size: int
+
+
+def literal(content: bytes) -> Inline:
+    """The shorter of the two exact encodings of a file's content.
+
+    Text travels as text (test data grows by a few percent, where base64 adds a third); what is not valid UTF-8, or
+    is mostly control characters, as base64.
+    """
+    encoded = (len(content) + 2) // 3 * 4 + 2
+    try:
+        text = orjson.dumps(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        text = b""
+    if text and len(text) <= encoded:
+        return Inline(encoding="utf8", data=text)
+    return Inline(encoding="base64", data=b'"' + base64.b64encode(content) + b'"')
+
+
+def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
+    """The files of a request: the job's own, and the script that starts it in front.
+
+    Raises:
+        RejectedError: the names cannot exist side by side in a box, or this package cannot start such a job.
+    """
+    _check_names(job.files)
+    if starter is Starter.CMS_IOI:
+        return _for_package_with_own_pair(job)
+    files = {file.name: file for file in job.files}
+    first = "compile" if "compile" in files and job.kind is JobKind.SCRIPTS else MAIN
+    if first == "compile" and starter is Starter.BASH:
+        raise RejectedError(
+            "the stock bash package has no compile stage, so it cannot run a job that brings a `compile` script; "
+            "install the ioi_eval package on the workers"
+        )
+    if job.kind is JobKind.RUNNER:
+        files.setdefault(MAIN, JobFile(name=MAIN, content=b'exec ./runner --dir . "$@"\n'))
+    if MAIN not in files:
+        raise RejectedError(f"a job of kind {job.kind.value!r} needs a file {MAIN!r} to start")
+    modes = _modes(job.files)
+    for name in {first, MAIN}:
+        line = (_redirection(job) if name == MAIN else "") + (modes if name == first else "")
+        files[name] = JobFile(name=name, content=_prefixed(files[name], line))
+    if job.stdin:
+        files[STDIN] = JobFile(name=STDIN, content=job.stdin)
+    return (files.pop(MAIN), *files.values())
+
+
+def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
+    if job.kind is not JobKind.SCRIPTS or job.stdin or job.args:
+        raise RejectedError("the cms_ioi package runs its own scripts only: no runner, no arguments, no standard input")
+    return tuple(file for file in job.files if file.name not in {"compile", MAIN})
+
+
+def _redirection(job: Job) -> str:
+    """The server's own stdin is never used: it is cut when long, and one newline when empty."""
+    return f"exec < {STDIN if job.stdin else '/dev/null'}; "
+
+
+def _modes(files: Iterable[JobFile]) -> str:
+    names = [f"./{file.name}" for file in files if file.executable]
+    return f"chmod +x {shlex.join(names)}; " if names else ""
+
+
+def _prefixed(script: JobFile, line: str) -> bytes:
+    """A script with commands before its first line, on that line, so that its line numbers stay."""
+    if not isinstance(script.content, bytes):
+        raise RejectedError(f"the script {script.name!r} must be in memory, not a file on disk")
+    return line.encode() + script.content
+
+
+def _check_names(files: Sequence[JobFile]) -> None:
+    """What servers answer with 500 and an empty body, or resolve silently, is refused by name."""
+    names = [file.name for file in files]
+    taken = set(names)
+    if len(taken) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
+    for name in names:
+        parts = name.split("/")
+        if any(part in {"", ".", ".."} or len(part.encode()) > 255 for part in parts) or "\0" in name:
+            raise RejectedError(f"{name!r} cannot be the name of a file in a box")
+        for depth in range(1, len(parts)):
+            if "/".join(parts[:depth]) in taken:
+                raise RejectedError(f"{'/'.join(parts[:depth])!r} is a file and a directory of one job")
+
+
+def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequence[Literal]) -> Body:
+    """The request's body.
+
+    Args:
+        job: gives arguments and limits.
+        service: which package is asked to start it.
+        files: from `sent_files`.
+        literals: their contents, in the same order.
+
+    Raises:
+        RejectedError: the main file is not text.
+    """
+    starts = {each.encoding for each in (literals if service.starter is Starter.CMS_IOI else literals[:1])}
+    if "utf8" not in starts:
+        raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
+    head = {
+        "language": service.starter.value,
+        "version": service.version,
+        "args": list(job.args),
+        **_limits(job, service),
+    }
+    segments: list[bytes | Literal] = []
+    text = [orjson.dumps(head)[:-1], b',"files":[']
+    for file, content in zip(files, literals, strict=True):
+        text += (orjson.dumps({"name": file.name, "encoding": content.encoding})[:-1], b',"content":')
+        if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:
+            text.append(content.data)
+        else:
+            segments += (b"".join(text), content.data if isinstance(content, Inline) else content)
+            text = []
+        text.append(b"},")
+    text[-1] = b"}]}"
+    segments.append(b"".join(text))
+    return Body(segments=tuple(segments), size=sum(map(_size, segments)))
+
+
+def _size(segment: bytes | Literal) -> int:
+    return len(segment) if isinstance(segment, bytes) else segment.size
+
+
+def _limits(job: Job, service: Service) -> Mapping[str, int]:
+    """The six limits.
+
+    The runner keeps the real limits inside the box, so for it a lower hard limit of the server can only cost an
+    answer, never change one; scripts are stopped by the hard limit itself, so what the server does not allow it
+    must refuse.
+    """
+    compile_limits = job.compile_limits
+    lowerable = {
+        "run": job.kind is JobKind.RUNNER or job.trusted,
+        "compile": compile_limits is None,
+    }
+    fields: dict[str, int] = {}
+    for stage, limits in (("run", job.run_limits), ("compile", compile_limits or IDLE_COMPILE)):
+        asked = {"timeout": limits.wall_ms, "cpu_time": limits.cpu_ms}
+        for name, value in asked.items():
+            key = f"{stage}_{name}"
+            fields[key] = service.ceilings.lowered(key, value) if lowerable[stage] else value
+        key = f"{stage}_memory_limit"
+        if limits.memory_bytes is None:
+            fields[key] = service.ceilings.lowered(key, DEFAULT_MEMORY_BYTES)
+        else:
+            fields[key] = limits.memory_bytes
+    return fields
+
+
+def waiting_s(job: Job, service: Service) -> float:
+    """How long a server may take over a job once it has started: both stages at their hard limits."""
+    fields = _limits(job, service)
+    compiles = service.starter is not Starter.BASH
+    return (fields["run_timeout"] + (fields["compile_timeout"] if compiles else 0)) / 1000

@@ -1,0 +1,201 @@
+"""Classic jobs: the source's files in the source's places, and what the stock pair may not be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.jobs import classic
+from ioi_eval.model import (
+    Blob,
+    CheckerProtocol,
+    Execution,
+    Isolation,
+    Job,
+    JobFile,
+    Problem,
+    ProblemKey,
+    ProcessIO,
+    SourceFile,
+    Stage,
+    Subtask,
+    TaskType,
+    TestCase,
+)
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
+
+CASE = TestCase(name="t1", input=b"1 2\n", answer=b"3\n")
+BATCH = Problem(
+    key=ProblemKey(year=2024, id="Nile"),
+    name="Nile",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(Subtask(name="01", points=100.0, tests=("t1",)),),
+    tests={"t1": CASE},
+    linked=(SourceFile(path="graders/grader.cpp", content=b"grader"),),
+    headers=(SourceFile(path="graders/nile.h", content=b"header"),),
+    checker=SourceFile(path="check/my_checker.cpp", content=b"checker"),
+    checker_files=(SourceFile(path="check/testlib.h", content=b"testlib"),),
+    cxx_std="gnu++17",
+)
+COMMUNICATION = replace(
+    BATCH,
+    task_type=TaskType.COMMUNICATION,
+    linked=(SourceFile(path="stub.cpp", content=b"stub"),),
+    checker=None,
+    checker_files=(),
+    manager=SourceFile(path="manager/manager.cpp", content=b"manager"),
+    manager_files=(SourceFile(path="manager/testlib.h", content=b"testlib"),),
+    manager_args=("a", "b"),
+    processes=2,
+    process_io=ProcessIO.FIFO_IO,
+)
+PAIR = (b"# compile", b"# run")
+ROW = {
+    "id": "Nile",
+    "time_limit": 2.0,
+    "memory_limit": 1 << 28,
+    "grader_files": [["graders/nile.h", "header"], ["checker/testlib.h", ""]],
+}
+
+
+def contents(job: Job) -> dict[str, object]:
+    """A job's files by name."""
+    return {file.name: file.content for file in job.files}
+
+
+class Recorder:
+    """A sandbox that keeps what it is asked and gives a fixed answer."""
+
+    def __init__(self, profile: str, answer: Execution | None = None) -> None:
+        toolchain = Toolchain(command="g++", version="g++ 10.2.1", machine="x86_64-linux-gnu", static=False)
+        self.target = Target(name="stub", profile=profile, toolchain=toolchain, slots=1, isolation=Isolation.NONE)
+        self.answer = answer or Execution(run=Stage(stdout="1\n", stderr="Output is correct\n", code=0))
+        self.jobs: list[Job] = []
+
+    def targets(self) -> Sequence[Target]:
+        """One target."""
+        return (self.target,)
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Keep the job."""
+        assert target is self.target
+        self.jobs.append(job)
+        return self.answer
+
+
+def test_files_lie_where_the_source_says() -> None:
+    """Submission, input, expected output, grader files and configuration, under the contract's names."""
+    job = classic.job(BATCH, CASE, "int x;")
+    config = json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
+    assert contents(job) == {
+        "graders/nile.cpp": b"int x;",
+        "input.txt": b"1 2\n",
+        "correct_output.txt": b"3\n",
+        "graders/grader.cpp": b"grader",
+        "graders/nile.h": b"header",
+        "checker/checker.cpp": b"checker",
+        "checker/testlib.h": b"testlib",
+        "graders/grader_config.json": contents(job)["graders/grader_config.json"],
+    }
+    assert job.files[0].name == "graders/nile.cpp"
+    assert all(not isinstance(value, (dict, list)) for value in config.values()), "flat keys only"
+    assert (config["task_type"], config["code"], config["time_limit"]) == ("Batch", "nile", 2.0)
+
+
+def test_communication_configuration() -> None:
+    """Processes, their pipes and the manager's arguments are told in flat keys."""
+    job = classic.job(COMMUNICATION, replace(CASE, answer=None), "int x;")
+    config = json.loads(str(contents(job)["graders/grader_config.json"], "utf-8"))  # type: ignore[call-overload]
+    prefix = "task_type_parameters_Communication_"
+    assert {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)} == {
+        "num_processes": 2,
+        "user_io": "fifo_io",
+        "manager_args": "a b",
+    }
+    assert contents(job)["graders/manager.cpp"] == b"manager"
+    assert "correct_output.txt" not in contents(job)
+
+
+def test_hard_limits_lie_above_the_problems() -> None:
+    """The run stage may take 3 s more than the problem allows, and memory for the judge beside the program's."""
+    job = classic.job(BATCH, CASE, "")
+    assert job.run_limits.wall_ms == 5_000
+    assert job.run_limits.cpu_ms >= job.run_limits.wall_ms
+    assert (job.run_limits.memory_bytes or 0) > 2 * BATCH.memory_limit_bytes
+    assert job.compile_limits is not None
+
+
+def test_our_pair_travels_with_the_job() -> None:
+    """Where the worker's package obeys the job's scripts they are carried, and the stock pair's gaps do not matter."""
+    job = classic.job(replace(BATCH, cxx_std="gnu++20"), replace(CASE, answer=b""), "", pair=PAIR)
+    assert (contents(job)["compile"], contents(job)["run"]) == PAIR
+
+
+def test_test_data_stays_by_reference(tmp_path: Path) -> None:
+    """Data on disk is handed on as it is, not read."""
+    blob = Blob(path=tmp_path / "absent", size=10_000_000, sha256="0" * 64)
+    job = classic.job(BATCH, TestCase(name="t1", input=blob, answer=blob), "")
+    assert JobFile(name="input.txt", content=blob) in job.files
+
+
+@pytest.mark.parametrize(
+    ("problem", "case", "words"),
+    [
+        (replace(BATCH, cxx_std="gnu++20"), CASE, r"gnu\+\+17, not gnu\+\+20"),
+        (BATCH, replace(CASE, answer=None), "no expected output"),
+        (BATCH, replace(CASE, answer=b"\n\n"), "no expected output"),
+        (replace(BATCH, linked=(SourceFile(path="helper.cpp", content=b""),)), CASE, "grader.cpp and stub.cpp"),
+        (replace(BATCH, headers=(SourceFile(path="a.h", content=b""), *BATCH.headers)), CASE, "first header"),
+        (replace(BATCH, headers=()), CASE, "first header"),
+        (replace(BATCH, checker=SourceFile(path="checker.py", content=b"")), CASE, r"C\+\+ only"),
+        (replace(COMMUNICATION, manager=SourceFile(path="manager.py", content=b"")), CASE, r"C\+\+ only"),
+        (replace(BATCH, checker_protocol=CheckerProtocol.TESTLIB), CASE, "not testlib"),
+    ],
+)
+def test_what_the_stock_pair_would_judge_wrongly(problem: Problem, case: TestCase, words: str) -> None:
+    """Where the stock pair would give a wrong score it is not asked; the reason is named."""
+    with pytest.raises(UnsupportedError, match=words):
+        classic.job(problem, case, "")
+
+
+async def run(client: Recorder, row: dict[str, Any], test_output: str | None = "3\n") -> tuple[str, str]:
+    """The source's function on this row."""
+    return await classic.run_submission(client, row, "1 2\n", "int x;", test_output)
+
+
+async def asked(row: dict[str, Any], test_output: str | None) -> Job:
+    """The job that the source's function makes of this row."""
+    client = Recorder("classic")
+    assert await run(client, row, test_output) == ("1\n", "Output is correct\n")
+    return client.jobs[0]
+
+
+def test_run_submission_sends_the_rows_files() -> None:
+    """A row's grader files go as they are, those without content are left out, as the source does."""
+    job = asyncio.run(asked(ROW, "3\n"))
+    assert contents(job) == {
+        "graders/nile.cpp": b"int x;",
+        "input.txt": b"1 2\n",
+        "correct_output.txt": b"3\n",
+        "graders/nile.h": b"header",
+    }
+    assert "correct_output.txt" not in contents(asyncio.run(asked(ROW, None)))
+    assert job.run_limits.wall_ms == 5_000
+
+
+def test_run_submission_says_what_it_lacks() -> None:
+    """No classic target, or a row without a field, is the caller's to mend."""
+    with pytest.raises(InputError, match="classic profile"):
+        asyncio.run(run(Recorder("bundled"), ROW))
+    with pytest.raises(InputError, match="time_limit"):
+        asyncio.run(run(Recorder("classic"), {key: value for key, value in ROW.items() if key != "time_limit"}))
