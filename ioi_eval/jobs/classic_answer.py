@@ -22,9 +22,10 @@ _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0
 _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
 _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
 
+_EAGAIN = "Resource temporarily unavailable"
 _DRIVER = re.compile(
-    r"(?:\S*/)?g\+\+: fatal error: cannot execute ['‘][^'’:]*['’]: v?fork: (?P<starved>Resource temporarily unavailable)"
-    r"|(?:\S*/)?compile: (?:line [0-9]+: )?fork: (?:retry: )?(?P<none_left>Resource temporarily unavailable)"
+    rf"(?:\S*/)?g\+\+: fatal error: cannot execute ['‘][^'’:]*['’]: v?fork: (?P<starved>{_EAGAIN})"
+    rf"|(?:\S*/)?compile: (?:line [0-9]+: )?fork: (?:retry: )?(?P<none_left>{_EAGAIN})"
     r"|(?:\S*/)?g\+\+: fatal error: (?P<killed>Killed signal terminated program \w+)"
     r"|(?:\S*/)?g\+\+: internal compiler error: (?P<killed_before_gcc_10>Killed \(program \w+\))"
 )
@@ -33,7 +34,7 @@ _AFTERWARDS = re.compile(
     r"|with preprocessed source if appropriate\.|See <\S+> for instructions\.|Failed to compile \w+"
     r"|Could not compile \w+|chmod: cannot access ['‘][^'’:]*['’]: No such file or directory"
 )
-_DOUBTS = ("Resource temporarily unavailable", "Killed signal terminated program", "Killed (program")
+_DOUBTS = (_EAGAIN, "Killed signal terminated program", "Killed (program")
 _NEAR = 0.95  # peak memory of a stage that its limit stopped lies a little below it: the server counts in KiB × 1000
 
 _BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
