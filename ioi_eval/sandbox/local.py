@@ -67,13 +67,15 @@ class LocalSandbox:
         self._strongest = strongest
         self._compiler = compiler
         self._target: Target | None = None
+        self.why_not_full = ""
         self._hidden = (Path(__file__).resolve().parent.parent,)
 
     async def __aenter__(self) -> Self:
         _allow_many_descriptors()
-        level, why_not = self._find_isolation()
+        level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
-            raise IsolationError(f"isolation {self._least.value!r} is not to be had on this machine: {why_not}")
+            words = f"isolation {self._least.value!r} is not to be had on this machine: {self.why_not_full}"
+            raise IsolationError(words)
         self._target = Target(
             name="local",
             profile="bundled",

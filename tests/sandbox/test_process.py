@@ -15,7 +15,7 @@ from ioi_eval.sandbox.process import ProcessEnd, run_process
 def run(script: str, **options: Any) -> ProcessEnd:
     """Run a shell script under wide limits."""
     options = {"wall_ms": 20_000, "output_bytes": 1 << 20, "environment": {"PATH": os.environ["PATH"]}} | options
-    return asyncio.run(run_process(("/bin/bash", "-c", script),  # dash cannot name a descriptor over 9 **options))
+    return asyncio.run(run_process(("/bin/sh", "-c", script), **options))
 
 
 def test_streams_code_and_signal_are_kept_apart() -> None:

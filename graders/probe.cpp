@@ -1,0 +1,189 @@
+// The doctor's patient: a contestant that tries what no contestant may do.
+//
+// stdin holds the name of one attempt; stdout says how it went: `denied <errno text>`, or `ALLOWED <what it got>`.
+// An attempt for which the runner kills the program says nothing, which the doctor counts as denied too. Run by
+// `ioi-eval doctor` in the very box that submissions get, so that what it reports is what really holds here.
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+
+extern char **environ;
+
+namespace {
+
+std::string got;  // what a successful attempt brought home
+
+bool opens(const char *path, int flags) {
+    const int fd = open(path, flags, 0600);
+    if (fd < 0) return false;
+    got = path;
+    close(fd);
+    return true;
+}
+
+bool reads_system_files() { return opens("/etc/passwd", O_RDONLY) || opens("/etc/hostname", O_RDONLY); }
+
+bool lists_root() {
+    DIR *directory = opendir("/");
+    if (directory == nullptr) return false;
+    const char *known[] = {".", "..", "dev", "scratch", "fifo", "lib", "lib64", "usr", "tmp"};
+    while (const dirent *entry = readdir(directory)) {
+        bool expected = false;
+        for (const char *name : known) expected = expected || std::strcmp(entry->d_name, name) == 0;
+        if (!expected) got += std::string(entry->d_name) + " ";
+    }
+    closedir(directory);
+    errno = ENOENT;
+    return !got.empty();
+}
+
+bool reads_process_table() { return opens("/proc/self/maps", O_RDONLY) || opens("/proc/1/environ", O_RDONLY); }
+
+bool reopens_descriptors() { return opens("/proc/self/fd/0", O_RDWR) || opens("/dev/fd/1", O_RDWR); }
+
+bool inherits_descriptors() {
+    for (int fd = 3; fd < 4096; ++fd) {
+        if (fcntl(fd, F_GETFD) >= 0) {
+            got = "descriptor " + std::to_string(fd);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sees_environment() {
+    for (char **entry = environ; *entry != nullptr; ++entry) {
+        const std::string variable = *entry;
+        if (variable.rfind("PATH=", 0) == 0 || variable.rfind("LANG=", 0) == 0) continue;
+        got = variable.substr(0, 40);
+        return true;
+    }
+    errno = ENOENT;
+    return false;
+}
+
+bool makes_socket(int family, int type) {
+    const int fd = socket(family, type, 0);
+    if (fd < 0) return false;
+    close(fd);
+    return true;
+}
+
+bool internet() { return makes_socket(AF_INET, SOCK_STREAM) || makes_socket(AF_INET6, SOCK_DGRAM); }
+bool local_sockets() { return makes_socket(AF_UNIX, SOCK_STREAM); }
+
+bool forks() {
+    const pid_t child = fork();
+    if (child < 0) return false;
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+    return true;
+}
+
+bool starts_a_shell() {
+    char *const arguments[] = {const_cast<char *>("sh"), const_cast<char *>("-c"),
+                               const_cast<char *>("echo ALLOWED a shell"), nullptr};
+    execv("/bin/sh", arguments);
+    return false;
+}
+
+bool signals_others() { return kill(getppid(), 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0; }
+
+bool limits_others() {
+    rlimit limit{};
+    return prlimit(getppid(), RLIMIT_CPU, nullptr, &limit) == 0 || prlimit(1, RLIMIT_CPU, nullptr, &limit) == 0;
+}
+
+bool slows_others() { return setpriority(PRIO_PROCESS, static_cast<id_t>(getppid()), 19) == 0; }
+
+bool moves_others() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    return sched_setaffinity(1, sizeof set, &set) == 0;
+}
+
+bool shared_memory() { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0; }
+bool memory_file() { return syscall(SYS_memfd_create, "x", 0u) >= 0; }
+bool traces() { return ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr) == 0; }
+bool reads_memory_of_others() { return syscall(SYS_process_vm_readv, getppid(), nullptr, 0, nullptr, 0, 0) == 0; }
+bool mounts() { return mount("none", "/", "tmpfs", 0, nullptr) == 0; }
+bool namespaces() { return unshare(CLONE_NEWUSER) == 0; }
+bool becomes_root() { return geteuid() != 0 && setuid(0) == 0; }
+bool io_ring() { return syscall(425, 1, nullptr) >= 0; }
+bool kernel_programs() { return syscall(SYS_bpf, 0, nullptr, 0) >= 0; }
+bool writes_elsewhere() {
+    return opens("/tmp/ioi-eval-probe", O_WRONLY | O_CREAT) || opens("/dev/shm/ioi-eval-probe", O_WRONLY | O_CREAT) ||
+           opens("/ioi-eval-probe", O_WRONLY | O_CREAT) || opens("../ioi-eval-probe", O_WRONLY | O_CREAT);
+}
+
+struct Attempt {
+    const char *name;
+    bool (*succeeds)();
+};
+
+const Attempt attempts[] = {
+    {"read-system-files", reads_system_files},
+    {"list-root", lists_root},
+    {"process-table", reads_process_table},
+    {"reopen-descriptors", reopens_descriptors},
+    {"inherited-descriptors", inherits_descriptors},
+    {"environment", sees_environment},
+    {"write-elsewhere", writes_elsewhere},
+    {"internet", internet},
+    {"local-sockets", local_sockets},
+    {"fork", forks},
+    {"shell", starts_a_shell},
+    {"signal-others", signals_others},
+    {"limit-others", limits_others},
+    {"slow-others", slows_others},
+    {"move-others", moves_others},
+    {"shared-memory", shared_memory},
+    {"memory-file", memory_file},
+    {"trace", traces},
+    {"memory-of-others", reads_memory_of_others},
+    {"mount", mounts},
+    {"namespaces", namespaces},
+    {"become-root", becomes_root},
+    {"io-uring", io_ring},
+    {"kernel-programs", kernel_programs},
+};
+
+}  // namespace
+
+int main() {
+    char name[64] = "";
+    if (std::scanf("%63s", name) != 1) return 2;
+    for (const Attempt &attempt : attempts) {
+        if (std::strcmp(attempt.name, name) != 0) continue;
+        errno = 0;
+        if (attempt.succeeds()) {
+            std::printf("ALLOWED %s\n", got.c_str());
+        } else {
+            std::printf("denied %s\n", std::strerror(errno));
+        }
+        return 0;
+    }
+    std::printf("ALLOWED unknown attempt\n");
+    return 0;
+}
