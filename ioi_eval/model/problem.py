@@ -137,6 +137,8 @@ class Submission:
         code: the program; `None` where the generation holds none (verdict NC).
         extraction: which rule found the code (`fence:cpp`, `column:code`, `none`, …).
         fixes: what was changed in the code before compiling (`includes`), for the results.
+        refused: why it is not even compiled (over our limit on its bytes), in words; then `code` is `None` and the
+            verdict CE.
     """
 
     id: str
@@ -144,3 +146,4 @@ class Submission:
     code: str | None
     extraction: str = "column:code"
     fixes: tuple[str, ...] = ()
+    refused: str = ""

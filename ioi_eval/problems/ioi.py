@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 
-from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, check_std, problem_from, read_sheet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.test_data import TestData, collect_tests
+from ioi_eval.problems.test_data import BytesKeeper, TestData, collect_tests
 
 PROBLEM_COLUMNS = (
     *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit"),
@@ -49,7 +48,7 @@ class _Group:
 def load_problems(
     problem_source: RowSource,
     test_source: RowSource,
-    blobs: BlobStore,
+    blobs: BytesKeeper,
     *,
     years: Collection[int] | None = None,
     ids: Collection[str] | None = None,

@@ -9,15 +9,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
-from ioi_eval.model import Content, ProblemKey, Subtask, TestCase
+from ioi_eval.model import Blob, Content, ProblemKey, Subtask, TestCase
 from ioi_eval.problems.row import Row, RowSource
 
 TEST_COLUMNS = ("year", "problem_id", "test_name", "test_input", "test_output")
 _INLINE_BYTES = 4096  # below this a file of its own costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
+
+
+class BytesKeeper(Protocol):
+    """Puts bytes on disk: a `BlobStore`, which this layer does not import."""
+
+    def put(self, content: bytes) -> Blob:
+        """Keep the bytes, and return the reference to them."""
+        ...
 
 
 @dataclass(slots=True)
@@ -46,7 +54,7 @@ class TestData:
 
 
 def collect_tests(
-    source: RowSource, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], blobs: BlobStore
+    source: RowSource, wanted: Mapping[ProblemKey, tuple[Subtask, ...]], blobs: BytesKeeper
 ) -> dict[ProblemKey, TestData]:
     """Read the tests that the subtasks name, in one pass over the source.
 
@@ -82,7 +90,7 @@ def collect_tests(
 class _Shelf:
     """Puts test data where it belongs: small values stay in memory, as long as they are few."""
 
-    def __init__(self, blobs: BlobStore) -> None:
+    def __init__(self, blobs: BytesKeeper) -> None:
         self._blobs = blobs
         self._left = _INLINE_TOTAL
 

@@ -1,0 +1,270 @@
+"""What importers of all formats make of a package, and what is the same for all of them.
+
+An `ImportedTask` holds rows as in `open-r1/ioi` and its companions, so that whatever reads those reads an imported
+package. Tests are read from the package only while they are written out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.package import Package, open_package
+from ioi_eval.model import Problem, ProblemKey
+from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
+from ioi_eval.problems.ioi import draft_problems
+from ioi_eval.problems.row import Row
+
+RowValues = dict[str, Any]
+_LANGUAGES = {
+    **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++"), "cpp"),
+    **{".c": "c", ".py": "python", ".java": "java", ".pas": "pascal", ".rs": "rust", ".go": "go", ".cs": "csharp"},
+}
+_SYSTEM_HEADERS = frozenset(
+    f"{name}.h"
+    for name in (
+        *("assert", "complex", "ctype", "errno", "fcntl", "fenv", "float", "inttypes", "iso646", "limits", "locale"),
+        *("math", "memory", "pthread", "setjmp", "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib"),
+        *("string", "strings", "time", "unistd", "wchar", "wctype", "immintrin", "x86intrin"),
+    )
+)  # some authors quote them
+_TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedTask:
+    """A package as rows.
+
+    Args:
+        key: the problem.
+        problem_rows: one a subtask, as in `open-r1/ioi`.
+        solution_rows: one a solution: the columns of a dump, and what its authors state of it.
+        notes: what a person should know: what is missing, left out or was mended.
+        tests: reads the test rows, as in `open-r1/ioi-test-cases`, one at a time; may be called again.
+    """
+
+    key: ProblemKey
+    problem_rows: tuple[RowValues, ...]
+    solution_rows: tuple[RowValues, ...]
+    notes: tuple[str, ...]
+    tests: Callable[[], Iterator[RowValues]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubtaskFile:
+    """A subtask as a package states it."""
+
+    name: str
+    points: float
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """A solution as a package states it.
+
+    Args:
+        path: in the package.
+        label: its row's label (`correct/author.cpp`).
+        expected: what is stated of it; `None` for nothing.
+        expected_subtasks: what is stated of it in each subtask, by the subtask's name in the rows.
+    """
+
+    path: str
+    label: str
+    expected: str | None
+    expected_subtasks: Mapping[str, str]
+
+
+def build_task(
+    package: Package,
+    shared: RowValues,
+    *,
+    subtasks: Sequence[SubtaskFile],
+    files: Sequence[tuple[str, str]],
+    config: RowValues,
+    tests: Mapping[str, tuple[str, str]],
+    solutions: Sequence[Solution],
+    notes: Sequence[str],
+) -> ImportedTask:
+    """The task as rows, after everything that would spoil its judging has been looked for.
+
+    Args:
+        package: where all of it is from.
+        shared: the columns that all problem rows share.
+        subtasks: in the contest's order.
+        files: the judge's files: paths as in `open-r1/ioi`, with their contents.
+        config: becomes `graders/grader_config.json`, with flat keys, where the reference's scripts look for them.
+        tests: paths of input and output, by the test's name.
+        solutions: as stated.
+        notes: what was noticed so far.
+
+    Raises:
+        InputError: something that judging needs is missing, or the files do not match each other.
+        UnsupportedError: something that is not supported.
+    """
+    key = ProblemKey(year=shared["year"], id=shared["id"])
+    grader_files = [[path, content] for path, content in (*files, (CONFIG_PATH, json.dumps(config)))]
+    rows = tuple(
+        {
+            **shared,
+            "subtask": subtask.name,
+            "score": subtask.points,
+            "test_names": list(subtask.tests),
+            "grader_files": grader_files,
+        }
+        for subtask in subtasks
+    )
+    models = [one.path for one in solutions if one.expected == MODEL_SOLUTION]
+    sources = [(path, package.text(path)) for path in models if language(path) == "cpp"]
+    check_includes(package.where, _checked(package.where, rows), sources)
+    used = {test for subtask in subtasks for test in subtask.tests}
+    if unused := sorted(set(tests) - used):
+        notes = [*notes, f"{len(unused)} tests stand in no subtask and are left out: {', '.join(unused[:5])}"]
+    if not models:
+        notes = [*notes, "no solution is labelled model_solution: nothing shows that full marks can be had"]
+    named = {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id}
+    return ImportedTask(
+        key=key,
+        problem_rows=rows,
+        solution_rows=_solution_rows(package, key, solutions),
+        notes=tuple(notes),
+        tests=_test_reader(package.where, named, {name: paths for name, paths in tests.items() if name in used}),
+    )
+
+
+def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
+    """The problem that the rows describe; what is wrong with them is found now rather than while scoring."""
+    try:
+        return draft_problems(_Rows(where, rows))[0]
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{where}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def check_includes(where: Path, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
+    """Find files that do not match each other: what a source includes must be in the package.
+
+    Only includes outside of `#if` count; many solutions include a grader where `EVAL` is not defined.
+
+    Args:
+        where: the package.
+        problem: gives grader, checker and manager, and what each may include.
+        solutions: path and text of the model solutions, in C++.
+
+    Raises:
+        InputError: an included file is not there.
+    """
+    compiled = [(file.path, file.content.decode("utf-8", "replace"), problem.headers) for file in problem.linked]
+    compiled += [(path, text, problem.headers) for path, text in solutions]
+    for program, files in ((problem.checker, problem.checker_files), (problem.manager, problem.manager_files)):
+        if program is not None and language(program.path) == "cpp":
+            compiled.append((program.path, program.content.decode("utf-8", "replace"), files))
+    for path, text, files in compiled:
+        there = {file.name for file in files}
+        for name in _top_includes(text):  # such as "vector" and "bits/stdc++.h" are the compiler's
+            if name not in there and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
+                raise InputError(
+                    f"{where}: {path} includes {name}, which is not beside what it may include"
+                    f" ({', '.join(sorted(there)) or 'nothing'}); add the file, or correct its name"
+                )
+
+
+def _top_includes(text: str) -> Iterator[str]:
+    depth = 0
+    for match in _TOP_INCLUDE.finditer(text):
+        if match[3]:
+            depth += 1
+        elif match[4]:
+            depth -= 1
+        elif depth == 0:
+            yield match[2]
+
+
+def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Solution]) -> tuple[RowValues, ...]:
+    """The solutions as rows of a dump; those in another language than C++ say so in `language`."""
+    return tuple(
+        {
+            "uuid": f"{key}/{solution.label}",
+            "year": key.year,
+            "problem_id": key.id,
+            "label": solution.label,
+            "language": language(solution.path) or "unknown",
+            "code": package.text(solution.path),
+            "expected": solution.expected,
+            "expected_subtasks": dict(solution.expected_subtasks) or None,
+        }
+        for solution in solutions
+    )
+
+
+def language(path: str) -> str | None:
+    """The language of a source by its ending; `None` for what is no source."""
+    return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
+
+
+def _test_reader(
+    where: Path, named: RowValues, tests: Mapping[str, tuple[str, str]]
+) -> Callable[[], Iterator[RowValues]]:
+    def read() -> Iterator[RowValues]:
+        with open_package(where) as package:
+            for name, (given, answer) in tests.items():
+                yield {
+                    **named,
+                    "test_name": name,
+                    "test_input": _test_text(package, given),
+                    "test_output": _test_text(package, answer),
+                }
+
+    return read
+
+
+def _test_text(package: Package, name: str) -> str:
+    try:
+        return package.read(name).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{package.where}: {name} is not text (byte {error.start + 1} is no UTF-8); such tests cannot be rows"
+        ) from error
+
+
+def select_tests(where: Path, subtask: str, pattern: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The tests that a subtask's regular expression matches at their beginning, as CMS's GroupMin does.
+
+    Raises:
+        InputError: the expression is broken, or matches nothing.
+    """
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"{where}: subtask {subtask}: {pattern!r} is no regular expression: {error}") from error
+    chosen = tuple(name for name in names if expression.match(name))
+    if not chosen:
+        raise InputError(f"{where}: subtask {subtask}: no test's name matches {pattern!r}")
+    return chosen
+
+
+class _Rows:
+    """Rows in memory, as a source."""
+
+    def __init__(self, where: Path, rows: Sequence[RowValues]) -> None:
+        self._where = where
+        self._values = rows
+
+    def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
+        for number, values in enumerate(self._values, 1):
+            wanted = {name: value for name, value in values.items() if columns is None or name in columns}
+            yield Row(source=str(self._where), number=number, values=wanted)
+
+    def describe(self) -> str:
+        return str(self._where)
+
+    def with_configs(self, names: Sequence[str]) -> _Rows:  # noqa: ARG002 - has none
+        return self

@@ -1,0 +1,270 @@
+"""TPS task folders, as the IOI prepares its tasks, once their tests have been generated.
+
+Beside what a CMS export holds, TPS states the verdict of each solution per subtask: one for all, and exceptions.
+Subtasks are named as TPS's exporter names them (`03-full`), so that rows from a folder and from its export are alike.
+Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/exporters/CMS.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.expectations import Expectation
+from ioi_eval.importers.package import ROOT_FILE, Package, open_package
+from ioi_eval.importers.task import (
+    ImportedTask,
+    RowValues,
+    Solution,
+    SubtaskFile,
+    build_task,
+    language,
+    select_tests,
+)
+from ioi_eval.model import TaskType
+from ioi_eval.problems.grader_config import parse_task_type
+
+_MIB = 1024 * 1024
+_MAPPING = "tests/mapping"
+_HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
+_CODE_ENDINGS = (".cpp", ".h", ".hpp")
+
+
+def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
+    """Read a TPS task folder (or an archive of one).
+
+    Args:
+        path: the folder that holds `problem.json`.
+        year: the contest's year; TPS does not say.
+        day: the contest day, as it shall stand in the rows.
+
+    Raises:
+        InputError: the folder is incomplete or contradicts itself.
+        UnsupportedError: its task type is not supported.
+    """
+    where = Path(path)
+    if not where.exists():
+        raise InputError(f"there is no task folder {where}")
+    with open_package(where) as package:
+        return _import(package, year, day)
+
+
+def _import(package: Package, year: int, day: str | None) -> ImportedTask:
+    where = package.where
+    meta = package.json(ROOT_FILE)
+    if "task_type" in meta and "type" not in meta:
+        raise InputError(f"{where} is a CMS export package; use `ioi-eval import cms`")
+    name = str(_required(package, meta, "name"))
+    task_type = parse_task_type(_required(package, meta, "type"), f"{where}: {ROOT_FILE}")
+    notes: list[str] = []
+    tests = _tests(package)
+    subtasks = _subtasks(package, tests, notes)
+    statement = package.text("statement/index.md") if package.has("statement/index.md") else ""
+    shared = {
+        "year": year,
+        "name": meta.get("title") or name,
+        "id": name,
+        "day": day,
+        "statement": statement,
+        "problem": statement,
+        "time_limit": _number(package, meta, "time_limit"),
+        "memory_limit": int(_number(package, meta, "memory_limit") * _MIB),
+        "score_precision": meta.get("score_precision", 2),
+        "task_type": task_type.value,
+        "starting_code": _starting_code(package, name),
+    }
+    return build_task(
+        package,
+        shared,
+        subtasks=list(subtasks.values()),
+        files=_code_files(package, meta, task_type),
+        config=_config(meta, shared),
+        tests={test: (f"tests/{test}.in", f"tests/{test}.out") for test in tests},
+        solutions=_solutions(package, subtasks, notes),
+        notes=notes,
+    )
+
+
+def _required(package: Package, meta: Mapping[str, Any], field: str) -> Any:
+    if not meta.get(field):
+        raise InputError(f"{package.where}: {field} is missing in {ROOT_FILE}")
+    return meta[field]
+
+
+def _number(package: Package, meta: Mapping[str, Any], field: str) -> float:
+    value = _required(package, meta, field)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}, where a number is needed")
+    return value
+
+
+def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) -> bool:
+    value = meta.get(field, default)
+    if not isinstance(value, bool):
+        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}, where true or false is needed")
+    return value
+
+
+def _config(meta: Mapping[str, Any], shared: RowValues) -> RowValues:
+    params = meta.get("type_params")
+    config = {
+        "task_type": shared["task_type"],
+        "code": shared["id"],
+        "name": shared["name"],
+        "time_limit": shared["time_limit"],
+        "memory_limit": shared["memory_limit"],
+        **(params if isinstance(params, dict) else {}),
+    }
+    if "num_processes" in meta:
+        config["task_type_parameters_Communication_num_processes"] = meta["num_processes"]
+    if meta.get("has_grader") is False:
+        config[f"task_type_parameters_{shared['task_type']}_compilation"] = "alone"
+    return config
+
+
+def _starting_code(package: Package, name: str) -> str:
+    path = f"public/cpp/{name}.cpp"
+    return package.text(path) if package.has(path) else ""
+
+
+def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> list[tuple[str, str]]:
+    """The files of the judge, where a CMS export would have them. Defaults of the `has_…` fields are TPS's."""
+    is_batch = task_type is TaskType.BATCH
+    files: list[tuple[str, str]] = []
+    if _flag(package, meta, "has_grader", True):
+        grader = f"grader/cpp/{meta.get('grader_name', 'grader')}.cpp"
+        if not package.has(grader):
+            raise InputError(
+                f"{package.where}: there is no {grader}; if submissions stand alone, set has_grader to false"
+            )
+        files.append((f"graders/{'grader' if is_batch else 'stub'}.cpp", package.text(grader)))
+        files += [
+            (f"graders/{_name(path)}", package.text(path)) for path in package.names("grader/cpp") if _is_header(path)
+        ]
+    if _flag(package, meta, "has_manager", not is_batch):
+        files += [(f"graders/{_name(path)}", package.text(path)) for path in _directly(package, "grader")]
+    if _flag(package, meta, "has_checker", is_batch):
+        files += [(f"checker/{_name(path)}", package.text(path)) for path in _directly(package, "checker")]
+    return files
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _is_header(path: str) -> bool:
+    return path.endswith((".h", ".hpp"))
+
+
+def _directly(package: Package, folder: str) -> list[str]:
+    """The sources that lie in the folder itself."""
+    return [path for path in package.names(folder) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
+
+
+def _tests(package: Package) -> tuple[str, ...]:
+    """The generated tests, by name.
+
+    Raises:
+        InputError: they have not been generated, or only in part.
+    """
+    inputs = [name for name in package.names("tests") if name.endswith(".in")]
+    if not inputs:
+        raise InputError(f"{package.where} holds no tests/*.in; {_HOW_TO_GENERATE}")
+    tests = tuple(name.removeprefix("tests/").removesuffix(".in") for name in inputs)
+    if missing := [test for test in tests if not package.has(f"tests/{test}.out")]:
+        raise InputError(
+            f"{package.where}: {len(missing)} of {len(tests)} tests have no output (tests/{missing[0]}.out, …);"
+            f" {_HOW_TO_GENERATE}"
+        )
+    return tests
+
+
+def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> dict[str, SubtaskFile]:
+    """The subtasks by TPS's name for them, in the order of their index."""
+    stated = package.json("subtasks.json").get("subtasks")
+    if not isinstance(stated, dict) or not stated:
+        raise InputError(f"{package.where}: subtasks.json states no subtasks")
+    mapping = _mapping(package, stated, tests)
+    found: dict[str, SubtaskFile] = {}
+    for name, meta in sorted(stated.items(), key=lambda item: _index(package, *item)):
+        points = meta.get("score")
+        if isinstance(points, bool) or not isinstance(points, int | float):
+            raise InputError(f"{package.where}: subtasks.json: score of {name} is {points!r}, where a number is needed")
+        chosen = mapping.get(name, ())
+        if not chosen and isinstance(meta.get("regex"), str):
+            chosen = select_tests(package.where, name, meta["regex"], tests)
+        if not chosen and points == 0:
+            notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
+            continue
+        if not chosen:
+            raise InputError(f"{package.where}: {_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
+        found[name] = SubtaskFile(name=f"{meta['index']:02}-{name}", points=points, tests=chosen)
+    return found
+
+
+def _index(package: Package, name: str, meta: Any) -> int:
+    index = meta.get("index") if isinstance(meta, dict) else None
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise InputError(f"{package.where}: subtasks.json: {name} has no index")
+    return index
+
+
+def _mapping(package: Package, stated: Mapping[str, Any], tests: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The tests of each subtask: lines "subtask test"."""
+    if not package.has(_MAPPING):
+        if all(isinstance(meta, dict) and "regex" in meta for meta in stated.values()):
+            return {}
+        raise InputError(f"{package.where}: there is no {_MAPPING}; {_HOW_TO_GENERATE}")
+    found: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(package.text(_MAPPING).splitlines(), 1):
+        words = line.split()
+        if not words:
+            continue
+        where = f"{package.where}: {_MAPPING}, line {number}"
+        if len(words) != 2:
+            raise InputError(f"{where} is {line!r}, where a subtask and a test are needed")
+        subtask, test = words
+        if subtask not in stated:
+            raise InputError(f"{where} names the subtask {subtask}, which is not in subtasks.json")
+        if test not in tests:
+            raise InputError(f"{where} names the test {test}, but there is no tests/{test}.in; {_HOW_TO_GENERATE}")
+        if test not in found.get(subtask, ()):
+            found[subtask] = (*found.get(subtask, ()), test)
+    return found
+
+
+def _solutions(package: Package, subtasks: Mapping[str, SubtaskFile], notes: list[str]) -> list[Solution]:
+    if not package.has("solutions.json"):
+        notes.append("there is no solutions.json: nothing is stated of any solution, and none is imported")
+        return []
+    found = [
+        _solution(package, name, meta, subtasks)
+        for name, meta in package.json("solutions.json").items()
+        if language(name) is not None
+    ]
+    stated = {solution.path for solution in found}
+    unstated = [path for path in package.names("solution") if language(path) is not None and path not in stated]
+    if unstated:
+        notes.append(f"left out, as solutions.json does not state what they do: {', '.join(unstated[:5])}")
+    return found
+
+
+def _solution(package: Package, name: str, meta: Any, subtasks: Mapping[str, SubtaskFile]) -> Solution:
+    where = f"{package.where}: solutions.json: {name}"
+    verdict = meta.get("verdict") if isinstance(meta, dict) else None
+    exceptions = meta.get("except", {}) if isinstance(meta, dict) else {}
+    if not isinstance(verdict, str) or not isinstance(exceptions, dict):
+        raise InputError(f"{where} states no verdict")
+    if not package.has(f"solution/{name}"):
+        raise InputError(f"{where}: there is no solution/{name}")
+    for subtask, label in {"": verdict, **exceptions}.items():
+        if subtask and subtask not in subtasks:
+            raise InputError(f"{where}: an exception names the subtask {subtask}, which is not in subtasks.json")
+        try:
+            Expectation.parse(str(label))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+    stated = {subtask.name: str(exceptions.get(key, verdict)) for key, subtask in subtasks.items()}
+    return Solution(path=f"solution/{name}", label=f"{verdict}/{name}", expected=verdict, expected_subtasks=stated)
