@@ -1,0 +1,198 @@
+"""Fenced blocks in a model's words. Pure; shared by the languages.
+
+A fence is CommonMark's, read as leniently as generations need:
+
+- It may be indented by any amount, or stand in a list item; the lines of its block lose that indentation.
+- An opening fence that names a language may stand behind words (`Solution: ```cpp`).
+- A closing fence may have words behind it, and may itself stand behind the last line of code (`}` and the fence):
+  models forget to end lines. In a quoted string a fence is code.
+- A fence that names a language, inside of an open block, opens another: the block before it was never closed.
+
+A block that is never closed is not complete, and is not returned. A block that holds fences of its own needs longer
+ones around it, as in any Markdown.
+
+The text is searched from fence to fence with `find`, each character a bounded number of times whatever the text is:
+generations of 50 MB occur, and some are nothing but backticks.
+
+Source: CommonMark 0.31, section 4.5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_LEADING = re.compile(r"([ \t]*+(?:[-*+][ \t]++|\d{1,9}[.)][ \t]++)?)(`{3,}+|~{3,}+)(.*)", re.DOTALL)
+_BEHIND_WORDS = re.compile(r"[^`]*+(`{3,}+)([a-z][a-z0-9+#]*+)[ \t\r]*+", re.IGNORECASE)
+_BEHIND_CODE = re.compile(r"([^`]*+)(`{3,}+)[ \t\r]*+")
+
+# The language in what follows a fence: `cpp`, `cpp title="a.cpp"`, `cpp:a.cpp`, `{.cpp #id}`.
+_TAG = re.compile(r"[ \t]*+\{?[ \t]*+\.?([^\s{}:,;=\"']*+)")
+
+# The names that make a fence inside an open block an opening one; other words there are written behind a closing one.
+_LANGUAGES = frozenset(
+    {"bash", "c", "c#", "c++", "cc", "cpp", "csharp", "cxx", "go", "java", "javascript", "js", "json", "kotlin"}
+    | {"markdown", "md", "pascal", "plaintext", "py", "python", "ruby", "rust", "sh", "shell", "text", "ts", "txt"}
+)
+
+_THINK = re.compile(r"</?think>")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What was found in a generation.
+
+    Args:
+        code: the program, which UTF-8 can encode; `None` if there is none.
+        rule: what found it (`fence:cpp`, …, `none`).
+    """
+
+    code: str | None
+    rule: str
+
+
+class Block(NamedTuple):
+    """A complete fenced block. It points into the text, so that a million of them cost little until they are read.
+
+    Args:
+        tag: the language in the opening fence, in lower case; empty if there is none.
+        text: the whole text.
+        start, end: where the block's lines are in it.
+        indent: how far the opening fence is indented.
+    """
+
+    tag: str
+    text: str
+    start: int
+    end: int
+    indent: int
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing in the block."""
+        return not self.text[self.start : self.end].strip()
+
+    def body(self) -> str:
+        """The block's lines, each ended by a line feed, without the fence's indentation."""
+        body = self.text[self.start : self.end].replace("\r\n", "\n")
+        if self.indent:
+            body = re.sub(rf"^[ \t]{{1,{self.indent}}}", "", body, flags=re.MULTILINE)
+        return body if body.endswith("\n") or not body else body + "\n"
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The complete fenced blocks of a text, in order."""
+    opened: _Fence | None = None
+    start = 0
+    for line_start, line_end in _lines_with_fences(text):
+        line = text[line_start:line_end]
+        fence = _fence(line)
+        if opened is not None:
+            close = _closes(opened, fence, line)
+            if close is not None:
+                yield Block(opened.tag, text, start, line_start + close, opened.indent)
+                opened = None
+                continue
+            if fence is None or not (fence.outranks(opened) and fence.names_language):
+                continue
+        if fence is not None and fence.opens:
+            opened, start = fence, line_end + 1
+
+
+def split_thoughts(text: str) -> tuple[list[str], list[str]]:
+    """Tell a model's answer from what it thought aloud, between `<think>` and `</think>`.
+
+    Templates often put the opening marker into the prompt, so what stands before a lone `</think>` is thought too. A
+    thought that was cut off reaches to the end.
+
+    Returns:
+        The pieces of the answer and those of the thoughts, each in order.
+    """
+    answer: list[str] = []
+    thoughts: list[str] = []
+    thinking, at = False, 0
+    for marker in _THINK.finditer(text):
+        closing = marker[0] == "</think>"
+        (thoughts if thinking or closing else answer).append(text[at : marker.start()])
+        thinking, at = not closing, marker.end()
+    (thoughts if thinking else answer).append(text[at:])
+    return answer, thoughts
+
+
+def encodable(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate, which JSON can carry and UTF-8 cannot."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+# --------------------------------------------------------------------------- lines
+
+
+class _Fence(NamedTuple):
+    """What a line with a fence at its beginning, or with a language at its end, says if it opens a block."""
+
+    mark: str
+    info: str
+    indent: int
+
+    @property
+    def opens(self) -> bool:
+        """With backticks behind it, it is a piece of code within a line."""
+        return self.mark[0] == "~" or "`" not in self.info
+
+    @property
+    def tag(self) -> str:
+        match = _TAG.match(self.info)
+        return match[1].lower() if match else ""
+
+    @property
+    def names_language(self) -> bool:
+        """Whether it names a language, and nothing else reads as a sentence."""
+        named = self.tag.rstrip("0123456789") in _LANGUAGES
+        return named and self.opens and (not self.info[0].isspace() or len(self.info.split()) == 1)
+
+    def outranks(self, opened: _Fence) -> bool:
+        """Whether it is of the kind and length that means something inside of a block."""
+        return self.mark[0] == opened.mark[0] and len(self.mark) >= len(opened.mark)
+
+
+def _fence(line: str) -> _Fence | None:
+    if match := _LEADING.fullmatch(line):
+        return _Fence(match[2], match[3], len(match[1]))
+    match = _BEHIND_WORDS.fullmatch(line)
+    if match and match[2].lower().rstrip("0123456789") in _LANGUAGES:
+        return _Fence(match[1], match[2], 0)
+    return None
+
+
+def _closes(opened: _Fence, fence: _Fence | None, line: str) -> int | None:
+    """Where in a line the open block ends, if it does."""
+    if fence is not None:
+        closing = fence.outranks(opened) and fence.opens and not fence.names_language
+        return 0 if closing else None
+    match = _BEHIND_CODE.fullmatch(line)
+    if match is None or opened.mark[0] == "~" or len(match[2]) < len(opened.mark):
+        return None
+    in_string = match[1].count('"') % 2 or match[1].count("'") % 2
+    return None if in_string else match.end(1)
+
+
+def _lines_with_fences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the lines are that hold a fence of either kind: the only ones that matter, and mostly few."""
+    at = 0
+    ticks = text.find("```")
+    tildes = text.find("~~~")
+    while ticks >= 0 or tildes >= 0:
+        nearest = tildes if ticks < 0 else ticks if tildes < 0 else min(ticks, tildes)
+        start = max(at, text.rfind("\n", at, nearest) + 1)
+        end = text.find("\n", nearest)
+        if end < 0:
+            end = len(text)
+        yield start, end
+        at = end + 1
+        if 0 <= ticks < at:
+            ticks = text.find("```", at)
+        if 0 <= tildes < at:
+            tildes = text.find("~~~", at)

@@ -1,0 +1,223 @@
+"""The program that is judged is the one that the model handed in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.extract.cpp import extract_cpp, fix_includes, looks_like_cpp
+
+CODE = "#include <vector>\nint solve(std::vector<int> a) {\n  return a[0];\n}\n"
+OTHER = "int solve(int a) {\n  return a;\n}\n"
+
+
+def block(code: str, tag: str = "cpp") -> str:
+    """A fenced block."""
+    return f"```{tag}\n{code}```\n"
+
+
+@pytest.mark.parametrize("tag", ["cpp", "CPP", "Cpp", "c++", "C++", "cc", "cxx", "c++17", "cpp20", "cpp linenums=1"])
+def test_tagged_block_is_taken(tag: str) -> None:
+    """All four tags count, in any case, with a standard's number or attributes behind them."""
+    found = extract_cpp(f"Here it is:\n\n{block(CODE, tag)}\nDone.")
+    assert (found.code, found.rule) == (CODE, "fence:cpp")
+
+
+def test_last_tagged_block_wins() -> None:
+    """A model corrects itself in a later block, and shows examples in others."""
+    found = extract_cpp(block(OTHER) + block(CODE) + block("1 2 3\n", "") + block("x = 1\n", "python"))
+    assert (found.code, found.rule) == (CODE, "fence:cpp")
+
+
+def test_tagged_block_wins_over_a_later_untagged_one() -> None:
+    """An untagged block only counts where no tagged one is."""
+    found = extract_cpp(block(CODE) + block(OTHER, ""))
+    assert (found.code, found.rule) == (CODE, "fence:cpp")
+
+
+def test_last_untagged_block_that_looks_like_cpp() -> None:
+    """Sample outputs and other languages are passed over."""
+    found = extract_cpp(block(OTHER, "") + block(CODE, "") + block("3\n1 2 3\n", "") + block("print(1)\n", "python"))
+    assert (found.code, found.rule) == (CODE, "fence:untagged")
+
+
+@pytest.mark.parametrize("tag", ["python", "java", "text", "c", "rust", "cppython", "plaintext"])
+def test_other_languages_are_no_program(tag: str) -> None:
+    """A tag that names another language is believed."""
+    found = extract_cpp(block(CODE, tag))
+    assert (found.code, found.rule) == (None, "none")
+
+
+@pytest.mark.parametrize("generation", ["", "I give up.", CODE, "```cpp\n```", "```cpp\n \n\t\n```", "```\n42\n```"])
+def test_no_block_is_no_code(generation: str) -> None:
+    """Without a block that holds something there is no program, however much the words look like one."""
+    found = extract_cpp(generation)
+    assert (found.code, found.rule) == (None, "none")
+
+
+def test_blank_last_block_is_passed_over() -> None:
+    """An empty block at the end is not meant to be the program."""
+    assert extract_cpp(block(CODE) + block("\n")).code == CODE
+
+
+def test_cut_off_generation_falls_back_to_an_earlier_complete_block() -> None:
+    """Half a program is none; the last whole one is what the model had."""
+    found = extract_cpp(block(OTHER) + "Better:\n```cpp\n" + CODE)
+    assert (found.code, found.rule) == (OTHER, "fence:cpp")
+    assert extract_cpp("```cpp\n" + CODE).rule == "none"
+
+
+def test_thoughts_do_not_win_over_the_answer() -> None:
+    """A draft does not replace what was handed in, neither before the answer nor after it."""
+    for generation in (
+        f"<think>Maybe\n{block(OTHER)}</think>\n{block(CODE)}",
+        f"Maybe\n{block(OTHER)}</think>\n{block(CODE)}",
+        f"{block(CODE)}<think>or\n{block(OTHER)}</think>",
+        f"<think>\n```cpp\nint never_closed(\n</think>\n{block(CODE)}",
+    ):
+        found = extract_cpp(generation)
+        assert (found.code, found.rule) == (CODE, "fence:cpp")
+
+
+def test_untagged_answer_wins_over_a_tagged_thought() -> None:
+    """The answer comes first, whatever its tag."""
+    found = extract_cpp(f"<think>{block(OTHER)}</think>{block(CODE, '')}")
+    assert (found.code, found.rule) == (CODE, "fence:untagged")
+
+
+@pytest.mark.parametrize(("tag", "rule"), [("cpp", "think:cpp"), ("", "think:untagged")])
+def test_code_in_thoughts_only_is_taken_and_named(tag: str, rule: str) -> None:
+    """With no program in the answer the last draft is taken, as the reference does, and the rule says so."""
+    draft = block(OTHER) * (tag == "cpp") + block(CODE, tag)
+    for generation in (
+        f"<think>{draft}</think>See above.",
+        f"<think>{draft}and now",
+        f"<think>{draft}</think>```cpp\nint",
+    ):
+        found = extract_cpp(generation)
+        assert (found.code, found.rule) == (CODE, rule)
+
+
+def test_crlf_becomes_line_feeds() -> None:
+    """The same program is the same text, wherever it was generated."""
+    assert extract_cpp(block(CODE).replace("\n", "\r\n")).code == CODE
+
+
+def test_lone_surrogates_and_nul_survive() -> None:
+    """What JSON can carry must not stop a run: the code can be encoded, and NUL is left to the compiler."""
+    generation = json.loads('"```cpp\\nint a; // \\ud800 \\u0000\\n```"')
+    found = extract_cpp(generation)
+    assert found.code == "int a; // \ufffd \x00\n"
+    assert found.code.encode()
+
+
+def test_huge_generation() -> None:
+    """A program of 50 MB is extracted whole."""
+    code = "int a;\n" * (50_000_000 // 7)
+    found = extract_cpp(f"<think>hm</think>\n```cpp\n{code}```\n")
+    assert found.rule == "fence:cpp"
+    assert found.code == code
+
+
+prose = st.text().filter(lambda text: "```" not in text and "~~~" not in text and "think>" not in text)
+programs = st.text(min_size=1).filter(
+    lambda text: text.strip() and "```" not in text and "think>" not in text and "\r" not in text
+)
+
+
+@given(prose, programs, prose)
+def test_whatever_stands_in_the_block_comes_out(before: str, code: str, after: str) -> None:
+    """Between its fences a program is kept to the character, but for its last line end and lone surrogates."""
+    found = extract_cpp(f"{before}\n```cpp\n{code}\n```\n{after}")
+    assert found.rule == "fence:cpp"
+    assert found.code is not None
+    assert found.code.rstrip("\n") == "".join("\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in code).rstrip("\n")
+
+
+pieces = st.sampled_from(["```", "~~~", "cpp", "\n", " ", "<think>", "</think>", "int main() {}", "}"])
+
+
+@given(st.lists(pieces).map("".join))
+def test_any_generation_is_read(generation: str) -> None:
+    """Code and rule agree on whether something was found."""
+    found = extract_cpp(generation)
+    assert (found.code is None) == (found.rule == "none")
+    assert found.code is None or found.code.strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "#include <bits/stdc++.h>\n",
+        '# include "nile.h"\n',
+        "using namespace std;\n",
+        "int main() {\n}\n",
+        "long long count(vector<int> a) { return a.size(); }\n",
+        "void init(int N, int Q) {\n  n = N;\n}\n",
+        "static inline int64_t f(int a)\n{\n  return a;\n}\n",
+        "template <class T> T f();\n",
+        "std::string name(int i) {\n}\n",
+    ],
+)
+def test_cpp_looks_like_cpp(code: str) -> None:
+    """Programs with a main function, and submissions that only define functions."""
+    assert looks_like_cpp(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "3 4\n1 2 3\n",
+        "for i from 1 to n:\n  answer = max(answer, f(i))\n",
+        "def main():\n    print(int(input()))\n",
+        "dp[i][j] = min(dp[i-1][j], dp[i][j-1]) + c;\n",
+        "public class Main {\n  int f(int a) {\n    return a;\n  }\n}\n",
+        "use std::io;\nfn main() {\n}\n",
+        "function f(a) {\n  return a;\n}\n",
+        "g++ -O2 -o nile grader.cpp nile.cpp\n",
+        "int solve(int n)\n",
+    ],
+)
+def test_other_text_does_not_look_like_cpp(code: str) -> None:
+    """Samples, pseudo-code, commands, signatures and other languages."""
+    assert not looks_like_cpp(code)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (
+            "int f();\n",
+            '#include <bits/stdc++.h>\n#include "nile.h"\n\nusing namespace std;\n\nint f();\n',
+        ),
+        (
+            '#include "nile.h"\nint f();\n',
+            '#include <bits/stdc++.h>\n\nusing namespace std;\n\n#include "nile.h"\nint f();\n',
+        ),
+        (
+            "std::string s;\n",
+            '#include <bits/stdc++.h>\n#include "nile.h"\nstd::string s;\n',
+        ),
+        (
+            "#include <bits/stdc++.h>\nusing namespace std;\n",
+            '#include <bits/stdc++.h>\n#include "nile.h"\n#include <bits/stdc++.h>\nusing namespace std;\n',
+        ),
+        (
+            '#include  "nile.h"\nusing namespace  std;\n',
+            '#include <bits/stdc++.h>\n#include "nile.h"\n\nusing namespace std;\n\n'
+            '#include  "nile.h"\nusing namespace  std;\n',
+        ),
+    ],
+)
+def test_includes_are_fixed_as_the_reference_does(code: str, expected: str) -> None:
+    """The header with everything always; the problem's and the namespace unless the very text is there."""
+    assert fix_includes(code, "nile") == (expected, True)
+
+
+def test_nothing_to_fix_in_no_code() -> None:
+    """Empty code stays empty, so that it stays no code."""
+    assert fix_includes("", "nile") == ("", False)

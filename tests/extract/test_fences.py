@@ -1,0 +1,278 @@
+"""Fenced blocks are found as a reader of the text would find them, in linear time."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ioi_eval.extract.fences import blocks, encodable, split_thoughts
+
+FENCE = "```"
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    """Tag and body of each complete block."""
+    return [(block.tag, block.body()) for block in blocks(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```cpp\nA\n```", [("cpp", "A\n")]),
+        ("```\nA\nB\n```\n", [("", "A\nB\n")]),
+        ("~~~C++\nA\n~~~", [("c++", "A\n")]),
+        ("```cpp\n```", [("cpp", "")]),
+        ("```cpp\n\n```", [("cpp", "\n")]),
+        ("words\n```cpp\nA\n```\nwords\n```py\nB\n```\n", [("cpp", "A\n"), ("py", "B\n")]),
+        ("", []),
+        ("no fence", []),
+        ("`` no ``\n~~ fence ~~", []),
+    ],
+)
+def test_plain_blocks(text: str, expected: list[tuple[str, str]]) -> None:
+    """Backticks and tildes, with and without a tag."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("info", "tag"),
+    [
+        ("cpp", "cpp"),
+        (" CPP ", "cpp"),
+        ('cpp title="a.cpp" linenums', "cpp"),
+        ("cpp{.numberLines}", "cpp"),
+        ("{.cpp .numberLines}", "cpp"),
+        ("{ .cpp }", "cpp"),
+        ("cpp:main.cpp", "cpp"),
+        ("cpp,ignore", "cpp"),
+        ("c++17", "c++17"),
+        ("cpp\x00", "cpp\x00"),
+        ("", ""),
+        ("   ", ""),
+        ("{}", ""),
+    ],
+)
+def test_tag_is_the_language(info: str, tag: str) -> None:
+    """Attributes behind the language, in any of the dialects, do not hide it."""
+    assert found(f"{FENCE}{info}\nA\n{FENCE}") == [(tag, "A\n")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("````cpp\n```\nA\n```\n````", [("cpp", "```\nA\n```\n")]),
+        ("```cpp\nA\n`````", [("cpp", "A\n")]),
+        ("~~~cpp\n```\nA\n~~~", [("cpp", "```\nA\n")]),
+        ("```cpp\n~~~\nA\n```", [("cpp", "~~~\nA\n")]),
+        ("````cpp\n```text\nA\n```\n````", [("cpp", "```text\nA\n```\n")]),
+        ("````cpp\nA;```\nB\n````", [("cpp", "A;```\nB\n")]),
+        ("````cpp\nA\n```", []),
+    ],
+)
+def test_only_an_equal_or_longer_fence_of_its_kind_closes(text: str, expected: list[tuple[str, str]]) -> None:
+    """Shorter fences, and fences of the other kind, are part of the block."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['cout << "```";', 's = "```', 'print("```cpp")', "c = '```", "x ```cpp y", "```a```", 'R"(```'],
+)
+def test_fences_in_code_do_not_close(line: str) -> None:
+    """A fence in a string, or one with more code behind it, is code."""
+    assert found(f"{FENCE}cpp\n{line}\nA\n{FENCE}") == [("cpp", f"{line}\nA\n")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  ```cpp\n  int a;\n    b;\n  ```", [("cpp", "int a;\n  b;\n")]),
+        ("\t```cpp\n\tint a;\n\t\tb;\n\t```", [("cpp", "int a;\n\tb;\n")]),
+        ("      ```cpp\n  short\n\n      long\n```", [("cpp", "short\n\nlong\n")]),
+        ("1. ```cpp\n   A\n   ```", [("cpp", "A\n")]),
+        ("- ```cpp\n  A\n  ```", [("cpp", "A\n")]),
+    ],
+)
+def test_indentation_of_the_fence_is_taken_off(text: str, expected: list[tuple[str, str]]) -> None:
+    """What stands in a list keeps its own indentation only."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```cpp\r\nA\r\nB\r\n```\r\n", [("cpp", "A\nB\n")]),
+        ("```cpp\r\nA\n```\n", [("cpp", "A\n")]),
+        ("```cpp\nA\x0bB\x0cC\x1cD\x85E\u2028F\n```", [("cpp", "A\x0bB\x0cC\x1cD\x85E\u2028F\n")]),
+        ("```cpp\nA\rB\n```", [("cpp", "A\rB\n")]),
+    ],
+)
+def test_line_ends(text: str, expected: list[tuple[str, str]]) -> None:
+    """CRLF is a line end, and what else Unicode takes for one is not."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Solution: ```cpp\nA\n```", [("cpp", "A\n")]),
+        ("```cpp\nint f() { return 1; }```", [("cpp", "int f() { return 1; }\n")]),
+        ("```cpp\nA;``` \nwords\n```\nB\n```", [("cpp", "A;\n"), ("", "B\n")]),
+        ('```cpp\nputs("a"); }```\n', [("cpp", 'puts("a"); }\n')]),
+        ("```cpp\nA\n``` This runs in O(n).\n", [("cpp", "A\n")]),
+        ("```cpp\nA\n``` C is the cost.\n", [("cpp", "A\n")]),
+        ("```cpp\nA\n```</answer>", [("cpp", "A\n")]),
+    ],
+)
+def test_fences_that_share_a_line(text: str, expected: list[tuple[str, str]]) -> None:
+    """What a reader takes for a fence is one, even if the model forgot a line end."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```cpp\nA\n", []),
+        ("```cpp", []),
+        ("```cpp\nA\n```\n```cpp\nB\n", [("cpp", "A\n")]),
+        ("```cpp\nA\n\n```cpp\nB\n```", [("cpp", "B\n")]),
+        ("```markdown\nwords\n```cpp\nB\n```\n", [("cpp", "B\n")]),
+        ("```cpp\nA\nOnce more: ```cpp\nB\n```", [("cpp", "B\n")]),
+        ("```cpp\nA\n``` cpp\nB\n```", [("cpp", "B\n")]),
+        ('```cpp\nA\n```cpp title="b"\nB\n```', [("cpp", "B\n")]),
+    ],
+)
+def test_blocks_that_are_never_closed(text: str, expected: list[tuple[str, str]]) -> None:
+    """A block without its end is left out, and hides no block behind it."""
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "thoughts"),
+    [
+        ("a", ["a"], []),
+        ("<think>t</think>a", ["", "a"], ["t"]),
+        ("t</think>a", ["a"], ["t"]),
+        ("a<think>t", ["a"], ["t"]),
+        ("<think>t</think>a<think>u</think>b", ["", "a", "b"], ["t", "u"]),
+        ("<think>t</think>u</think>a", ["", "a"], ["t", "u"]),
+        ("", [""], []),
+    ],
+)
+def test_thoughts_are_told_from_the_answer(text: str, answer: list[str], thoughts: list[str]) -> None:
+    """Also where the opening marker was part of the prompt, and where the thought was cut off."""
+    assert split_thoughts(text) == (answer, thoughts)
+
+
+def test_encodable_replaces_only_what_utf8_cannot_hold() -> None:
+    """Lone surrogates become U+FFFD; NUL and characters beyond the basic plane stay."""
+    text = encodable("a\ud800b\udfff\x00\U0001f600é")
+    assert text == "a\ufffdb\ufffd\x00\U0001f600é"
+    assert text.encode()
+
+
+# --------------------------------------------------------------------------- properties
+
+PLAIN = ("```", "````", "~~~", "  ```", "```cpp", "``` cpp", "````cpp", "~~~py", "  ```py")
+ODD = ("}```", "}````", '"```', "```a```", "``` Done.", "See: ```cpp", "1. ```cpp")
+CODE = ("x = 1;", "", "  y", "words")
+lines = st.lists(st.sampled_from(PLAIN + ODD + CODE), max_size=14)
+
+
+def model(text_lines: list[str]) -> list[tuple[str, str]]:
+    """The rules once more, written line by line for the lines above only."""
+    result: list[tuple[str, str]] = []
+    opened: tuple[str, str, int, list[str]] | None = None
+    for line in text_lines:
+        bare = line.strip()
+        behind_words = bare.startswith(("See: ", "1. "))
+        mark = bare.split(" ")[1][:3] if behind_words else bare[: len(bare) - len(bare.lstrip("`~"))]
+        if len(mark) < 3 or bare == "```a```":
+            mark = ""
+        info = bare.rsplit(mark, 1)[1].strip() if mark else ""
+        indent = 3 if bare.startswith("1. ") else len(line) - len(line.lstrip())
+        same = opened is not None and mark.startswith(opened[0])
+        if opened is not None and not (same and info in ("cpp", "py")):
+            if same:
+                result.append((opened[1], "".join(opened[3])))
+                opened = None
+            elif bare.startswith("}") and opened[0] in ("```", bare[1:]):
+                result.append((opened[1], "".join([*opened[3], "}\n"])))
+                opened = None
+            else:
+                spaces = len(line) - len(line.lstrip())
+                opened[3].append(line[min(spaces, opened[2]) :] + "\n")
+        elif mark:
+            opened = (mark, "done." if info == "Done." else info, indent, [])
+    return result
+
+
+@given(lines)
+@example(["```cpp", "x = 1;", "}```", "~~~py", "  y", "~~~"])
+def test_scanner_agrees_with_a_model_that_reads_line_by_line(text_lines: list[str]) -> None:
+    """Jumping from fence to fence finds what reading every line finds."""
+    assert found("\n".join(text_lines)) == model(text_lines)
+
+
+@given(st.text(), st.text(alphabet="`~cp+ \n\t{}\"'", max_size=60))
+def test_any_text_is_read(before: str, after: str) -> None:
+    """No text makes the scanner fail, and blocks lie within it, in order."""
+    at = 0
+    for block in blocks(before + after):
+        assert at <= block.start <= block.end <= len(before + after)
+        at = block.end
+        block.body()
+
+
+class Metered(str):
+    """A text that counts the characters which searches and slices look at."""
+
+    __slots__ = ("seen",)
+    seen: int
+
+    def find(self, sub: str, start: SupportsIndex | None = 0, end: SupportsIndex | None = None) -> int:
+        """As `str.find`, counted."""
+        place = super().find(sub, start, end)
+        first, last = slice(start, end).indices(len(self))[:2]
+        self.seen += (place if place >= 0 else last) - first + 1
+        return place
+
+    def rfind(self, sub: str, start: SupportsIndex | None = 0, end: SupportsIndex | None = None) -> int:
+        """As `str.rfind`, counted."""
+        place = super().rfind(sub, start, end)
+        first, last = slice(start, end).indices(len(self))[:2]
+        self.seen += last - max(place, first) + 1
+        return place
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        part = super().__getitem__(key)
+        self.seen += len(part)
+        return part
+
+
+HOSTILE = {
+    "backticks": "`" * 20_000,
+    "fences": "```\n" * 5_000,
+    "openings": "```cpp\n" * 3_000,
+    "pairs": "```cpp\nint a;\n```\n" * 1_000,
+    "fences in a line": "``` " * 5_000,
+    "mixed in a line": "~~~ ``` " * 2_500,
+    "tildes, then backticks": "~~~\n" * 2_500 + "```\n" * 2_500,
+    "a tilde at the end": "```\n" * 5_000 + "~~~",
+    "blanks": "```cpp\n" + " " * 20_000 + "\n```",
+    "line feeds": "```cpp\n" + "\n" * 20_000 + "```",
+    "behind code": "x```\n" * 4_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_every_character_is_looked_at_a_few_times_only(text: str) -> None:
+    """Searching and slicing touch a bounded multiple of the text, even if it was made to prevent that."""
+    metered = Metered(text)
+    metered.seen = 0
+    for block in blocks(metered):
+        block.body()
+    assert metered.seen <= 8 * len(text)
