@@ -1,0 +1,138 @@
+"""Which submissions count where a contest allows only so many. Pure.
+
+A contestant at the IOI has 50 submissions a problem; a model has as many generations as somebody paid for. This
+simulates, as the reference does, a contestant who looks at nothing but what is public: whether the code compiles, its
+score on the samples, and how long it was thought about. Each generation was made for a subtask, its target. They are
+handed in by turns, the last subtask first, as long as that subtask is not solved; what remains of the limit is filled
+up with the most promising others.
+
+Rows are result rows of one problem in dump order, ours or the reference's. Equals are taken in dump order.
+
+Source: the reference's round robin. It marked solved subtasks by number and looked for them by name, so that none was
+ever skipped, and it needed a target and nested metadata in every row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ioi_eval.errors import InputError
+
+Row = Mapping[str, Any]
+
+LIMIT = 50
+"""Submissions a problem. Source: IOI regulations."""
+
+_NO_PROGRAM = frozenset({"CE", "NC"})
+
+
+def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
+    """The rows that a contestant would hand in, as indices, in the order of handing in.
+
+    Args:
+        rows: result rows of one problem, with `all_subtasks_results`, and, where they have them, `target_subtask`,
+            `code_compiles`, `code`, `metadata` and `generation`. Rows without a program that compiles are never
+            chosen; rows without a target, or with one that is no subtask, only to fill up.
+        limit: how many may be chosen; `None` for all.
+
+    Raises:
+        InputError: the limit is negative.
+    """
+    if limit is not None and limit < 0:
+        raise InputError(f"a limit of {limit} submissions is not possible; give 0 or more, or none for all")
+    candidates = [index for index, row in enumerate(rows) if _compiles(row)]
+    most = len(candidates) if limit is None else min(limit, len(candidates))
+    subtasks = next((names for row in rows if (names := [str(r["subtask"]) for r in _results(row)])), [])
+    places = {name: place for place, name in enumerate(subtasks)}
+    promise = {index: (_samples_score(rows[index]), _reasoning_length(rows[index])) for index in candidates}
+    candidates.sort(key=promise.__getitem__, reverse=True)
+
+    by_turns = subtasks[:0:-1]  # from the last to the second: the samples are nobody's aim
+    queues = {name: deque(i for i in candidates if _target(rows[i]) == name) for name in by_turns}
+    chosen = _take_turns(rows, queues, most)
+    rest = sorted(set(candidates).difference(chosen))
+    rest.sort(key=lambda index: (*promise[index], places.get(_target(rows[index]), 0)), reverse=True)
+    return (*chosen, *rest[: most - len(chosen)])
+
+
+def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:
+    """The points of a problem: the sum over subtasks of the best that a selected row reached there.
+
+    It adds up `weighted_score`, which the reference rounds less coarsely than `score`; with results at hand instead of
+    rows, `scores.best_by_subtask` rounds once only. What could not be judged adds nothing.
+
+    Args:
+        rows: result rows of one problem.
+        selected: indices of those that count (`select`); `None` for all.
+    """
+    best: dict[str, float] = {}
+    for index in range(len(rows)) if selected is None else selected:
+        for result in _results(rows[index]):
+            points = result.get("weighted_score")
+            if points is not None:
+                name = str(result["subtask"])
+                best[name] = max(points, best.get(name, 0.0))
+    return round(math.fsum(best.values()), 9)  # the sum of two decimals each, without the dust of adding them
+
+
+def _take_turns(rows: Sequence[Row], queues: Mapping[str, deque[int]], most: int) -> list[int]:
+    """Go round the queues, and hand in the first of each whose subtask is not solved yet."""
+    chosen: list[int] = []
+    solved: set[str] = set()
+    while len(chosen) < most:
+        before = len(chosen)
+        for name, queue in queues.items():
+            if queue and name not in solved and len(chosen) < most:
+                index = queue.popleft()
+                chosen.append(index)
+                solved.update(str(result["subtask"]) for result in _results(rows[index]) if _solves(result))
+        if len(chosen) == before:
+            break
+    return chosen
+
+
+def _results(row: Row) -> Sequence[Row]:
+    results: Sequence[Row] | None = row.get("all_subtasks_results")
+    return () if results is None else results
+
+
+def _target(row: Row) -> str:
+    return str(row.get("target_subtask") or "")
+
+
+def _compiles(row: Row) -> bool:
+    """Whether there is a program; rows without the column tell by their code and their subtasks' verdicts."""
+    if row.get("code_compiles") is not None:
+        return bool(row["code_compiles"])
+    has_code = bool(row["code"]) if "code" in row else True
+    verdicts = [result.get("status") for result in _results(row)]
+    return has_code and bool(verdicts) and _NO_PROGRAM.isdisjoint(verdicts)
+
+
+def _solves(result: Row) -> bool:
+    """Whether the unrounded score is 1. The reference's column is rounded, so 1.0 is only believed beside AC."""
+    return result.get("score") == 1.0 and result.get("status") in ("AC", None)
+
+
+def _samples_score(row: Row) -> float:
+    """The score on the first subtask, the samples, which a contestant can see. Unknown is nothing."""
+    return next((result.get("score") or 0.0 for result in _results(row)), 0.0)
+
+
+def _reasoning_length(row: Row) -> float:
+    """How long the model thought: in tokens where the row has them, in characters otherwise.
+
+    Dumps have `metadata.usage.completion_tokens`, or `metadata.completion_tokens`, or `output_tokens` in either place.
+    """
+    metadata = row.get("metadata")
+    if isinstance(metadata, Mapping):
+        usage = metadata.get("usage")
+        for holder in (usage, metadata):
+            if isinstance(holder, Mapping):
+                for column in ("output_tokens", "completion_tokens"):
+                    if holder.get(column) is not None:
+                        return float(holder[column])
+    return float(len(row.get("generation") or ""))

@@ -1,0 +1,231 @@
+"""Fifty submissions are chosen as a contestant would hand them in, with nothing but public knowledge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import InputError
+from ioi_eval.selection import Row, select, selected_score
+
+SUBTASKS = ("00-samples", "01-small", "02-large")
+POINTS = (0, 40, 60)
+
+
+def make_row(target: str | None, scores: tuple[float | None, ...] = (1.0, 0.0, 0.0), **columns: Any) -> Row:
+    """A result row with a score for each subtask; further columns replace the usual ones, `...` removes one."""
+    results = [
+        {
+            "subtask": name,
+            "points": points,
+            "score": score,
+            "weighted_score": None if score is None else round(score * points, 2),
+            "status": "JE" if score is None else "AC" if score == 1.0 else "PA" if score else "WA",
+        }
+        for name, points, score in zip(SUBTASKS, POINTS, scores, strict=True)
+    ]
+    row = {
+        "target_subtask": target,
+        "code": "int main() {}",
+        "code_compiles": True,
+        "all_subtasks_results": results,
+        "metadata": {"usage": {"completion_tokens": 100}},
+        **columns,
+    }
+    return {name: value for name, value in row.items() if value is not ...}
+
+
+def test_turns_go_from_the_last_subtask_to_the_first() -> None:
+    """Each subtask hands in one of its generations in turn; those for the samples only fill up."""
+    rows = [
+        make_row(target) for target in (SUBTASKS[0], SUBTASKS[1], SUBTASKS[1], SUBTASKS[2], SUBTASKS[2], SUBTASKS[2])
+    ]
+    assert select(rows) == (3, 1, 4, 2, 5, 0)
+
+
+def test_within_a_subtask_the_promising_come_first() -> None:
+    """Passing the samples counts most, then the length of the reasoning; equals come in dump order."""
+
+    def row(samples: float, tokens: int) -> Row:
+        return make_row(SUBTASKS[1], (samples, 0.0, 0.0), metadata={"usage": {"completion_tokens": tokens}})
+
+    rows = [row(0.0, 900), row(1.0, 100), row(1.0, 300), row(0.5, 999), row(1.0, 300)]
+    assert select(rows) == (2, 4, 1, 3, 0)
+
+
+def test_solved_subtasks_hand_in_no_more() -> None:
+    """A subtask that any submission solved gets no further turn: the others get its share."""
+    solves_large = make_row(SUBTASKS[2], (1.0, 0.0, 1.0))
+    rows = [solves_large, *[make_row(SUBTASKS[2])] * 60, *[make_row(SUBTASKS[1])] * 59]
+    rows.append(make_row(SUBTASKS[1], (0.0, 1.0, 0.0), metadata={"usage": {"completion_tokens": 1}}))
+    chosen = select(rows, limit=61)
+    assert chosen[0] == 0
+    assert chosen[1:] == tuple(range(61, 121))
+    assert selected_score(rows, chosen) == 100.0
+    assert selected_score(rows, select(rows, limit=60)) == 60.0
+
+
+def test_a_submission_may_solve_a_subtask_that_was_not_its_target() -> None:
+    """What is solved is solved, whoever did it."""
+    rows = [make_row(SUBTASKS[2], (1.0, 1.0, 0.5)), make_row(SUBTASKS[1]), make_row(SUBTASKS[2])]
+    assert select(rows) == (0, 2, 1)
+
+
+def test_solved_is_believed_beside_its_verdict_only() -> None:
+    """The reference's scores are rounded: 0.9999 is shown as 1.0, and its verdict is PA."""
+    nearly = make_row(SUBTASKS[2], (1.0, 0.0, 1.0))
+    nearly["all_subtasks_results"][2]["status"] = "PA"
+    rows = [nearly, make_row(SUBTASKS[1]), make_row(SUBTASKS[2]), make_row(SUBTASKS[1])]
+    assert select(rows) == (0, 1, 2, 3)
+
+
+def test_limit_fills_up_with_the_most_promising_of_all() -> None:
+    """Once nobody has a turn any more, what is left is taken by promise, later subtasks first among equals."""
+    solves_all = make_row(SUBTASKS[2], (1.0, 1.0, 1.0), metadata={"usage": {"completion_tokens": 9999}})
+    rows = [
+        make_row(SUBTASKS[1]),
+        make_row(SUBTASKS[2]),
+        make_row(None),
+        make_row(SUBTASKS[0], metadata={"usage": {"completion_tokens": 5000}}),
+        solves_all,
+        make_row("no such subtask"),
+        make_row(SUBTASKS[1]),
+    ]
+    assert select(rows) == (4, 3, 1, 0, 6, 2, 5)
+    assert select(rows, limit=4) == (4, 3, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"code_compiles": False},
+        {"code_compiles": ..., "code": None},
+        {"code_compiles": ..., "code": ""},
+        {"code_compiles": None, "all_subtasks_results": [{"subtask": name, "status": "CE"} for name in SUBTASKS]},
+        {"code_compiles": ..., "code": ..., "all_subtasks_results": [{"subtask": "00-samples", "status": "NC"}]},
+        {"code_compiles": ..., "all_subtasks_results": None},
+        {"code_compiles": ..., "all_subtasks_results": []},
+    ],
+)
+def test_what_does_not_compile_is_never_chosen(columns: dict[str, Any]) -> None:
+    """A contestant sees that before handing in; rows of every age tell it in their own way."""
+    rows = [make_row(SUBTASKS[2], **columns), make_row(SUBTASKS[1])]
+    assert select(rows) == (1,)
+
+
+@pytest.mark.parametrize("columns", [{"code_compiles": ...}, {"code_compiles": ..., "code": ...}])
+def test_rows_without_the_column_are_judged_by_their_results(columns: dict[str, Any]) -> None:
+    """A row that was judged and is not CE or NC has a program."""
+    assert select([make_row(SUBTASKS[2], **columns)]) == (0,)
+
+
+@pytest.mark.parametrize(
+    ("columns", "length"),
+    [
+        ({"metadata": {"usage": {"output_tokens": 7, "completion_tokens": 9}}}, 7),
+        ({"metadata": {"usage": {"output_tokens": None, "completion_tokens": 9}}}, 9),
+        ({"metadata": {"completion_tokens": 9}}, 9),
+        ({"metadata": {"output_tokens": 9}}, 9),
+        ({"metadata": {"usage": None, "completion_tokens": 9}}, 9),
+        ({"metadata": {"usage": {}}, "generation": "123456789"}, 9),
+        ({"metadata": None, "generation": "123456789"}, 9),
+        ({"metadata": ..., "generation": "123456789"}, 9),
+        ({"metadata": "a text", "generation": None}, 0),
+        ({"metadata": ...}, 0),
+    ],
+)
+def test_reasoning_is_measured_in_whatever_a_row_has(columns: dict[str, Any], length: int) -> None:
+    """Nested and flat metadata, empty columns, and the bare text: each row finds its place in the order."""
+    longer = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length + 1}})
+    shorter = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length - 1}})
+    equal = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length}})
+    rows = [shorter, make_row(SUBTASKS[1], **columns), equal, longer]
+    assert select(rows) == (3, 1, 2, 0)
+
+
+def test_rows_that_could_not_be_judged_take_part_and_score_nothing() -> None:
+    """A judge error has no score: it solves nothing, adds nothing, and breaks nothing."""
+    rows = [make_row(SUBTASKS[2], (None, None, None)), make_row(SUBTASKS[2], (1.0, 0.25, None))]
+    assert select(rows) == (1, 0)
+    assert selected_score(rows) == 10.0
+
+
+def test_selected_score_is_the_sum_of_the_best() -> None:
+    """Of each subtask the best selected row counts, and no dust comes from adding."""
+    rows = [make_row(None, (1.0, 0.333, 0.1)), make_row(None, (1.0, 0.1, 0.667)), make_row(None, (1.0, 1.0, 1.0))]
+    assert selected_score(rows, [0, 1]) == 53.34
+    assert selected_score(rows) == 100.0
+    assert selected_score([]) == 0.0
+    assert selected_score(rows, []) == 0.0
+
+
+def test_limits() -> None:
+    """The contest's limit is 50; none means all; a negative one is refused."""
+    rows = [make_row(SUBTASKS[1])] * 70
+    assert select(rows) == tuple(range(50))
+    assert select(rows, limit=None) == tuple(range(70))
+    assert select(rows, limit=0) == ()
+    assert select([]) == ()
+    with pytest.raises(InputError, match="-1"):
+        select(rows, limit=-1)
+
+
+scores = st.sampled_from([0.0, 0.5, 1.0, None])
+drawn_rows = st.lists(
+    st.builds(
+        make_row,
+        st.sampled_from([None, *SUBTASKS]),
+        st.tuples(scores, scores, scores),
+        code_compiles=st.sampled_from([True, True, False]),
+        metadata=st.builds(lambda tokens: {"completion_tokens": tokens}, st.integers(0, 3)),
+    ),
+    max_size=12,
+)
+
+
+def turns_model(rows: list[Row]) -> list[int]:
+    """The whole order of handing in, told as what a contestant does next, one submission at a time."""
+
+    def promise(index: int) -> tuple[float, int]:
+        return rows[index]["all_subtasks_results"][0]["score"] or 0.0, rows[index]["metadata"]["completion_tokens"]
+
+    left = [index for index, row in enumerate(rows) if row["code_compiles"]]
+    order: list[int] = []
+    solved: set[str] = set()
+    turn = 0
+    waiting = True
+    while waiting:
+        waiting = False
+        for _ in range(2):
+            target = SUBTASKS[2 - turn % 2]
+            turn += 1
+            aimed = [index for index in left if rows[index]["target_subtask"] == target]
+            if aimed and target not in solved:
+                waiting = True
+                index = max(aimed, key=lambda i: (promise(i), -i))
+                left.remove(index)
+                order.append(index)
+                solved |= {r["subtask"] for r in rows[index]["all_subtasks_results"] if r["score"] == 1.0}
+    places = {name: place for place, name in enumerate(SUBTASKS)}
+    while left:
+        index = max(left, key=lambda i: (promise(i), places.get(rows[i]["target_subtask"], 0), -i))
+        left.remove(index)
+        order.append(index)
+    return order
+
+
+@given(drawn_rows, st.integers(0, 13))
+def test_selection_agrees_with_a_contestant(rows: list[Row], limit: int) -> None:
+    """The chosen rows are the first of the order in which a contestant would hand all of them in."""
+    assert list(select(rows, limit)) == turns_model(rows)[:limit]
+
+
+@given(drawn_rows, st.integers(0, 12))
+def test_more_submissions_never_score_less(rows: list[Row], limit: int) -> None:
+    """A higher limit only adds submissions."""
+    fewer, more = select(rows, limit), select(rows, limit + 1)
+    assert more[: len(fewer)] == fewer
+    assert selected_score(rows, fewer) <= selected_score(rows, more) <= selected_score(rows)
