@@ -2,7 +2,8 @@
 //
 // stdin holds the name of one attempt; stdout says how it went: `denied <errno text>`, or `ALLOWED <what it got>`.
 // An attempt for which the runner kills the program says nothing, which the doctor counts as denied too. Run by
-// `ioi-eval doctor` in the very box that submissions get, so that what it reports is what really holds here.
+// `ioi-eval doctor` in the very box that submissions get, so that what it reports is what really holds here. Do not
+// start it by hand as root: outside of a box the attempts succeed (`mount` covers `/`).
 
 #include <cerrno>
 #include <cstdio>
@@ -59,7 +60,15 @@ bool lists_root() {
 
 bool reads_process_table() { return opens("/proc/self/maps", O_RDONLY) || opens("/proc/1/environ", O_RDONLY); }
 
-bool reopens_descriptors() { return opens("/proc/self/fd/0", O_RDWR) || opens("/dev/fd/1", O_RDWR); }
+bool writes_its_input() {
+    for (const char *path : {"/proc/self/fd/0", "/dev/fd/0", "/dev/stdin"}) {
+        const int fd = open(path, O_RDWR);
+        if (fd < 0) continue;
+        if (write(fd, "x", 1) == 1) got = path;
+        close(fd);
+    }
+    return write(0, "x", 1) == 1 || !got.empty();
+}
 
 bool inherits_descriptors() {
     for (int fd = 3; fd < 4096; ++fd) {
@@ -107,14 +116,17 @@ bool starts_a_shell() {
     return false;
 }
 
-bool signals_others() { return kill(getppid(), 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0; }
+// The parent is outside of a PID namespace of its own (0), where it would mean this very process.
+pid_t somebody_else() { return getppid() != 0 ? getppid() : 1; }
+
+bool signals_others() { return kill(somebody_else(), 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0; }
 
 bool limits_others() {
     rlimit limit{};
-    return prlimit(getppid(), RLIMIT_CPU, nullptr, &limit) == 0 || prlimit(1, RLIMIT_CPU, nullptr, &limit) == 0;
+    return prlimit(somebody_else(), RLIMIT_CPU, nullptr, &limit) == 0 || prlimit(1, RLIMIT_CPU, nullptr, &limit) == 0;
 }
 
-bool slows_others() { return setpriority(PRIO_PROCESS, static_cast<id_t>(getppid()), 19) == 0; }
+bool slows_others() { return setpriority(PRIO_PROCESS, static_cast<id_t>(somebody_else()), 19) == 0; }
 
 bool moves_others() {
     cpu_set_t set;
@@ -125,8 +137,8 @@ bool moves_others() {
 
 bool shared_memory() { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0; }
 bool memory_file() { return syscall(SYS_memfd_create, "x", 0u) >= 0; }
-bool traces() { return ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr) == 0; }
-bool reads_memory_of_others() { return syscall(SYS_process_vm_readv, getppid(), nullptr, 0, nullptr, 0, 0) == 0; }
+bool traces() { return ptrace(PTRACE_ATTACH, somebody_else(), nullptr, nullptr) == 0; }
+bool reads_memory_of_others() { return syscall(SYS_process_vm_readv, somebody_else(), nullptr, 0, nullptr, 0, 0) == 0; }
 bool mounts() { return mount("none", "/", "tmpfs", 0, nullptr) == 0; }
 bool namespaces() { return unshare(CLONE_NEWUSER) == 0; }
 bool becomes_root() { return geteuid() != 0 && setuid(0) == 0; }
@@ -146,7 +158,7 @@ const Attempt attempts[] = {
     {"read-system-files", reads_system_files},
     {"list-root", lists_root},
     {"process-table", reads_process_table},
-    {"reopen-descriptors", reopens_descriptors},
+    {"write-input", writes_its_input},
     {"inherited-descriptors", inherits_descriptors},
     {"environment", sees_environment},
     {"write-elsewhere", writes_elsewhere},
