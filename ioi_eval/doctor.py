@@ -35,7 +35,7 @@ ATTEMPTS = {
     "read-system-files": "read /etc/passwd",
     "list-root": "see the machine's files",
     "process-table": "read /proc",
-    "reopen-descriptors": "open its descriptors again",
+    "write-input": "write to its input",
     "inherited-descriptors": "find descriptors of the judge",
     "environment": "read environment variables",
     "write-elsewhere": "write outside its scratch directory",

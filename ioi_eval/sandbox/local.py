@@ -110,7 +110,7 @@ class LocalSandbox:
 
     async def _run_runner(self, job: Job, files: dict[str, int], slot: int, isolation: Isolation) -> ProcessEnd:
         table = ",".join(f"{name}={descriptor}" for name, descriptor in files.items() if name != "runner")
-        command = (f"/proc/self/fd/{files['runner']}", "--fds", table)
+        command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--fds", table)
         with contextlib.ExitStack() as stack:
             directory = None
             before = as_user(_slot_uid(slot))
