@@ -1,0 +1,148 @@
+"""The summary for people: `report.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ioi_eval.report.terminal import PROBLEM_HEAD, points, problem_cells
+
+_SHOWN = 20
+
+
+def markdown_report(summary: Mapping[str, Any]) -> str:
+    """The whole report.
+
+    Args:
+        summary: as `Summary.as_dict` makes it.
+    """
+    sections = [
+        _overview(summary),
+        _contests(summary),
+        _problems(summary),
+        *(_problem(problem) for problem in summary["problems"]),
+        _failures(summary),
+        _run(summary),
+        _bullets("Notes", summary["notes"]),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _overview(summary: Mapping[str, Any]) -> str:
+    counts = summary["submissions"]
+    state = "complete" if summary["complete"] else "not complete"
+    if summary["interrupted"]:
+        state = "interrupted; the same command goes on with it"
+    lines = [
+        f"- State: **{state}**",
+        f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored "
+        f"({counts['copies']} as copies of identical programs)",
+    ]
+    if counts["undecided"]:
+        lines.append(f"- Not scored, as judging failed (JE): **{counts['undecided']}**")
+    if counts["refused"]:
+        lines.append(f"- Not judged: **{counts['refused']}**")
+    if counts["pending"]:
+        lines.append(f"- Still to be judged: **{counts['pending']}**")
+    if summary["pass_at_k"]:
+        values = ", ".join(f"pass@{k} = {value:.4f}" for k, value in summary["pass_at_k"].items())
+        lines.append(f"- {values} (unbiased, mean over problems; solved = full marks)")
+    verdicts = markdown_table(("verdict", "submissions"), [(v, str(n)) for v, n in summary["verdicts"].items()])
+    return "\n".join(["# Results", "", *lines, "", verdicts])
+
+
+def _contests(summary: Mapping[str, Any]) -> str:
+    rows = [
+        (
+            str(c["year"]),
+            str(c["problems"]),
+            f"{points(c['all_submissions_score'])}/{points(c['points'])}",
+            points(c.get("limit_50_score")),
+        )
+        for c in summary["contests"]
+    ]
+    head = ("year", "problems", "all submissions", "50 a problem")
+    return f"## Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""
+
+
+def _problems(summary: Mapping[str, Any]) -> str:
+    rows = [problem_cells(problem) for problem in summary["problems"]]
+    if not rows:
+        return ""
+    legend = (
+        "best: of a single submission; all: sum of each subtask's best over all submissions; 50: the same over 50 "
+        "submissions, chosen without knowledge of their scores. A `?` marks a lower bound: judging failed for some."
+    )
+    return f"## Problems\n\n{markdown_table(PROBLEM_HEAD, rows)}\n\n{legend}"
+
+
+def _problem(problem: Mapping[str, Any]) -> str:
+    rows = [
+        (
+            s["subtask"],
+            f"{points(s['best_points'])}/{points(s['points'])}",
+            "–" if s["best_score"] is None else f"{s['best_score']:.6g}",
+            s["best_submission"] or "–",
+            str(s["undecided"] or ""),
+        )
+        for s in problem["subtasks"]
+    ]
+    head = ("subtask", "best", "score", "first by", "undecided")
+    name = f" ({_cell(problem['name'])})" if problem["name"] else ""
+    return (
+        f"### {problem['year']}/{_cell(problem['problem'])}{name}\n\n"
+        f"{problem['submissions']} submissions, {problem['solved']} with full marks.\n\n{markdown_table(head, rows)}"
+    )
+
+
+def _failures(summary: Mapping[str, Any]) -> str:
+    parts = []
+    if summary["undecided"]:
+        rows = [(u["submission"], u["problem"], u["error"] or "") for u in summary["undecided"]]
+        more = summary["submissions"]["undecided"] - len(rows)
+        parts.append(f"## Judging failed\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}")
+    for refused in summary["refused"]:
+        listed = _bullets(f"Not judged: {refused['reason']}", refused["examples"][:_SHOWN])
+        parts.append(listed + _more(refused["rows"] - len(refused["examples"][:_SHOWN])))
+    unusable = [message for _, message in sorted(summary["unusable_problems"].items())]
+    parts.append(_bullets("Problems that cannot be judged", unusable))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _run(summary: Mapping[str, Any]) -> str:
+    run, cpu = summary["this_run"], summary["cpu_s"]
+    lines = [
+        f"- ioi_eval {summary['ioi_eval']}, Python {summary['python']}; {summary['started']} to {summary['finished']}",
+        f"- This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
+        f"{run['wall_s']:.1f} s with {run['workers']} at once",
+        f"- CPU of this run: compile {run['cpu_s']['compile']:.1f} s, run {run['cpu_s']['run']:.1f} s, "
+        f"check {run['cpu_s']['check']:.1f} s; all results: {cpu['compile']:.1f}, {cpu['run']:.1f}, {cpu['check']:.1f}",
+        *(f"- Target: {target} ({count} submissions)" for target, count in summary["targets"].items()),
+        *(f"- Isolation: {level} ({count} submissions)" for level, count in summary["isolation"].items()),
+        f"- Times within 10 % of a limit: {summary['near_limit']} submissions",
+    ]
+    if summary["attempted"]:
+        calls = ", ".join(f"{_cell(call)} {count}" for call, count in summary["attempted"].items())
+        lines.append(f"- Refused system calls, by submissions: {calls}")
+    return "\n".join(["## Run", "", *lines])
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; what would break out of a cell is escaped."""
+    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _bullets(head: str, items: Sequence[str]) -> str:
+    return "\n".join([f"## {_cell(head)}", "", *(f"- {_cell(item)}" for item in items)]) if items else ""
+
+
+def _more(count: int) -> str:
+    return f"\n\n… and {count} more, in `results.jsonl`." if count > 0 else ""
+
+
+def _cell(text: str) -> str:
+    """One line that stays in its cell: ids and messages come from strangers."""
+    line = " ".join(str(text).split())
+    short = line if len(line) <= 300 else f"{line[:300]}…"
+    return short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")

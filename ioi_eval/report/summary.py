@@ -1,0 +1,258 @@
+"""What a run comes to, as plain values: `summary.json`, and what the table and the report are made from.
+
+Judge errors are counted apart, everywhere: a score that we failed to find out is neither a 0 nor left out silently.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ioi_eval.model import ProblemKey, Verdict
+from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
+from ioi_eval.report.tally import CpuSplit, ProblemTally
+from ioi_eval.scores import pass_at_k
+from ioi_eval.version import __version__
+
+FORMAT = 1
+EXAMPLES = 20  # how many of a kind are named; all are counted, and all are in results.jsonl
+KINDS = 100  # how many reasons are told apart
+KS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Rows that cannot be judged: all counted by reason, the first of each named."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, kind: str, example: str) -> None:
+        """Take in one.
+
+        Args:
+            kind: the reason, without what differs from row to row.
+            example: the whole message.
+        """
+        if kind not in self.counts and len(self.counts) >= KINDS:
+            kind = "other reasons"
+        self.counts[kind] += 1
+        shown = self.examples.setdefault(kind, [])
+        if len(shown) < EXAMPLES:
+            shown.append(example)
+
+    def as_list(self) -> list[dict[str, Any]]:
+        """For JSON, the most frequent reason first."""
+        return [
+            {"reason": kind, "rows": count, "examples": self.examples[kind]}
+            for kind, count in self.counts.most_common()
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What only the run itself knows.
+
+    Args:
+        started, finished: ISO 8601, UTC.
+        interrupted: the user, or a failure, ended it early.
+        options: what was asked for.
+        workers: how many submissions were judged at once.
+        wall_s: how long judging took.
+        judged: how many were judged in this run.
+        copies: how many took over the result of an identical program in this run.
+        resumed: how many an earlier run had judged.
+        cpu: what judging took in this run.
+        notes: what users should know.
+    """
+
+    started: str
+    finished: str
+    interrupted: bool
+    options: Mapping[str, Any]
+    workers: int
+    wall_s: float
+    judged: int
+    copies: int
+    resumed: int
+    cpu: CpuSplit
+    notes: tuple[str, ...] = ()
+
+
+class Summary:
+    """Adds up results as they stream by.
+
+    Args:
+        unusable: problems that cannot be judged, and why.
+    """
+
+    def __init__(self, *, unusable: Mapping[ProblemKey, Exception] | None = None) -> None:
+        self.refused = Refusals()
+        self.pending = 0
+        self._unusable = {str(key): str(error) for key, error in (unusable or {}).items()}
+        self._problems: dict[ProblemKey, ProblemTally] = {}
+        self._undecided: list[dict[str, Any]] = []
+        self._copies = 0
+        self._near_limit = 0
+        self._isolation: Counter[str] = Counter()
+        self._targets: Counter[str] = Counter()
+        self._extraction: Counter[str] = Counter()
+        self._attempted: Counter[str] = Counter()
+        self._cpu = CpuSplit()
+
+    def add(self, judged: Judged) -> None:
+        """Take in a submission."""
+        result = judged.result
+        tally = self._problems.get(result.problem)
+        if tally is None:
+            tally = self._problems[result.problem] = ProblemTally(problem=judged.problem)
+        tally.add(result)
+        self._extraction[judged.submission.extraction] += 1
+        if result.score is None and len(self._undecided) < EXAMPLES:
+            self._undecided.append(
+                {"submission": result.submission, "problem": str(result.problem), "error": judge_error(result)}
+            )
+        if judged.duplicate_of is not None:
+            self._copies += 1
+            return
+        outcomes = distinct_outcomes(result)
+        self._near_limit += any(outcome.near_limit for outcome in outcomes)
+        self._attempted.update({call for outcome in outcomes for call in outcome.attempted})
+        if result.isolation is not None:
+            self._isolation[result.isolation] += 1
+        if result.target:
+            self._targets[result.target] += 1
+        self._cpu += CpuSplit.of(result)
+
+    @property
+    def undecided(self) -> int:
+        """Submissions that we, or a judge program, failed to judge."""
+        return sum(tally.undecided for tally in self._problems.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the dump has been judged."""
+        return not (self.undecided or self.pending or self.refused.counts)
+
+    def as_dict(self, run: RunFacts) -> dict[str, Any]:
+        """All of it, for JSON."""
+        tallies = sorted(
+            self._problems.values(), key=lambda t: (t.problem.key.year, str(t.problem.day), t.problem.key.id)
+        )
+        submissions = sum(tally.submissions for tally in tallies)
+        refused = self.refused.counts.total()
+        return {
+            "format": FORMAT,
+            "ioi_eval": __version__,
+            "python": platform.python_version(),
+            "started": run.started,
+            "finished": run.finished,
+            "interrupted": run.interrupted,
+            "complete": self.complete,
+            "submissions": {
+                "rows": submissions + refused + self.pending,
+                "scored": submissions - self.undecided,
+                "undecided": self.undecided,
+                "refused": refused,
+                "pending": self.pending,
+                "copies": self._copies,
+            },
+            "verdicts": _verdicts(sum((tally.verdicts for tally in tallies), Counter())),
+            "contests": _contests(tallies),
+            "problems": [_problem(tally) for tally in tallies],
+            "pass_at_k": _pass_at_k(tallies),
+            "undecided": self._undecided,
+            "refused": self.refused.as_list(),
+            "unusable_problems": self._unusable,
+            "isolation": dict(self._isolation),
+            "targets": dict(self._targets),
+            "extraction": dict(self._extraction),
+            "attempted": dict(self._attempted.most_common()),
+            "near_limit": self._near_limit,
+            "cpu_s": self._cpu.as_dict(),
+            "this_run": _this_run(run),
+            "options": dict(run.options),
+            "notes": [*run.notes, *_problem_notes(tallies)],
+        }
+
+
+def _problem(tally: ProblemTally) -> dict[str, Any]:
+    problem = tally.problem
+    return {
+        "year": problem.key.year,
+        "problem": problem.key.id,
+        "name": problem.name,
+        "day": problem.day,
+        "points": tally.points,
+        "submissions": tally.submissions,
+        "undecided": tally.undecided,
+        "solved": tally.solved,
+        "verdicts": _verdicts(tally.verdicts),
+        "best_score": tally.best,
+        "best_submission": tally.best_submission,
+        "all_submissions_score": tally.best_together,
+        "subtasks": [
+            {
+                "subtask": subtask.name,
+                "points": subtask.points,
+                "best_score": best.score,
+                "best_points": None
+                if best.score is None
+                else round(best.score * subtask.points, problem.score_precision),
+                "best_submission": best.submission,
+                "undecided": best.undecided,
+            }
+            for subtask in problem.subtasks
+            for best in (tally.subtasks[subtask.name],)
+        ],
+    }
+
+
+def _contests(tallies: Iterable[ProblemTally]) -> list[dict[str, Any]]:
+    """Sums over a year's problems. Practice problems are no part of a contest."""
+    years: dict[int, list[ProblemTally]] = {}
+    for tally in tallies:
+        if tally.problem.day != "practice":
+            years.setdefault(tally.problem.key.year, []).append(tally)
+    return [
+        {
+            "year": year,
+            "problems": len(group),
+            "points": math.fsum(tally.points for tally in group),
+            "all_submissions_score": math.fsum(tally.best_together for tally in group),
+            "undecided": sum(tally.undecided for tally in group),
+        }
+        for year, group in years.items()
+    ]
+
+
+def _pass_at_k(tallies: list[ProblemTally]) -> dict[str, float]:
+    """Solved means full marks in every subtask; what could not be judged is no sample."""
+    counts = [(tally.submissions - tally.undecided, tally.solved) for tally in tallies]
+    values = {k: pass_at_k(counts, k) for k in KS}
+    return {str(k): round(value, 6) for k, value in values.items() if value is not None}
+
+
+def _this_run(run: RunFacts) -> dict[str, Any]:
+    return {
+        "judged": run.judged,
+        "copies": run.copies,
+        "resumed": run.resumed,
+        "workers": run.workers,
+        "wall_s": round(run.wall_s, 3),
+        "cpu_s": run.cpu.as_dict(),
+        "ours_s": round(max(0.0, run.wall_s * run.workers - run.cpu.total), 3),
+    }
+
+
+def _problem_notes(tallies: Iterable[ProblemTally]) -> list[str]:
+    return [f"problem {tally.problem.key}: {note}" for tally in tallies for note in tally.problem.notes]
+
+
+def _verdicts(counts: Counter[Verdict]) -> dict[str, int]:
+    """In the order of `Verdict`, without zeros."""
+    return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}

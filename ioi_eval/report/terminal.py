@@ -1,0 +1,123 @@
+"""The result table for a terminal: plain text, no colours, nothing to install."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Cells = Sequence[str]
+
+
+def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0})) -> str:
+    """Columns of text, aligned.
+
+    Args:
+        head: the columns' names.
+        rows: as many cells each.
+        left: which columns are aligned to the left; the others are numbers.
+    """
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    lines.insert(1, ["─" * width for width in widths])
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def terminal_report(summary: Mapping[str, Any]) -> str:
+    """What a person wants to see first: problems, scores per subtask, verdicts, and what went wrong.
+
+    Args:
+        summary: as `Summary.as_dict` makes it.
+    """
+    parts = [_problems(summary), *_contests(summary), _verdicts(summary), *_failures(summary)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def problem_cells(problem: Mapping[str, Any]) -> list[str]:
+    """A problem in a row: name, submissions, best, all together, points per subtask, verdicts."""
+    subtasks = " ".join(
+        f"{points(s['best_points'])}{'?' if s['undecided'] else ''}/{points(s['points'])}" for s in problem["subtasks"]
+    )
+    verdicts = " ".join(f"{verdict} {count}" for verdict, count in problem["verdicts"].items())
+    full = points(problem["points"])
+    return [
+        f"{problem['year']}/{problem['problem']}",
+        str(problem["submissions"]),
+        f"{points(problem['best_score'])}/{full}",
+        f"{points(problem['all_submissions_score'])}{'?' if problem['undecided'] else ''}/{full}",
+        *((f"{points(problem['limit_50_score'])}/{full}",) if problem.get("limit_50_score") is not None else ("–",)),
+        subtasks,
+        verdicts,
+    ]
+
+
+PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "best per subtask", "verdicts")
+
+
+def _problems(summary: Mapping[str, Any]) -> str:
+    rows = [problem_cells(problem) for problem in summary["problems"]]
+    return table(PROBLEM_HEAD, rows, left=frozenset({0, 5, 6})) if rows else "No submission was judged."
+
+
+def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
+    for contest in summary["contests"]:
+        if contest["problems"] > 1:
+            limited = contest.get("limit_50_score")
+            yield (
+                f"{contest['year']}: {points(contest['all_submissions_score'])} of {points(contest['points'])} points "
+                f"on {contest['problems']} problems with all submissions"
+                + ("" if limited is None else f", {points(limited)} with 50 a problem")
+            )
+
+
+def _verdicts(summary: Mapping[str, Any]) -> str:
+    counts = summary["submissions"]
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
+    copies = f" ({counts['copies']} copies of others)" if counts["copies"] else ""
+    return f"{counts['scored']} of {counts['rows']} submissions scored{copies}{': ' if verdicts else ''}{verdicts}"
+
+
+def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
+    counts = summary["submissions"]
+    if counts["undecided"]:
+        yield _list(
+            f"{counts['undecided']} not scored, as judging failed (JE)",
+            [f"{one['submission']} ({one['problem']}): {one['error']}" for one in summary["undecided"]],
+            counts["undecided"],
+        )
+    yield from refusal_lists(summary["refused"])
+    if counts["pending"]:
+        yield f"{counts['pending']} still to be judged: run the same command again to go on."
+    if summary["notes"]:
+        yield _list("Notes", summary["notes"], len(summary["notes"]))
+
+
+def refusal_lists(refused: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    """Rows that cannot be judged, by reason, with the first of each."""
+    for one in refused:
+        yield _list(f"{one['rows']} not judged: {printable(one['reason'])}", one["examples"], one["rows"])
+
+
+def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5) -> str:
+    lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:shown])]
+    if count > shown:
+        lines.append(f"  … and {count - shown} more (report.md, results.jsonl)")
+    return "\n".join(lines)
+
+
+def printable(text: str, *, length: int = 500) -> str:
+    """One line without control characters: ids and messages come from strangers, and terminals obey."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line[:length]) + "…" * (
+        len(line) > length
+    )
+
+
+def points(value: float | None) -> str:
+    """Points as people write them: `100`, `33.33`, `–` where they are not known."""
+    return "–" if value is None else f"{value:.4f}".rstrip("0").rstrip(".")

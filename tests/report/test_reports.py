@@ -1,0 +1,191 @@
+"""The summary as people see it: the terminal's table and the Markdown report."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ioi_eval.model import (
+    CompileOutcome,
+    Problem,
+    ProblemKey,
+    Submission,
+    Subtask,
+    TaskType,
+    TestCase,
+    TestOutcome,
+    Verdict,
+)
+from ioi_eval.report.markdown import markdown_report, markdown_table
+from ioi_eval.report.rows import Judged
+from ioi_eval.report.summary import KINDS, Refusals, RunFacts, Summary
+from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.terminal import points, printable, table, terminal_report
+from ioi_eval.scores import submission_result
+
+RUN = RunFacts(
+    started="2026-01-01T00:00:00+00:00",
+    finished="2026-01-01T00:01:00+00:00",
+    interrupted=False,
+    options={},
+    workers=2,
+    wall_s=60,
+    judged=3,
+    copies=0,
+    resumed=0,
+    cpu=CpuSplit(compile=10, run=80, check=5),
+    notes=("an unfinished record dropped",),
+)
+
+
+def problem(name: str, day: str | None = "1") -> Problem:
+    """Two subtasks over two tests."""
+    return Problem(
+        key=ProblemKey(year=2024, id=name),
+        name=f"{name}|title",
+        day=day,
+        task_type=TaskType.BATCH,
+        time_limit_s=1,
+        memory_limit_bytes=1 << 28,
+        subtasks=(Subtask(name="a", points=40, tests=("1",)), Subtask(name="b", points=60, tests=("1", "2"))),
+        tests={name: TestCase(name=name, input=b"", answer=b"") for name in "12"},
+        cxx_std="gnu++20",
+    )
+
+
+NILE, TREE, PRACTICE = problem("nile"), problem("tree", "2"), problem("practice", "practice")
+
+
+def add(summary: Summary, of: Problem, name: str, *scores: float | None) -> None:
+    """Add a submission with these scores; `None` is a judge error."""
+    outcomes = {
+        str(number): TestOutcome(
+            test=str(number),
+            verdict=Verdict.JE if score is None else Verdict.AC if score == 1 else Verdict.PA if score else Verdict.WA,
+            score=score,
+            message="checker crashed",
+            cpu_ms=100,
+            near_limit=score == 0.5,
+            attempted={"fork": 1} if score == 0.25 else {},
+        )
+        for number, score in enumerate(scores, 1)
+    }
+    submission = Submission(id=name, problem=of.key, code="x")
+    result = submission_result(of, submission, CompileOutcome(verdict=None, cpu_ms=200), outcomes, target="local")
+    summary.add(Judged(problem=of, submission=submission, fingerprint="f", result=result))
+
+
+def example() -> dict[str, Any]:
+    """Two problems and a practice problem, a judge error, refused and pending rows."""
+    summary = Summary(unusable={ProblemKey(year=2024, id="sphinx"): ValueError("score type Sum")})
+    add(summary, NILE, "n1", 1, 0.5)
+    add(summary, NILE, "n2", 0.25, 1)
+    add(summary, TREE, "t1", 1, None)
+    add(summary, PRACTICE, "p1", 1, 1)
+    summary.refused.add("unknown problem 2024/nil", "dump.jsonl, row 7: unknown problem 2024/nil")
+    summary.pending = 2
+    return summary.as_dict(RUN)
+
+
+def test_the_best_of_all_together_is_by_subtask() -> None:
+    """IOI's rule: each subtask's best counts, whoever reached it; a judge error makes it a lower bound."""
+    values = example()
+    nile, tree = (next(p for p in values["problems"] if p["problem"] == name) for name in ("nile", "tree"))
+    assert (nile["best_score"], nile["all_submissions_score"]) == (70, 70)
+    assert [s["best_submission"] for s in nile["subtasks"]] == ["n1", "n1"]
+    assert (tree["best_score"], tree["all_submissions_score"], tree["undecided"]) == (None, 40, 1)
+    assert [s["undecided"] for s in tree["subtasks"]] == [0, 1]
+
+
+def test_practice_problems_are_no_part_of_a_contest() -> None:
+    """The reference counts them in "/600"."""
+    (contest,) = example()["contests"]
+    assert (contest["problems"], contest["points"], contest["all_submissions_score"]) == (2, 200, 110)
+
+
+def test_counts_add_up_and_nothing_is_silently_left_out() -> None:
+    """Rows = scored + undecided + refused + pending."""
+    values = example()
+    counts = values["submissions"]
+    assert counts["rows"] == 7 == counts["scored"] + counts["undecided"] + counts["refused"] + counts["pending"]
+    assert not values["complete"]
+    assert values["near_limit"] == 1
+    assert values["attempted"] == {"fork": 1}
+    assert values["this_run"]["ours_s"] == 25
+
+
+def test_pass_at_k_needs_k_samples_of_every_problem() -> None:
+    """And a judge error is no sample: tree has none that counts."""
+    assert example()["pass_at_k"] == {}
+    summary = Summary()
+    for number in range(10):
+        add(summary, NILE, str(number), 1, 1 if number < 3 else 0.5)
+    assert summary.as_dict(RUN)["pass_at_k"] == {"1": 0.3, "2": round(1 - 7 / 10 * 6 / 9, 6), "5": 0.916667, "10": 1.0}
+
+
+def test_the_table_shows_problems_and_what_went_wrong() -> None:
+    """All that a person needs first, on a terminal of any kind."""
+    text = terminal_report(example())
+    lines = text.splitlines()
+    assert lines[0].split() == ["problem", "submissions", "best", "all", "50", "best", "per", "subtask", "verdicts"]
+    assert re.search(r"2024/nile +2 +70/100 +70/100 .* 40/40 30/60 +PA 2", text)
+    assert re.search(r"2024/tree +1 +–/100 +40\?/100 .* 40/40 –\?/60 +JE 1", text)
+    for words in (
+        "3 of 7 submissions scored",
+        "1 not scored, as judging failed (JE):\n  t1 (2024/tree): test 2: checker crashed",
+        "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
+        "2 still to be judged: run the same command again",
+        "2024: 110 of 200 points on 2 problems",
+        "an unfinished record dropped",
+    ):
+        assert words in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
+
+
+def test_the_report_has_it_all_and_cells_stay_cells() -> None:
+    """Names and messages come from strangers: none breaks out of its table."""
+    text = markdown_report(example())
+    for words in (
+        "- State: **not complete**",
+        "### 2024/nile (nile\\|title)",
+        "## Judging failed",
+        "## Not judged: unknown problem 2024/nil",
+        "## Problems that cannot be judged\n\n- score type Sum",
+        "compile 10.0 s, run 80.0 s, check 5.0 s",
+        "Refused system calls, by submissions: fork 1",
+        "## Notes\n\n- an unfinished record dropped",
+    ):
+        assert words in text
+    assert markdown_table(("a",), [("x | y\n<script>`",)]).splitlines()[2] == "| x \\| y &lt;script>\\` |"
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| 2024/")}
+    assert widths == {8}
+
+
+def test_an_empty_summary_is_no_error() -> None:
+    """Nothing may have been judged at all."""
+    values = Summary().as_dict(RUN)
+    assert "No submission was judged." in terminal_report(values)
+    assert "0 of 0 submissions scored" in terminal_report(values)
+    assert markdown_report(values).startswith("# Results")
+
+
+def test_reasons_are_bounded_though_rows_are_not() -> None:
+    """A dump with a million different mistakes does not fill memory or the terminal."""
+    refused = Refusals()
+    for number in range(10_000):
+        refused.add(f"unknown problem {number}", f"row {number}")
+    assert len(refused.as_list()) == KINDS + 1
+    assert sum(one["rows"] for one in refused.as_list()) == 10_000
+    assert all(len(one["examples"]) <= 20 for one in refused.as_list())
+
+
+def test_text_from_strangers_does_not_command_the_terminal() -> None:
+    """Escape sequences and line breaks in ids, long messages."""
+    assert printable("a\x1b[2J\nb\u202e") == "a�[2J b�"
+    assert len(printable("x" * 10_000)) == 501
+
+
+def test_tables_are_aligned() -> None:
+    """Numbers to the right, names to the left."""
+    assert table(("a", "n"), [("xx", "1"), ("y", "10")]) == "a    n\n──  ──\nxx   1\ny   10"
+    assert [points(value) for value in (None, 100.0, 33.33, 0.12345)] == ["–", "100", "33.33", "0.1235"]
