@@ -72,6 +72,7 @@ class Journal:
             self._records = RecordFile(fd, end, str(self.path))
             self._records.append(Kind.RUN, frames.NO_KEYS, orjson.dumps(dict(options), default=str))
             self._records.sync()
+            self._closed = False
             self._closing = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -105,6 +106,8 @@ class Journal:
             Its offset.
         """
         with self._mutex:
+            if self._closed:
+                raise ValueError(f"{self.path} is closed")
             offset = self._records.append(kind, keys, body)
             self._index.add(kind, keys, offset)
             self._unsynced += 1
@@ -133,6 +136,8 @@ class Journal:
         """Sync, and let other runs in."""
         with self._closing:
             self.sync()
+            with self._mutex:
+                self._closed = True
 
 
 def _sync_name(directory: Path) -> None:
