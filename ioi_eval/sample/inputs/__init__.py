@@ -1,0 +1,1 @@
+"""The tests of the sample contest: one module a task, each with a function `cases()`."""

@@ -1,0 +1,136 @@
+"""The dump of the sample contest: what a judge must find in each generation, and what that is worth."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.sample.generate import contest
+
+Rows = Callable[[Path], list[dict[str, Any]]]
+Judges = Callable[[str], Any]
+
+FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CPP = {"cpp", "c++", "cc", "cxx"}
+
+
+def last_program(generation: str) -> str | None:
+    """The last complete block with a C++ tag, else the last one without a tag that looks like C++."""
+    blocks = [(tag.lower(), code) for tag, code in FENCE.findall(generation)]
+    tagged = [code for tag, code in blocks if tag in CPP]
+    untagged = [code for tag, code in blocks if tag == "" and ";\n" in code]
+    return (tagged or untagged or [None])[-1]
+
+
+def without_opening_comment(code: str) -> str:
+    """A solution as the dump shows it."""
+    return re.sub(r"\A(//.*\n)+\n*", "", code)
+
+
+@pytest.fixture(scope="module")
+def pairs(rows: Rows) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each row of the dump with what is expected of it."""
+    return list(zip(rows(sample.dump()), rows(sample.dump_expected()), strict=True))
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[tuple[str, str], str]:
+    """The solutions, as the dump shows them."""
+    return {
+        (task.id, row["label"]): without_opening_comment(row["code"])
+        for task in contest()
+        for row in task.solution_rows()
+    }
+
+
+def test_rows_are_a_generators_rows(pairs: list[Any]) -> None:
+    """They have the columns of a dump, no `code`, and an expectation each."""
+    subtasks = {task.id: task.subtasks for task in contest()}
+    for row, expected in pairs:
+        assert (row["uuid"], row["year"], row["problem_id"]) == (
+            expected["uuid"],
+            expected["year"],
+            expected["problem_id"],
+        )
+        assert row["target_subtask"] in subtasks[row["problem_id"]]
+        assert list(expected["expected_subtasks"]) == list(subtasks[row["problem_id"]])
+        assert row["metadata"]["usage"]["completion_tokens"] > 0
+        assert "code" not in row
+    assert len({row["uuid"] for row, _ in pairs}) == len(pairs) >= 40
+
+
+def test_the_program_is_the_one_that_is_named(pairs: list[Any], sources: dict[tuple[str, str], str]) -> None:
+    """The last program of a generation is the named solution, or there is none and nothing is named."""
+    for row, expected in pairs:
+        program = last_program(row["generation"])
+        if expected["solution"] is None:
+            assert program is None
+            assert expected["expected_verdict"] == "NC"
+        else:
+            assert program is not None
+            as_written = sources[row["problem_id"], expected["solution"]]
+            altered = program.startswith("#include <bits/stdc++.h>") or expected["with_fixed_includes"] is not None
+            assert altered or program == as_written
+
+
+def test_programs_that_are_no_solution_verbatim(
+    pairs: list[Any], sources: dict[tuple[str, str], str], judges: Judges
+) -> None:
+    """Altered programs are judged: they are worth what is stated, and so they are with mended includes."""
+    judged = 0
+    for row, expected in pairs:
+        program = last_program(row["generation"])
+        if program is None or program in sources.values():
+            continue
+        judged += 1
+        assert expected_of(judges, row["problem_id"], program) == expected["expected_subtasks"]
+    assert judged >= 4
+
+
+def test_mended_includes(pairs: list[Any], judges: Judges) -> None:
+    """A program without its includes does not compile, and is worth what is stated once it has them."""
+    broken = [(row, expected) for row, expected in pairs if expected["with_fixed_includes"] is not None]
+    assert len(broken) >= 3
+    for row, expected in broken:
+        program = f'#include <bits/stdc++.h>\n#include "{row["problem_id"]}.h"\n{last_program(row["generation"])}'
+        assert expected["expected_verdict"] == "CE"
+        stated = expected["with_fixed_includes"]["expected_subtasks"]
+        assert expected_of(judges, row["problem_id"], program) == stated
+
+
+def expected_of(judges: Judges, problem_id: str, program: str) -> dict[str, str]:
+    """The verdicts of the small judge."""
+    return {subtask: result.verdict for subtask, result in judges(problem_id).judge(program).items()}
+
+
+def test_a_submissions_verdict_is_its_worst(pairs: list[Any]) -> None:
+    """The one failure that occurs, else PA if that occurs, else AC."""
+    for _, expected in pairs:
+        verdicts = set(expected["expected_subtasks"].values())
+        failures = verdicts - {"AC", "PA"}
+        worst = failures.pop() if failures else "PA" if "PA" in verdicts else "AC"
+        assert expected["expected_verdict"] == worst
+
+
+def test_the_dump_has_all_that_dumps_have(pairs: list[Any]) -> None:
+    """Several blocks, thoughts, drafts, tags of all kinds, no code, cut-off code, and duplicates."""
+    texts = [row["generation"] for row, _ in pairs]
+    tags = Counter(tag for text in texts for tag, _ in FENCE.findall(text))
+    assert {"cpp", "c++", "C++", "cc", "CPP", ""} <= set(tags)
+    assert sum(len(FENCE.findall(text)) > 1 for text in texts) >= 6
+    assert sum("<think>" in text for text in texts) >= 4
+    cut_off = [row for row, _ in pairs if row["generation"].count("```") % 2]
+    assert len(cut_off) >= 2
+    assert all(row["metadata"]["stop_reason"] == "length" for row in cut_off)
+
+    programs = Counter((row["problem_id"], last_program(row["generation"])) for row, _ in pairs)
+    assert sum(count - 1 for (_, program), count in programs.items() if program) >= 5
+
+    verdicts = {expected["expected_verdict"] for _, expected in pairs}
+    assert verdicts == {"AC", "PA", "WA", "TLE", "MLE", "OLE", "RE", "CE", "NC"}

@@ -1,0 +1,139 @@
+"""The solutions of the sample contest are worth what they are said to be, by the small judge in conftest.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.sample.generate import contest
+
+Rows = Callable[[Path], list[dict[str, Any]]]
+Judges = Callable[[str], Any]
+
+SOLUTIONS = [row for task in contest() for row in task.solution_rows()]
+POINTS = {task.id: [subtask["score"] for subtask in task.settings["subtasks"]] for task in contest()}
+
+
+@pytest.mark.parametrize("row", SOLUTIONS, ids=[f"{row['problem_id']}/{row['label']}" for row in SOLUTIONS])
+def test_solution_is_worth_what_is_stated(row: dict[str, Any], judges: Judges) -> None:
+    """Verdict by subtask, and total."""
+    # A program that only waits uses no processor time: our patience has to end it.
+    patience = {"patience_s": 3.0} if row["label"] == "time_limit/waits-for-more.cpp" else {}
+    results = judges(row["problem_id"]).judge(row["code"], **patience)
+
+    found = {subtask: result.verdict for subtask, result in results.items()}
+    for subtask, stated in row["expected_subtasks"].items():
+        if stated == "FAILED" and found[subtask] not in ("AC", "PA"):
+            found[subtask] = "FAILED"
+    assert found == row["expected_subtasks"], results
+    total = sum(
+        result.score * points for result, points in zip(results.values(), POINTS[row["problem_id"]], strict=True)
+    )
+    assert round(total, 2) == row["expected_total"]
+
+
+def test_every_source_is_listed() -> None:
+    """`problem.json` states the worth of every file below `solutions/`, and of no other."""
+    for task in contest():
+        there = {str(path.relative_to(task.folder / "solutions")) for path in task.folder.glob("solutions/*/*")}
+        assert there == set(task.settings["solutions"])
+
+
+def test_every_way_to_end_is_there() -> None:
+    """Each problem has full, partial or wrong, slow, hungry, crashing and uncompilable solutions."""
+    for task in contest():
+        verdicts = {v for row in SOLUTIONS if row["problem_id"] == task.id for v in row["expected_subtasks"].values()}
+        assert verdicts >= {"AC", "WA", "TLE", "MLE", "RE", "CE"}, task.id
+        assert verdicts & {"PA", "OLE"}, task.id
+        model = [
+            row for row in SOLUTIONS if row["label"].startswith("model_solution/") and row["problem_id"] == task.id
+        ]
+        assert [row["expected_total"] for row in model] == [100]
+
+
+def test_a_solution_fails_in_one_way_only() -> None:
+    """So the verdict of a whole submission does not hang on which of two failures counts as the worse one."""
+    for row in SOLUTIONS:
+        assert len(set(row["expected_subtasks"].values()) - {"AC", "PA"}) <= 1, row["label"]
+
+
+@pytest.mark.parametrize("problem_id", ["berths", "buoys"])
+def test_official_outputs_get_full_marks(problem_id: str, judges: Judges, rows: Rows) -> None:
+    """The answers that Python found satisfy the C++ checker, or white-diff."""
+    judge = judges(problem_id)
+    for name, test in judge.tests.items():
+        (judge.scratch / "input").write_text(test["test_input"])
+        (judge.scratch / "answer").write_text(test["test_output"])
+        (judge.scratch / "output").write_text(test["test_output"])
+        assert judge.check(judge.scratch / "output").verdict == "AC", name
+
+
+@pytest.mark.parametrize(
+    ("output", "verdict"),
+    [
+        (b"4\n0 1 2 0\n", "AC"),
+        (b"  4 3\t1 0\n\n1", "AC"),
+        (b"4\n0 1 2 3\n", "PA"),
+        (b"4\n0 0 1 2\n", "WA"),
+        (b"4\n0 1 2\n", "WA"),
+        (b"4\n0 1 2 0 0\n", "WA"),
+        (b"4\n0 1 2 4\n", "WA"),
+        (b"4\n0 1 2 -1\n", "WA"),
+        (b"4\n0 1 2 99999999999999999999\n", "WA"),
+        (b"99999999999999999999\n0 1 2 0\n", "WA"),
+        (b"4\n0 1 2 0x0\n", "WA"),
+        (b"3\n0 1 2\n", "WA"),
+        (b"\0\xff\n", "WA"),
+        (b"", "WA"),
+    ],
+)
+def test_checker_of_berths(output: bytes, verdict: str, judges: Judges) -> None:
+    """Whatever a submission prints is a score, never a crash of the checker."""
+    judge = judges("berths")
+    test = judge.tests["0-01"]
+    (judge.scratch / "input").write_text(test["test_input"])
+    (judge.scratch / "answer").write_text(test["test_output"])
+    (judge.scratch / "output").write_bytes(output)
+    assert judge.check(judge.scratch / "output").verdict == verdict
+
+
+NOISE = {
+    "no blanks": "std::string(1 << 20, 'x')",
+    "no answer": "std::string(1 << 20, ' ')",
+    "numbers": '"? 0 99999999999\\n"',
+    "zeros": "std::string(1 << 20, '\\0')",
+    "two answers": '"! 1 2\\n! 1 2\\n"',
+}
+
+
+@pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
+def test_manager_of_lamps_survives_noise(noise: str, judges: Judges) -> None:
+    """Whatever a submission sends is a zero with words, never a crash of the manager."""
+    judge = judges("lamps")
+    code = f"""
+        #include "lamps.h"
+        #include <cstdio>
+        #include <cstdlib>
+        #include <string>
+        std::vector<int> find_dark(int, int) {{
+            const std::string noise = {noise};
+            std::fwrite(noise.data(), 1, noise.size(), stdout);
+            std::fflush(stdout);
+            std::_Exit(0);
+        }}
+    """
+    assert judge.compile(code) is None
+    result = judge.run("0-01")
+    assert (result.verdict, result.score) == ("WA", 0)
+    assert result.words.startswith("Output isn't correct: ")
+
+
+def test_the_paths_lead_to_files() -> None:
+    """Every path that the package offers is there."""
+    files = (sample.problems(), sample.tests(), sample.solutions(), sample.dump(), sample.dump_expected())
+    assert all(path.is_file() for path in files)
+    assert {path.name for path in sample.tasks().iterdir()} >= {task.id for task in contest()}
