@@ -1,0 +1,91 @@
+"""Rows of a dump of generations to `Submission`s."""
+
+from __future__ import annotations
+
+from ioi_eval.extract.cpp import extract_cpp, fix_includes
+from ioi_eval.model import ProblemKey, Submission
+from ioi_eval.problems.row import Row
+
+DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
+MAX_CODE_BYTES = 100_000
+"""Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
+
+_OTHER_LANGUAGES = frozenset(
+    (
+        *("c", "c#", "csharp", "go", "golang", "haskell", "java", "javascript", "kotlin", "pascal", "py", "pypy"),
+        *("pypy3", "python", "python3", "ruby", "rust", "scala", "swift", "typescript"),
+    )
+)
+
+
+def submission_columns(id_column: str) -> tuple[str, ...]:
+    """The columns that `submission_from_row` and `target_subtask` look at."""
+    return (id_column, "year", "problem_id", "code", "generation", "language", "subtask", "target_subtask")
+
+
+def submission_from_row(
+    row: Row,
+    *,
+    id_column: str = "uuid",
+    default_year: int = DEFAULT_YEAR,
+    with_includes: bool = False,
+    max_code_bytes: int | None = MAX_CODE_BYTES,
+) -> Submission:
+    """The submission that a row holds.
+
+    The column `code` wins where it is not blank, as somebody has extracted it already; else the program is looked for
+    in `generation`.
+
+    Args:
+        row: of a dump.
+        id_column: what names the submission; numbers become text.
+        default_year: for rows without a year.
+        with_includes: put the includes in front that models forget (the reference's `add_includes`).
+        max_code_bytes: longer programs are refused, as the official server does; `None` for no limit.
+
+    Raises:
+        RowError: the row does not say which problem it is for, or has no name; it has neither of the columns with code;
+            or it says that it is in another language than C++.
+    """
+    if "code" not in row.values and "generation" not in row.values:
+        raise row.error(f"there is neither code nor generation; the row has: {row.columns}")
+    if not row.has(id_column):
+        raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
+    name = row.identifier(id_column)
+    problem = ProblemKey(year=row.integer("year", default_year), id=row.identifier("problem_id"))
+    language = row.optional_text("language")
+    if language is not None and language.strip().lower() in _OTHER_LANGUAGES:
+        raise row.error(f"its language is {language}, which is not supported; C++ is")
+    code, extraction = _code(row)
+    if code is None:
+        return Submission(id=name, problem=problem, code=None, extraction=extraction)
+    size = len(code.encode("utf-8", "replace"))
+    if max_code_bytes is not None and size > max_code_bytes:
+        words = f"The program is {size:,} bytes long, over our limit of {max_code_bytes:,} bytes; it was not compiled."
+        return Submission(id=name, problem=problem, code=None, extraction=extraction, refused=words)
+    changed = False
+    if with_includes:
+        code, changed = fix_includes(code, problem.id)
+    return Submission(
+        id=name, problem=problem, code=code, extraction=extraction, fixes=("includes",) if changed else ()
+    )
+
+
+def target_subtask(row: Row) -> str | None:
+    """The subtask that the generation was asked to solve, if the row says so."""
+    for column in ("target_subtask", "subtask"):
+        if row.has(column):
+            return row.identifier(column)
+    return None
+
+
+def _code(row: Row) -> tuple[str | None, str]:
+    """The program, and the rule by which it was found."""
+    code = row.optional_text("code")
+    if code is not None and code.strip():
+        return code, "column:code"
+    generation = row.optional_text("generation")
+    if generation is None:
+        return None, "none"
+    found = extract_cpp(generation)
+    return found.code, found.rule
