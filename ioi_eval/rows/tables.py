@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
-from ioi_eval.rows.source import Source
+from ioi_eval.rows.decoder import decoded
+from ioi_eval.rows.source import Source, read_state
 
 if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
 
 _BATCH_BYTES = 4 * 1024 * 1024  # about how much of a table is decoded at once
+_GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded by a process of its own
 
 
 class Parquet(Source):
@@ -33,9 +35,13 @@ class Parquet(Source):
         import pyarrow.parquet as pq
 
         try:
-            with pq.ParquetFile(self._path, buffer_size=1 << 20, pre_buffer=False) as file:
+            with pq.ParquetFile(self._path, pre_buffer=False) as file:
                 names = [name for name in file.schema_arrow.names if columns is None or name in columns]
-                batches = file.iter_batches(_batch_rows(file.metadata), columns=names, use_threads=False)
+                rows, largest = _sizes(file.metadata, names)
+                if largest > _GROUP_BYTES:
+                    batches = decoded(self._path, rows, names)
+                else:
+                    batches = file.iter_batches(rows, columns=names, use_threads=False)
                 yield from rows_of_tables(str(self._path), batches)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self._path} cannot be read as Parquet: {error}; get it again") from error
@@ -53,6 +59,8 @@ class SavedDataset(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, from memory-mapped files."""
+        if not read_state(self._path / "state.json").get("_data_files"):
+            return  # `datasets` cannot load what it saves without rows
         import datasets
         import pyarrow as pa
 
@@ -87,8 +95,13 @@ def rows_of_tables(source: str, tables: Iterator[pa.RecordBatch | pa.Table]) -> 
         done += table.num_rows
 
 
-def _batch_rows(metadata: Any) -> int:
-    """How many rows make about `_BATCH_BYTES`, at least one."""
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    mean = max((group.total_byte_size / group.num_rows for group in groups if group.num_rows), default=1.0)
-    return max(1, min(1024, int(_BATCH_BYTES / max(mean, 1.0))))
+def _sizes(metadata: Any, columns: Sequence[str]) -> tuple[int, int]:
+    """How many rows make about `_BATCH_BYTES`, at least one; and the bytes of the largest row group, decoded."""
+    largest, mean = 0, 1.0
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        chunks = [group.column(number) for number in range(group.num_columns)]
+        size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns)
+        largest = max(largest, size)
+        mean = max(mean, size / max(group.num_rows, 1))
+    return max(1, min(1024, int(_BATCH_BYTES / mean))), largest

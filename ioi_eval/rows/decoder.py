@@ -1,0 +1,84 @@
+"""The program that decodes a Parquet file with large row groups, in a process of its own.
+
+A page of Parquet, and a dictionary above all, can only be decoded whole, and pandas and the Hub write one row group
+for hundreds of megabytes of tests: decoding 750 MB of these takes 1.8 GB, which the allocator then keeps for ever. Here
+that memory ends with the process; whoever started it gets small record batches through a pipe.
+
+    python -m ioi_eval.rows.decoder FILE ROWS-A-BATCH COLUMN…   writes an Arrow IPC stream to stdout
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from ioi_eval.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The record batches of a file, decoded by another process.
+
+    Args:
+        path: a Parquet file.
+        batch_rows: how many rows a batch.
+        columns: only these.
+
+    Raises:
+        InputError: the file cannot be decoded, or there is not enough memory to do it.
+    """
+    import pyarrow as pa
+
+    argv = [sys.executable, "-P", "-m", __name__, str(path), str(batch_rows), *columns]
+    with (
+        tempfile.TemporaryFile() as words,
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            with pa.ipc.open_stream(process.stdout) as stream:
+                yield from stream
+            _check_end(path, process, words)
+        except (pa.ArrowException, OSError) as error:
+            process.stdout.close()  # or a process that still writes would never end
+            _check_end(path, process, words)
+            raise InputError(f"{path} cannot be read as Parquet: {error}; get it again") from error
+        finally:
+            process.kill()
+
+
+def _check_end(path: Path, process: subprocess.Popen[bytes], words: IO[bytes]) -> None:
+    code = process.wait()
+    if code == 0:
+        return
+    words.seek(0)
+    said = words.read().decode("utf-8", "replace").strip().splitlines()
+    if code > 0 and said:
+        raise InputError(f"{path} cannot be read as Parquet: {said[-1]}; get it again")
+    raise InputError(
+        f"{path} could not be decoded: the process that did it was ended ({code}), maybe for want of memory;"
+        " write it again with smaller row groups (row_group_size), or as .jsonl"
+    )
+
+
+def main() -> None:
+    """Decode the file that is named on the command line."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path, batch_rows, *columns = sys.argv[1:]
+    with pq.ParquetFile(path, pre_buffer=False) as file:
+        schema = pa.schema([file.schema_arrow.field(column) for column in columns])
+        with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
+            for batch in file.iter_batches(int(batch_rows), columns=columns, use_threads=False):
+                stream.write_batch(batch)
+
+
+if __name__ == "__main__":
+    main()
