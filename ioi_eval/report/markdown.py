@@ -88,9 +88,9 @@ def _problem(problem: Mapping[str, Any]) -> str:
         for s in problem["subtasks"]
     ]
     head = ("subtask", "best", "score", "first by", "undecided")
-    name = f" ({_cell(problem['name'])})" if problem["name"] else ""
+    name = f" ({cell(problem['name'])})" if problem["name"] else ""
     return (
-        f"### {problem['year']}/{_cell(problem['problem'])}{name}\n\n"
+        f"### {problem['year']}/{cell(problem['problem'])}{name}\n\n"
         f"{problem['submissions']} submissions, {problem['solved']} with full marks.\n\n{markdown_table(head, rows)}"
     )
 
@@ -122,26 +122,26 @@ def _run(summary: Mapping[str, Any]) -> str:
         f"- Times within 10 % of a limit: {summary['near_limit']} submissions",
     ]
     if summary["attempted"]:
-        calls = ", ".join(f"{_cell(call)} {count}" for call, count in summary["attempted"].items())
+        calls = ", ".join(f"{cell(call)} {count}" for call, count in summary["attempted"].items())
         lines.append(f"- Refused system calls, by submissions: {calls}")
     return "\n".join(["## Run", "", *lines])
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; what would break out of a cell is escaped."""
-    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
+    lines = [head, ["---"] * len(head), *([cell(text) for text in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _bullets(head: str, items: Sequence[str]) -> str:
-    return "\n".join([f"## {_cell(head)}", "", *(f"- {_cell(item)}" for item in items)]) if items else ""
+    return "\n".join([f"## {cell(head)}", "", *(f"- {cell(item)}" for item in items)]) if items else ""
 
 
 def _more(count: int) -> str:
     return f"\n\n… and {count} more, in `results.jsonl`." if count > 0 else ""
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """One line that stays in its cell: ids and messages come from strangers."""
     line = " ".join(str(text).split())
     short = line if len(line) <= 300 else f"{line[:300]}…"

@@ -61,7 +61,7 @@ class RunFacts:
         started, finished: ISO 8601, UTC.
         interrupted: the user, or a failure, ended it early.
         options: what was asked for.
-        workers: how many submissions were judged at once.
+        workers: how many jobs the sandbox ran at once.
         wall_s: how long judging took.
         judged: how many were judged in this run.
         copies: how many took over the result of an identical program in this run.

@@ -1,0 +1,115 @@
+"""What a run leaves: `results.jsonl`, `summary.json`, `report.md`, made from the journal.
+
+Each is written under another name and then renamed, so that a reader sees the old one or the new one, whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from ioi_eval.errors import SetupError
+from ioi_eval.pipeline.intake import Intake, Refused
+from ioi_eval.pipeline.ledger import Ledger
+from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.rows import Judged, Unscored, refused_row, result_row
+from ioi_eval.report.summary import RunFacts, Summary
+
+
+def write_results(directory: Path, intake: Intake, ledger: Ledger, *, unscored: Unscored = Unscored.NULL) -> Summary:
+    """Write a row for every row of the dump that was judged or refused, in the dump's order.
+
+    The dump is read again, so that memory does not grow with it.
+
+    Args:
+        directory: where `results.jsonl` goes.
+        intake: the dump's rows, as they were judged.
+        ledger: what became of them.
+        unscored: what stands for scores that are not known.
+
+    Returns:
+        What the results come to.
+
+    Raises:
+        SetupError: they cannot be written.
+    """
+    summary = Summary(unusable=intake.problems.unusable)
+    with replacing(directory / "results.jsonl") as file:
+        for entry in intake.entries(whole_rows=True):
+            if isinstance(entry, Refused):
+                summary.refused.add(entry.kind, entry.message)
+                file.write(to_json(refused_row(entry.row.values, entry.message)))
+                continue
+            found = ledger.find(entry.keys, entry.submission.id)
+            if found is None:
+                summary.pending += 1
+                continue
+            judged = Judged(
+                problem=entry.problem,
+                submission=entry.submission,
+                fingerprint=entry.fingerprint,
+                result=found.result,
+                duplicate_of=found.duplicate_of,
+            )
+            summary.add(judged)
+            row = result_row(entry.row.values, judged, target_subtask=entry.target_subtask, unscored=unscored)
+            file.write(to_json(row))
+    return summary
+
+
+def write_summary(directory: Path, summary: Summary, run: RunFacts) -> dict[str, Any]:
+    """Write `summary.json` and `report.md`.
+
+    Returns:
+        The summary as plain values.
+
+    Raises:
+        SetupError: they cannot be written.
+    """
+    values = summary.as_dict(run)
+    with replacing(directory / "summary.json") as file:
+        file.write(json.dumps(values, indent=2, ensure_ascii=False, default=str).encode() + b"\n")
+    with replacing(directory / "report.md") as file:
+        file.write(markdown_report(values).encode())
+    return values
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of the one at `path` once it is whole and on the disk.
+
+    Raises:
+        SetupError: the disk is full or refuses; the old file stays.
+    """
+    temporary = path.with_name(f".{path.name}.new")
+    try:
+        with temporary.open("wb", buffering=1 << 20) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise SetupError(
+            f"{path} cannot be written: {error.strerror}. Nothing that was judged is lost; "
+            "mend that and run the same command again"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def to_json(row: dict[str, Any]) -> bytes:
+    """A row as a line of JSON, whatever a table held (dates, decimals, bytes, huge integers)."""
+    try:
+        return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(row, default=_plain, ensure_ascii=False).encode() + b"\n"
+
+
+def _plain(value: object) -> object:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,201 @@
+"""What each row of a dump asks for: the one reading of it, for judging, for the results and for a dry run.
+
+Iterating twice gives the same entries in the same order, so a result can be put beside its row without keeping rows
+in memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.journal import Keys, keys_of
+from ioi_eval.model import Problem, ProblemKey, Submission
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.submissions import DEFAULT_YEAR, submission_columns, submission_from_row, target_subtask
+
+Place = tuple[str, int]
+"""Source and number of a row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A row that can be judged.
+
+    Args:
+        row: as it stands in the dump.
+        problem: what it is for.
+        submission: what it holds.
+        target_subtask: the subtask that the program was written for, if the row tells.
+        fingerprint: of all that determines the outcome.
+        keys: of its record in the journal.
+    """
+
+    row: Row
+    problem: Problem
+    submission: Submission
+    target_subtask: str | None
+    fingerprint: str
+    keys: Keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A row that cannot be judged.
+
+    Args:
+        row: as it stands in the dump.
+        kind: the reason, without what differs from row to row.
+        message: the reason, with the row's place and what to do.
+    """
+
+    row: Row
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which rows of the dump are meant.
+
+    Args:
+        years, problems: only rows of these; all if empty.
+        limit: only so many rows, from the start of those.
+    """
+
+    years: frozenset[int] = frozenset()
+    problems: frozenset[str] = frozenset()
+    limit: int | None = None
+
+    def rows(
+        self, source: RowSource, columns: Collection[str] | None = None
+    ) -> Iterator[tuple[Row, ProblemKey | None]]:
+        """The rows, each with its problem; `None` where a row does not say it as it should."""
+        count = 0
+        for row in source.iterate(None if columns is None else tuple(columns)):
+            key = _problem_of(row)
+            if key is not None and not self._wants(key):
+                continue
+            if count == self.limit:
+                return
+            count += 1
+            yield row, key
+
+    def _wants(self, key: ProblemKey) -> bool:
+        return (not self.years or key.year in self.years) and (not self.problems or key.id in self.problems)
+
+
+def survey(source: RowSource, selection: Selection) -> Mapping[ProblemKey | None, int]:
+    """How many rows there are for each problem, found by reading the whole dump once.
+
+    So a row that cannot be read ends the run before hours of judging, only the problems that are needed are loaded, and
+    the end can be estimated.
+
+    Returns:
+        Counts by problem; `None` stands for rows that do not say theirs.
+
+    Raises:
+        InputError: the dump cannot be read, or no row of it is meant.
+        RowError: a row cannot be read.
+    """
+    counts = Counter(key for _, key in selection.rows(source, ("year", "problem_id")))
+    if not counts:
+        wanted = [f"--year {year}" for year in sorted(selection.years)]
+        wanted += [f"--problem {problem}" for problem in sorted(selection.problems)]
+        everything = Counter(key for _, key in Selection().rows(source, ("year", "problem_id")))
+        there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
+        raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
+    return counts
+
+
+class Intake:
+    """Reads a dump's rows as submissions to problems.
+
+    Args:
+        source: the dump.
+        selection: which rows of it.
+        problems: what there is to be judged on.
+        fingerprint: of all that determines a submission's outcome.
+        id_column: the column that names a submission.
+        with_includes: put the includes in front that models forget.
+    """
+
+    def __init__(
+        self,
+        source: RowSource,
+        selection: Selection,
+        problems: ProblemSet,
+        *,
+        fingerprint: Callable[[Problem, Submission], str],
+        id_column: str = "uuid",
+        with_includes: bool = False,
+    ) -> None:
+        self.source = source
+        self.problems = problems
+        self._selection = selection
+        self._fingerprint, self._id_column, self._with_includes = fingerprint, id_column, with_includes
+
+    def entries(self, *, whole_rows: bool = False) -> Iterator[Accepted | Refused]:
+        """One for each row, in order.
+
+        Args:
+            whole_rows: with all their columns; else only with those that judging looks at.
+        """
+        columns = None if whole_rows else submission_columns(self._id_column)
+        taken: dict[bytes, Place] = {}
+        for row, _ in self._selection.rows(self.source, columns):
+            yield self._entry(row, taken)
+
+    def _entry(self, row: Row, taken: dict[bytes, Place]) -> Accepted | Refused:
+        try:
+            submission = submission_from_row(row, id_column=self._id_column, with_includes=self._with_includes)
+            target = target_subtask(row)
+        except InputError as error:
+            kind = error.problem if isinstance(error, RowError) else str(error)
+            return Refused(row=row, kind=kind, message=str(error))
+        problem = self.problems.problems.get(submission.problem)
+        if problem is None:
+            return self._without_problem(row, submission.problem)
+        place = (row.source, row.number)
+        first = taken.setdefault(keys_of(submission.problem, submission.id, "").submission, place)
+        if first != place:
+            return self._taken_before(row, submission, first)
+        fingerprint = self._fingerprint(problem, submission)
+        return Accepted(
+            row=row,
+            problem=problem,
+            submission=submission,
+            target_subtask=target,
+            fingerprint=fingerprint,
+            keys=keys_of(submission.problem, submission.id, fingerprint),
+        )
+
+    def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:
+        source, number = first
+        where = f"row {number}" if source == row.source else f"{source}, row {number}"
+        message = (
+            f"{self._id_column} {submission.id!r} of problem {submission.problem} stands in {where} already, which is "
+            "the one that counts; make the ids unique, or give another --id-column"
+        )
+        kind = f"the same {self._id_column} and problem as an earlier row"
+        return Refused(row=row, kind=kind, message=str(row.error(message)))
+
+    def _without_problem(self, row: Row, key: ProblemKey) -> Refused:
+        unusable = self.problems.unusable.get(key)
+        if unusable is not None:
+            kind = str(unusable)
+        elif not any(known.year == key.year for known in (*self.problems.problems, *self.problems.unusable)):
+            kind = f"unknown problem {key}: there are no problems of {key.year} in --problems"
+        else:
+            kind = f"unknown problem {key}: it is not in --problems"
+        return Refused(row=row, kind=kind, message=str(row.error(kind)))
+
+
+def _problem_of(row: Row) -> ProblemKey | None:
+    try:
+        return ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
+    except RowError:
+        return None

@@ -1,0 +1,82 @@
+"""Ctrl-C: the first one ends the run in good order, the second one ends it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Iterator
+from typing import Any, Never
+
+from ioi_eval.errors import IoiEvalError
+
+EXIT_CODE = 130  # as shells have it for SIGINT
+SIGNALS = (signal.SIGINT, signal.SIGTERM)  # schedulers send the latter before they kill
+
+
+class Interrupts:
+    """Runs work that a signal may end early."""
+
+    def __init__(self) -> None:
+        self._work: asyncio.Task[None] | None = None
+        self._count = 0
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """Take the signals over, as long as this lasts. Outside the main thread they stay what they are."""
+        loop = asyncio.get_running_loop()
+        installed = []
+        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            for number in SIGNALS:
+                loop.add_signal_handler(number, self._interrupt)
+                installed.append(number)
+        try:
+            yield
+        finally:
+            for number in installed:
+                loop.remove_signal_handler(number)
+
+    async def run(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Run it to its end, or until a signal.
+
+        Returns:
+            Whether a signal ended it.
+
+        Raises:
+            IoiEvalError: what it raised, taken out of the groups that task groups make.
+        """
+        self._work = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([self._work])
+        except asyncio.CancelledError:
+            self._work.cancel()
+            await asyncio.wait([self._work])
+            raise
+        if self._work.cancelled():
+            return True
+        error = self._work.exception()
+        if error is not None:
+            _reraise(error)
+        return False
+
+    def _interrupt(self) -> None:
+        self._count += 1
+        if self._count > 1:
+            os._exit(EXIT_CODE)  # the journal is whole at any moment, and the boxes die with this process
+        print("\nInterrupted: writing what is there. Once more to leave at once.", file=sys.stderr, flush=True)
+        if self._work is not None:
+            self._work.cancel()
+
+
+def _reraise(error: BaseException) -> Never:
+    """Raise our own error alone, if that is what a group holds."""
+    if isinstance(error, BaseExceptionGroup):
+        ours = error.subgroup(IoiEvalError)
+        leaf: BaseException | None = ours
+        while isinstance(leaf, BaseExceptionGroup):
+            leaf = leaf.exceptions[0]
+        if leaf is not None and error.split(IoiEvalError)[1] is None:
+            raise leaf
+    raise error

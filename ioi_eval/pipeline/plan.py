@@ -1,0 +1,84 @@
+"""What a run would do: the dry run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ioi_eval.journal import Index
+from ioi_eval.model import ProblemKey
+from ioi_eval.pipeline.intake import Accepted, Intake, Refused
+from ioi_eval.report.summary import Refusals
+from ioi_eval.report.terminal import refusal_lists, table
+
+
+@dataclass(slots=True, kw_only=True)
+class ProblemPlan:
+    """What would become of one problem's rows."""
+
+    to_judge: int = 0
+    copies: int = 0
+    resumed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run would do.
+
+    Args:
+        problems: with what each problem's rows come to.
+        refused: rows that cannot be judged.
+    """
+
+    problems: Mapping[ProblemKey, ProblemPlan] = field(default_factory=dict)
+    refused: Refusals = field(default_factory=Refusals)
+
+    def describe(self) -> str:
+        """For people."""
+        head = ("problem", "to judge", "copies", "judged before")
+        rows = [
+            (str(key), str(one.to_judge), str(one.copies), str(one.resumed))
+            for key, one in sorted(self.problems.items(), key=lambda item: str(item[0]))
+        ]
+        total = [sum(int(row[column]) for row in rows) for column in (1, 2, 3)]
+        parts = [table(head, [*rows, ("all", *map(str, total))])] if rows else ["No submission can be judged."]
+        return "\n\n".join([*parts, *refusal_lists(self.refused.as_list())])
+
+
+def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> Plan:
+    """Go through a dump without judging or writing anything.
+
+    Args:
+        intake: the dump's rows.
+        index: of the journal that a run would go on with.
+        dedupe: identical programs are judged once.
+        retry_failed: judge again what a judge program had failed at.
+    """
+    problems: dict[ProblemKey, ProblemPlan] = {}
+    refused = Refusals()
+    leaders: set[bytes] = set()
+    for entry in intake.entries():
+        if isinstance(entry, Refused):
+            refused.add(entry.kind, entry.message)
+            continue
+        one = problems.setdefault(entry.problem.key, ProblemPlan())
+        if _is_judged(entry, index, retry_failed):
+            one.resumed += 1
+        elif dedupe and entry.submission.code is not None and _has_leader(entry, index, leaders):
+            one.copies += 1
+        else:
+            one.to_judge += 1
+    return Plan(problems=problems, refused=refused)
+
+
+def _is_judged(entry: Accepted, index: Index, retry_failed: bool) -> bool:
+    stored = index.find(entry.keys)
+    return stored is not None and not (stored.failed and retry_failed)
+
+
+def _has_leader(entry: Accepted, index: Index, leaders: set[bytes]) -> bool:
+    program = entry.keys.program
+    if index.leader(entry.keys) is not None or program in leaders:
+        return True
+    leaders.add(program)
+    return False

@@ -1,0 +1,104 @@
+"""What to judge next: the longest expected among the next rows of the dump. Pure.
+
+Judging in the dump's order leaves cores idle at the end, while the last long one runs alone. Sorting all of a
+dump of a million rows needs all of it in memory. So a window of the next rows is looked ahead, and the longest of
+them goes first: cheap ones stay behind and fill the end.
+
+How long a submission takes is not known before. What others of its problem took, in the mean, is the best guess;
+before there are any, it is the limit times the number of tests.
+
+Source: longest processing time first, at most 4/3 − 1/(3m) of the best (Graham 1969); in a window it is a heuristic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from ioi_eval.journal import Keys
+from ioi_eval.model import Problem, ProblemKey, Submission
+
+ROWS = 256
+CODE_BYTES = 64 * 1024 * 1024  # a dump may hold programs of megabytes; the window must not hold gigabytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A submission that is to be judged.
+
+    Args:
+        problem: on what.
+        submission: its code and id.
+        fingerprint: of all that determines the outcome.
+        keys: of its record.
+    """
+
+    problem: Problem
+    submission: Submission
+    fingerprint: str
+    keys: Keys
+
+
+class Costs:
+    """What a submission of a problem is expected to cost, in seconds of CPU."""
+
+    def __init__(self) -> None:
+        self._count: Counter[ProblemKey] = Counter()
+        self._sum: dict[ProblemKey, float] = {}
+
+    def observe(self, problem: Problem, cpu_s: float) -> None:
+        """Take in what one submission took."""
+        self._count[problem.key] += 1
+        self._sum[problem.key] = self._sum.get(problem.key, 0.0) + cpu_s
+
+    def expected(self, problem: Problem) -> float:
+        """The mean of what was observed, else the most it may take."""
+        count = self._count[problem.key]
+        return self._sum[problem.key] / count if count else problem.time_limit_s * len(problem.tests)
+
+
+class Window:
+    """The next submissions.
+
+    Args:
+        costs: what each is expected to cost.
+        rows: how many are looked ahead.
+        code_bytes: how much code they may hold together; one is let in whatever its size.
+    """
+
+    def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
+        self._costs = costs
+        self._rows, self._code_bytes = rows, code_bytes
+        self._waiting: list[Candidate] = []
+        self._held_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more should be put in for now."""
+        return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
+
+    def put(self, candidate: Candidate) -> None:
+        """Let one wait."""
+        self._waiting.append(candidate)
+        self._held_bytes += _size(candidate)
+
+    def take(self) -> Candidate | None:
+        """The one that is expected to take longest, of equals the one that came first; `None` if none waits."""
+        best, at = -math.inf, -1
+        for place, candidate in enumerate(self._waiting):
+            cost = 0.0 if candidate.submission.code is None else self._costs.expected(candidate.problem)
+            if cost > best:
+                best, at = cost, place
+        if at < 0:
+            return None
+        chosen = self._waiting.pop(at)
+        self._held_bytes -= _size(chosen)
+        return chosen
+
+
+def _size(candidate: Candidate) -> int:
+    return len(candidate.submission.code or "")

@@ -1,0 +1,105 @@
+"""What validation found, for people: on the terminal and as `validation.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.terminal import printable, table
+
+_HEAD = ("problem", "solutions", "statements", "agreements")
+
+
+def terminal_validation(values: Mapping[str, Any]) -> str:
+    """Every disagreement with its evidence, what is close to a limit, and the numbers.
+
+    Args:
+        values: as `Validation.as_dict` makes it.
+    """
+    parts = [_disagreement(one) for one in values["disagreements"]]
+    parts += _listed("Not judged, as judging failed (JE)", values["undecided"])
+    parts += _listed("Not judged", values["refused"])
+    parts += _listed("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]])
+    if values["silent"]:
+        parts.append(f"{values['silent']} solutions state nothing, and were not judged.")
+    if values["problems"]:
+        parts.append(table(_HEAD, _counts(values)))
+    parts.append(_conclusion(values))
+    return "\n\n".join(parts)
+
+
+def markdown_validation(values: Mapping[str, Any]) -> str:
+    """The same as a document.
+
+    Args:
+        values: as `Validation.as_dict` makes it.
+    """
+    head = ("problem", "solution", "subtask", "stated", "seen", "evidence")
+    disagreements = [
+        (one["problem"], one["solution"], one["where"], one["stated"], one["seen"], evidence(one["evidence"]))
+        for one in values["disagreements"]
+    ]
+    parts = ["# Validation", _conclusion(values), markdown_table(_HEAD, _counts(values))]
+    if disagreements:
+        parts += ["## Disagreements", markdown_table(head, disagreements)]
+    for title, items in (
+        ("Not judged, as judging failed", values["undecided"]),
+        ("Not judged", values["refused"]),
+        ("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]]),
+    ):
+        if items:
+            parts += [f"## {title}", "\n".join(f"- {cell(item)}" for item in items)]
+    return "\n\n".join(parts) + "\n"
+
+
+def evidence(values: Mapping[str, Any] | None) -> str:
+    """The deciding test in a line: verdict, time, memory, the checker's words."""
+    if values is None:
+        return "no test was run"
+    parts = [f"test {values['test']}: {values['verdict']}"]
+    if values["cpu_s"] is not None:
+        parts.append(f"{values['cpu_s']:.3f} s of {values['limit_s']:g} s")
+    if values["memory_bytes"] is not None:
+        parts.append(f"{values['memory_bytes'] / 2**20:.1f} MiB")
+    parts += [f'"{values[words].strip()}"' for words in ("message", "stderr") if values[words].strip()]
+    return ", ".join(parts)
+
+
+def near_limit(values: Mapping[str, Any]) -> str:
+    """A time close to a limit in a line, with its margin."""
+    alone = ", measured alone" if values["reran"] else ""
+    return (
+        f"{values['problem']}, {values['solution']}, test {values['test']}: {values['verdict']}, "
+        f"{values['cpu_s']:.3f} s of {values['limit_s']:g} s (margin {values['margin']:+.1%}{alone})"
+    )
+
+
+def _disagreement(values: Mapping[str, Any]) -> str:
+    where = values["where"] if values["where"].startswith("(") else f"subtask {values['where']}"
+    lines = [
+        f"{values['problem']}, {values['solution']}, {where}: stated {values['stated']}, seen {values['seen']}",
+        *([f"  {evidence(values['evidence'])}"] if values["evidence"] is not None else []),
+    ]
+    return "\n".join(lines[:1] + [f"  {printable(line.strip())}" for line in lines[1:]])
+
+
+def _listed(head: str, items: Sequence[str]) -> Iterable[str]:
+    if items:
+        yield "\n".join([f"{head}:", *(f"  {printable(item)}" for item in items)])
+
+
+def _counts(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    rows = [(name, *(str(c[k]) for k in _HEAD[1:])) for name, c in values["problems"].items()]
+    if len(rows) > 1:
+        rows.append(("all", *(str(sum(c[k] for c in values["problems"].values())) for k in _HEAD[1:])))
+    return rows
+
+
+def _conclusion(values: Mapping[str, Any]) -> str:
+    statements = sum(counts["statements"] for counts in values["problems"].values())
+    if values["agrees"]:
+        return f"All {statements} statements agree."
+    failed = len(values["undecided"]) + len(values["refused"])
+    more = f"; {failed} solutions were not judged" if failed else ""
+    return f"{len(values['disagreements'])} of {statements} statements disagree{more}."

@@ -1,0 +1,200 @@
+"""A judge that does what a program's text says, for tests of what is around a judge."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import TransportError, UnavailableError
+from ioi_eval.journal import Journal
+from ioi_eval.model import (
+    CompileOutcome,
+    Isolation,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TaskType,
+    TestCase,
+    TestOutcome,
+    Verdict,
+)
+from ioi_eval.pipeline import Intake, Outcome, Selection, Settings, score_dump
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.rows import open_source
+from ioi_eval.scores import submission_result
+
+NILE = Problem(
+    key=ProblemKey(year=2024, id="nile"),
+    name="Nile",
+    day="1",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(
+        Subtask(name="00-samples", points=0, tests=("0-01",)),
+        Subtask(name="01-easy", points=40, tests=("0-01", "1-01")),
+        Subtask(name="02-full", points=60, tests=("0-01", "1-01", "2-01")),
+    ),
+    tests={name: TestCase(name=name, input=b"1\n", answer=b"1\n") for name in ("0-01", "1-01", "2-01")},
+    cxx_std="gnu++20",
+    notes=("final newline added to 3 tests",),
+)
+TREE = replace(NILE, key=ProblemKey(year=2024, id="tree"), name="Tree", day="practice", notes=())
+PROBLEMS: Mapping[ProblemKey, Problem] = {problem.key: problem for problem in (NILE, TREE)}
+
+
+class ScriptedJudge:
+    """Obeys words in the program; what follows `//` only tells programs apart.
+
+    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `gone`: no
+    endpoint left; `bug`: a bug of ours; `wait`: does not end by itself; `stubborn`: not even when it is told to.
+
+    Args:
+        version: another one is another way of judging.
+        before: is called with every submission that is judged.
+    """
+
+    def __init__(self, version: str = "1", before: Callable[[Submission], None] | None = None) -> None:
+        self.judged: list[str] = []
+        self.at_once = self.most_at_once = 0
+        self._version = version
+        self._before = before
+
+    def fingerprint(self, problem: Problem, submission: Submission) -> str:
+        """What determines the outcome here."""
+        return f"{self._version}:{problem.key}:{submission.code}"
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """Do what the program says."""
+        self.judged.append(submission.id)
+        if self._before is not None:
+            self._before(submission)
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        try:
+            await asyncio.sleep(0)
+            return await self._score(problem, submission, exhaustive)
+        finally:
+            self.at_once -= 1
+
+    async def _score(self, problem: Problem, submission: Submission, exhaustive: bool) -> SubmissionResult:
+        words = (submission.code or "").split("//")[0].split()
+        if "wait" in words:
+            await asyncio.Event().wait()
+        while "stubborn" in words:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        if "gone" in words:
+            raise UnavailableError("no endpoint left for 60 s")
+        if "JE" in words:
+            raise TransportError("the answer was cut off")
+        if "bug" in words:
+            raise ZeroDivisionError("a bug")
+        compiled = CompileOutcome(verdict=None, cpu_ms=500)
+        if submission.code is None:
+            compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")
+        elif "CE" in words:
+            compiled = CompileOutcome(verdict=Verdict.CE, message="error: expected ';'", cpu_ms=100)
+        scores = [float(word) for word in words if word[0].isdigit()] + [1.0, 1.0, 1.0]
+        outcomes = {
+            name: TestOutcome(
+                test=name,
+                verdict=Verdict.AC if score == 1 else Verdict.PA if score else Verdict.WA,
+                score=score,
+                message="Output is correct" if score == 1 else "translate:wrong",
+                cpu_ms=12.5,
+                wall_ms=20,
+                memory_bytes=1_000_000,
+                attempted={"socket": 2} if "socket" in words else {},
+                check_cpu_ms=3,
+            )
+            for name, score in zip(problem.tests, scores, strict=False)
+        }
+        if "final" in words:
+            outcomes["2-01"] = TestOutcome(
+                test="2-01", verdict=Verdict.JE, score=None, final=True, message="checker crashed"
+            )
+        return submission_result(
+            problem,
+            submission,
+            compiled,
+            outcomes,
+            target="local, bundled, g++ 12.2.0, static",
+            isolation=Isolation.FULL if compiled.verdict is None else None,
+            keep_all=exhaustive,
+        )
+
+
+class Silent:
+    """Progress that is kept, not shown."""
+
+    def __init__(self) -> None:
+        self.verdicts: list[str] = []
+
+    def advance(self, verdict: str) -> None:
+        """Keep it."""
+        self.verdicts.append(verdict)
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Contest:
+    """A directory with a dump, and runs of it.
+
+    Args:
+        directory: where all is.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.dump = directory / "dump.jsonl"
+        self.out = directory / "out"
+        self.problems: Mapping[ProblemKey, Problem] = PROBLEMS
+        self.progress = Silent()
+
+    def write(self, *rows: Mapping[str, Any]) -> None:
+        """Make the dump."""
+        self.dump.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+
+    def intake(self, judge: ScriptedJudge, selection: Selection | None = None) -> Intake:
+        """The dump, read."""
+        problems = ProblemSet(problems=self.problems, unusable={})
+        return Intake(open_source(self.dump), selection or Selection(), problems, fingerprint=judge.fingerprint)
+
+    def run(
+        self, judge: ScriptedJudge, *, resume: bool = True, selection: Selection | None = None, **settings: Any
+    ) -> Outcome:
+        """Score the dump."""
+        self.progress = Silent()
+        with Journal(self.out, options={}, resume=resume) as journal:
+            return asyncio.run(
+                score_dump(
+                    self.out,
+                    self.intake(judge, selection),
+                    judge,
+                    journal=journal,
+                    settings=Settings(**{"workers": 3, "spare": 0, **settings}),
+                    progress=self.progress,
+                )
+            )
+
+    def results(self) -> list[dict[str, Any]]:
+        """What was written."""
+        return [orjson.loads(line) for line in (self.out / "results.jsonl").read_bytes().splitlines()]
+
+
+def programs(*texts: str | None, problem: str = "nile") -> list[dict[str, Any]]:
+    """Rows of a dump with these programs."""
+    return [
+        {"uuid": f"u{number}", "year": 2024, "problem_id": problem, "code": text, "prompt": f"prompt {number}"}
+        for number, text in enumerate(texts)
+    ]

@@ -1,0 +1,77 @@
+"""Writing results out: whole or not at all."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+from scripted import Contest, ScriptedJudge, programs
+
+from ioi_eval.errors import SetupError
+from ioi_eval.pipeline.finish import replacing, to_json
+
+
+def test_whatever_a_table_holds_is_written() -> None:
+    """Dates, decimals, bytes, keys that are no texts, integers beyond 64 bits: no reason to stop after hours."""
+    row = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41", 7: "seven"}
+    assert json.loads(to_json(row)) == {"when": "2024-09-01", "price": "1.5", "raw": "�A", "7": "seven"}
+    assert json.loads(to_json({**row, "big": 10**30}))["big"] == 10**30
+    assert to_json(row).count(b"\n") == 1
+
+
+def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
+    """Whatever ends the writing, the old file stays and no other is left."""
+    path = tmp_path / "results.jsonl"
+    path.write_text("old")
+    with pytest.raises(TypeError), replacing(path) as file:
+        file.writelines([b"half of the new", None])  # type: ignore[list-item]
+    assert path.read_text() == "old"
+    with replacing(path) as file:
+        file.write(b"new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """With the promise that matters: the journal has it all."""
+    with (
+        pytest.raises(SetupError, match=r"no/results.jsonl cannot be written: No such file.*Nothing.* is lost"),
+        replacing(tmp_path / "no" / "results.jsonl"),
+    ):
+        pass
+
+
+FILL = """
+import pathlib, resource, signal, sys
+from ioi_eval.errors import SetupError
+from scripted import Contest, ScriptedJudge
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    Contest(pathlib.Path(sys.argv[1])).run(ScriptedJudge())
+except SetupError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("limit", [60_000, 300_000], ids=["journal", "results"])
+def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, limit: int) -> None:
+    """In the journal or in the results: what was judged before is not judged again."""
+    contest.write(*programs(*(f"1 // {n}" for n in range(200))))
+    child = [sys.executable, "-c", FILL, str(contest.directory), str(limit)]
+    run = subprocess.run(
+        child, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(Path(__file__).parent)}
+    )
+    assert "File too large" in run.stdout
+    assert not (contest.out / "results.jsonl").exists()
+    judge = ScriptedJudge()
+    assert contest.run(judge).exit_code == 0
+    assert len(judge.judged) == (0 if limit > 100_000 else pytest.approx(100, abs=60))
+    assert len(contest.results()) == 200
+    assert {orjson.loads(line)["total_score"] for line in (contest.out / "results.jsonl").open()} == {100}

@@ -1,0 +1,68 @@
+"""Reading a dump: which rows are meant, and what is said before anything is judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scripted import NILE, PROBLEMS, Contest, ScriptedJudge, programs
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import ProblemKey
+from ioi_eval.pipeline import Intake, Selection, survey
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.rows import open_source
+
+
+def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
+    """A row without a year is of 2024, one that does not say its problem counts apart."""
+    contest.write(*programs("1", "2"), {"uuid": "x"}, {"uuid": "y", "problem_id": "tree", "year": "2023"})
+    assert survey(open_source(contest.dump), Selection()) == {
+        NILE.key: 2,
+        None: 1,
+        ProblemKey(year=2023, id="tree"): 1,
+    }
+
+
+def test_a_selection_without_rows_says_what_there_is(contest: Contest) -> None:
+    """So that a slip in `--problem` is seen at once."""
+    contest.write(*programs("1", "2"))
+    selection = Selection(years=frozenset({2023}), problems=frozenset({"nile"}))
+    with pytest.raises(InputError, match=r"has no row for --year 2023 --problem nile; it has 2024/nile \(2\)"):
+        survey(open_source(contest.dump), selection)
+
+
+def test_an_unreadable_row_is_found_before_anything_is_judged(contest: Contest) -> None:
+    """The whole dump is read first."""
+    contest.write(*programs(*map(str, range(1000))))
+    with contest.dump.open("ab") as file:
+        file.write(b"not JSON\n")
+    with pytest.raises(InputError, match="row 1001: is not JSON"):
+        survey(open_source(contest.dump), Selection())
+
+
+def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge: ScriptedJudge) -> None:
+    """What was wrong with the problem's rows is said of each submission to it."""
+    contest.write(*programs("1"))
+    problems = ProblemSet(
+        problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
+    )
+    intake = Intake(open_source(contest.dump), Selection(), problems, fingerprint=judge.fingerprint)
+    (entry,) = intake.entries()
+    assert isinstance(entry, Refused)
+    assert entry.kind == "problem 2024/nile: score type Sum is not supported"
+    assert "row 1: problem 2024/nile: score type Sum" in entry.message
+
+
+def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, judge: ScriptedJudge) -> None:
+    """Row 1 of each shard is another row; a repeated id is told with its file."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        contest = Contest(tmp_path / name)
+        contest.write(*programs("1"))
+    problems = ProblemSet(problems=PROBLEMS, unusable={})
+    first, second = Intake(open_source(tmp_path), Selection(), problems, fingerprint=judge.fingerprint).entries()
+    assert not isinstance(first, Refused)
+    assert isinstance(second, Refused)
+    assert f"stands in {tmp_path}/a/dump.jsonl, row 1 already" in second.message

@@ -1,0 +1,131 @@
+"""Ctrl-C and `kill -9`: whatever ends a run, the next one goes on with it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from scripted import Contest, ScriptedJudge, programs
+
+from ioi_eval.model import Submission
+
+CHILD = """
+import pathlib, sys
+from scripted import Contest, ScriptedJudge
+def told(submission):
+    print(submission.id, flush=True)
+    if len(sys.argv) > 3:
+        sys.stdin.readline()
+outcome = Contest(pathlib.Path(sys.argv[1])).run(ScriptedJudge(before=told), workers=int(sys.argv[2]))
+sys.exit(outcome.exit_code)
+"""
+
+
+def start(contest: Contest, workers: int = 3, *, step_by_step: bool = False) -> subprocess.Popen[str]:
+    """Score the dump in another process, which names each submission that it judges, and then may wait for a line."""
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(contest.directory), str(workers), *["step"] * step_by_step],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": str(Path(__file__).parent)},
+    )
+
+
+def read_until(child: subprocess.Popen[str], submission: str) -> None:
+    """Wait until it judges that one."""
+    assert child.stdout is not None
+    for line in child.stdout:
+        if line.strip() == submission:
+            return
+    raise AssertionError(f"{submission} was not reached")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_writes_what_is_there_and_the_next_run_goes_on(contest: Contest, number: signal.Signals) -> None:
+    """Exit code 130; results of what was judged, in order; the rest is pending."""
+    contest.write(*programs("1", "0.5", "wait", "0"))
+    child = start(contest, workers=1)
+    read_until(child, "u2")
+    child.send_signal(number)
+    _, errors = child.communicate()
+    assert child.returncode == 130
+    assert "Interrupted: writing what is there." in errors
+    assert [row["uuid"] for row in contest.results()] == ["u0", "u1"]
+    contest.write(*programs("1", "0.5", "1 // no longer waits", "0"))
+    judge = ScriptedJudge()
+    outcome = contest.run(judge)
+    assert judge.judged == ["u2", "u3"]
+    assert outcome.exit_code == 0
+    assert [row["total_score"] for row in contest.results()] == [100, 50, 100, 0]
+
+
+def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
+    """In this very process, with a signal to itself."""
+
+    def interrupt(submission: Submission) -> None:
+        if submission.id == "u1":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    contest.write(*programs("1", "wait", "1 //b"))
+    outcome = contest.run(ScriptedJudge(before=interrupt), workers=1)
+    assert outcome.exit_code == 130
+    assert outcome.summary["interrupted"]
+    assert outcome.summary["submissions"]["pending"] == 2
+    assert "interrupted; the same command goes on" in (contest.out / "report.md").read_text()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_second_signal_ends_it_at_once(contest: Contest) -> None:
+    """Even while the sandbox does not let go: no results, but nothing is lost either."""
+    contest.write(*programs("1", "stubborn"))
+    child = start(contest, workers=1)
+    read_until(child, "u1")
+    child.send_signal(signal.SIGINT)
+    assert child.stderr is not None
+    while "Interrupted" not in child.stderr.readline():
+        pass
+    child.send_signal(signal.SIGINT)
+    assert child.wait() == 130
+    assert not (contest.out / "results.jsonl").exists()
+    contest.write(*programs("1", "0"))
+    judge = ScriptedJudge()
+    contest.run(judge)
+    assert judge.judged == ["u1"]
+
+
+def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Contest, tmp_path: Path) -> None:
+    """`kill -9` again and again, copies and judge programs' failures included: the same results, nothing twice."""
+    dump = programs(*(["1 1 final", "0.5", "CE", None][n % 4] if n % 7 == 0 else f"1 // {n % 400}" for n in range(600)))
+    dump = [{**row, "generation": "none"} for row in dump]
+    undisturbed = Contest(tmp_path / "undisturbed")
+    undisturbed.directory.mkdir()
+    for one in (contest, undisturbed):
+        one.write(*dump)
+    whole = ScriptedJudge()
+    undisturbed.run(whole)
+    rng = random.Random(3)
+    judged = 0
+    for steps in [*(rng.randrange(5, 60) for _ in range(5)), 10**6]:
+        child = start(contest, workers=3, step_by_step=True)
+        assert child.stdout is not None
+        assert child.stdin is not None
+        for count, _ in enumerate(child.stdout):
+            judged += 1
+            child.stdin.write("\n")
+            child.stdin.flush()
+            if count == steps:
+                time.sleep(rng.random() * 0.005)
+                child.kill()
+                break
+        child.communicate()
+        assert child.returncode == (-signal.SIGKILL if steps < 10**6 else 1)  # 1 for the judge program's failures
+    assert judged <= len(whole.judged) + 5 * 2 * 3  # those that were in flight
+    assert contest.results() == undisturbed.results()

@@ -1,0 +1,62 @@
+"""What to judge next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scripted import NILE, TREE
+
+from ioi_eval.journal import keys_of
+from ioi_eval.model import Problem, Submission
+from ioi_eval.pipeline.window import Candidate, Costs, Window
+
+
+def candidate(name: str, problem: Problem = NILE, code: str | None = "int main() {}") -> Candidate:
+    """A submission that waits."""
+    submission = Submission(id=name, problem=problem.key, code=code)
+    return Candidate(problem=problem, submission=submission, fingerprint=name, keys=keys_of(problem.key, name, name))
+
+
+def taken(window: Window) -> list[str]:
+    """All that wait, in the order in which they are judged."""
+    names = []
+    while (one := window.take()) is not None:
+        names.append(one.submission.id)
+    return names
+
+
+def test_before_anything_is_known_limits_decide() -> None:
+    """The most that all tests may take; of equals the first comes first; without code there is nothing to run."""
+    window = Window(Costs())
+    slow = replace(TREE, time_limit_s=10)
+    for one in (candidate("none", slow, None), candidate("a"), candidate("b"), candidate("slow", slow)):
+        window.put(one)
+    assert taken(window) == ["slow", "a", "b", "none"]
+
+
+def test_what_was_observed_decides_over_limits() -> None:
+    """A problem with a generous limit is not slow for that."""
+    costs = Costs()
+    window = Window(costs)
+    generous = replace(TREE, time_limit_s=100)
+    window.put(candidate("generous", generous))
+    window.put(candidate("a"))
+    costs.observe(generous, 0.5)
+    costs.observe(generous, 1.5)
+    costs.observe(NILE, 1.25)
+    assert costs.expected(generous) == 1.0
+    assert taken(window) == ["a", "generous"]
+
+
+def test_a_window_has_room_for_rows_and_for_bytes() -> None:
+    """Programs of megabytes fill it as well as many rows do; one always fits."""
+    window = Window(Costs(), rows=2, code_bytes=1000)
+    assert not window.full
+    window.put(candidate("large", code="x" * 5000))
+    assert window.full
+    assert window.take() is not None
+    assert not window.full
+    window.put(candidate("a"))
+    window.put(candidate("b"))
+    assert window.full
+    assert len(window) == 2
