@@ -54,7 +54,7 @@ class ArtifactStore:
     def _open(self, key: str) -> Blob | None:
         """The entry, after its content has been compared with its hash."""
         for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
-            expected = path.name.partition(".")[2]
+            expected = path.name.rpartition(".")[2]
             content = path.read_bytes()
             if hashlib.sha256(content).hexdigest() != expected:
                 raise SetupError(

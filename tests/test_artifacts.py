@@ -39,8 +39,8 @@ def test_entry_survives_the_process_and_is_executable(tmp_path: Path) -> None:
     async def never() -> bytes:
         raise AssertionError("built again")
 
-    asyncio.run(ArtifactStore(tmp_path).ensure("cd34", build))
-    blob = asyncio.run(ArtifactStore(tmp_path).ensure("cd34", never))
+    asyncio.run(ArtifactStore(tmp_path).ensure("cd34-linked0.o", build))
+    blob = asyncio.run(ArtifactStore(tmp_path).ensure("cd34-linked0.o", never))
     assert blob.size == 7
     assert blob.path.stat().st_mode & 0o777 == 0o755
 
