@@ -8,7 +8,7 @@ that we cannot honour is refused by name.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -110,7 +110,7 @@ def check_score_type(value: object, where: str) -> None:
 def _json_object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not JSON: {error}") from error
     if isinstance(value, list):
         raise UnsupportedError(f"{where} is a list; write the parameters by name ({_BATCH}compilation, …)")
@@ -145,7 +145,7 @@ def _positive(values: Mapping[str, Any], key: str) -> float | None:
     value = values.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < sys.float_info.max:
         raise InputError(f"{key} in {PATH} is {value!r}, where a number above 0 is needed")
     return float(value)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import reprlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -88,7 +89,7 @@ class Row:
     def number_of(self, column: str) -> float:
         """A finite number."""
         value = self.values.get(column)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < sys.float_info.max:
             raise self._missing(column, "a finite number")
         return float(value)
 

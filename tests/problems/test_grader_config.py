@@ -1,0 +1,146 @@
+"""The grader's configuration: every shape it comes in, and no value passed over that would change the judging."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.model import ProcessIO, TaskType
+from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config
+
+COMMUNICATION = {
+    "task_type_parameters_Communication_num_processes": 2,
+    "task_type_parameters_Communication_user_io": "fifo_io",
+    "task_type_parameters_Communication_compilation": "stub",
+    "task_type_parameters_Communication_manager_args": "7 quiet",
+}
+COMMON = {"task_type": "Communication", "code": "message", "time_limit": 3.0, "memory_limit": 2147483648}
+
+
+def parse(task_type: TaskType | None = None, /, **values: Any) -> GraderConfig:
+    """Parse a configuration that is given as keywords."""
+    return parse_grader_config(json.dumps(values), task_type)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {**COMMON, **COMMUNICATION},
+        {**COMMON, "task_type_params": COMMUNICATION},
+        {**COMMON, "task_type_params": json.dumps(COMMUNICATION)},
+        {**COMMON, "task_type_params": {}, **COMMUNICATION, "feedback_level": "full", "unknown": [1]},
+        {**COMMON, **COMMUNICATION, "task_type_parameters_Communication_num_processes": "2"},
+    ],
+    ids=["flat", "object", "escaped", "unknown keys", "number as text"],
+)
+def test_every_shape_says_the_same(values: dict[str, Any]) -> None:
+    """Flat, nested and escaped configurations are one."""
+    assert parse(**values) == GraderConfig(
+        task_type=TaskType.COMMUNICATION,
+        code="message",
+        time_limit_s=3.0,
+        memory_limit_bytes=2147483648,
+        linked=True,
+        processes=2,
+        process_io=ProcessIO.FIFO_IO,
+        manager_args=("7", "quiet"),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "{}", '{"task_type_params": null}', '{"task_type_params": ""}'])
+def test_silence_leaves_everything_to_others(text: str) -> None:
+    """No configuration, or an empty one, says nothing."""
+    assert parse_grader_config(text, TaskType.BATCH) == GraderConfig(task_type=TaskType.BATCH)
+
+
+def test_batch_parameters() -> None:
+    """Of a Batch task: whether a grader is linked and whether a checker decides; the other type's are not looked at."""
+    prefix = "task_type_parameters_Batch_"
+    found = parse(TaskType.BATCH, **{f"{prefix}compilation": "alone", f"{prefix}output_eval": "comparator"})
+    assert (found.linked, found.comparator) == (False, True)
+    found = parse(TaskType.BATCH, **{f"{prefix}compilation": "grader", f"{prefix}output_eval": "diff"})
+    assert (found.linked, found.comparator) == (True, False)
+    found = parse(TaskType.COMMUNICATION, **{f"{prefix}compilation": "alone", f"{prefix}output_eval": "diff"})
+    assert (found.linked, found.comparator) == (None, None)
+    assert parse(TaskType.BATCH, **{f"{prefix}io_0_inputfile": "", f"{prefix}user_managers": '["grader.%l"]'})
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported; Batch and Communication are"),
+        ({"task_type": "BatchAndOutput"}, "BatchAndOutput"),
+        ({"task_type": 7}, "task type 7"),
+        ({"score_type": "Sum"}, "score type 'Sum' is not supported"),
+        ({"score_type": "GroupMul"}, "GroupMul"),
+        ({"task_type_params": ["grader", ["", ""], "diff"]}, "is a list"),
+        ({"task_type_params": '["grader"]'}, "is a list"),
+        ({"task_type_parameters_Batch_output_eval": "realprecision"}, "realprecision"),
+        ({"task_type_parameters_Batch_compilation": "both"}, "'both'"),
+        ({"task_type_parameters_Batch_io_0_inputfile": "in.txt"}, "in.txt.*read or write files by name"),
+        ({"task_type_parameters_Batch_io_1_outputfile": "out.txt"}, "out.txt"),
+    ],
+)
+def test_what_would_be_judged_wrongly_is_refused_by_name(values: dict[str, Any], words: str) -> None:
+    """A value that we cannot honour is never passed over."""
+    with pytest.raises(UnsupportedError, match=words):
+        parse_grader_config(json.dumps({"task_type": "Batch", **values}), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"task_type": }', "grader_config.json is not JSON"),
+        ('"text"', "is not a JSON object"),
+        ('{"task_type_params": "{"}', "task_type_params in graders/grader_config.json is not JSON"),
+        ('{"task_type_params": 3}', "neither an object nor a JSON text"),
+        ('{"time_limit": 0}', "time_limit in .* is 0, where a number above 0 is needed"),
+        ('{"time_limit": NaN}', "time_limit"),
+        ('{"time_limit": "1"}', "time_limit"),
+        ('{"time_limit": 1%s}' % ("0" * 400), "time_limit"),
+        ("[" * 100_000, "is not JSON"),
+        ('{"memory_limit": 0.5}', "a whole number is needed"),
+        ('{"task_type_parameters_Communication_num_processes": 0}', "num_processes"),
+        ('{"task_type_parameters_Communication_num_processes": true}', "num_processes"),
+        ('{"task_type_parameters_Communication_user_io": 1}', "a text is needed"),
+    ],
+)
+def test_nonsense_is_an_error(text: str, words: str) -> None:
+    """Each says which key, which value and what is needed."""
+    with pytest.raises(InputError, match=words):
+        parse_grader_config(text, None)
+
+
+def test_row_and_configuration_must_agree_on_the_type() -> None:
+    """Limits may differ, but not what would be run."""
+    with pytest.raises(InputError, match=r"the row says .* Batch, graders/grader_config.json says Communication"):
+        parse(TaskType.BATCH, task_type="Communication")
+    assert parse(TaskType.BATCH, task_type="batch").task_type is TaskType.BATCH
+
+
+@given(st.text() | st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists).map(json.dumps))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Whatever the file holds, the outcome is a configuration or an error of ours."""
+    try:
+        parse_grader_config(text, None)
+    except InputError:
+        return
+
+
+KEYS = [*COMMON, *COMMUNICATION, "task_type_params", "score_type", "task_type_parameters_Batch_compilation"]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), st.none() | st.booleans() | st.integers() | st.floats() | st.text()))
+def test_any_value_is_read_or_refused(values: dict[str, Any]) -> None:
+    """The same for known keys with values of any type."""
+    try:
+        found = parse_grader_config(json.dumps(values), None)
+    except InputError:
+        return
+    assert found.time_limit_s is None or found.time_limit_s > 0
+    assert found.processes is None or found.processes >= 1

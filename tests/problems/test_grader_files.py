@@ -1,0 +1,133 @@
+"""Which file is what: by the paths of real rows, and never a judge's source among what a submission sees."""
+
+from __future__ import annotations
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import TaskType
+from ioi_eval.problems.grader_files import GraderFiles, classify, includes, read_pairs
+
+
+def sort(
+    *paths: str, task_type: TaskType = TaskType.BATCH, link: bool = True, **contents: str
+) -> tuple[GraderFiles, dict[str, list[str]]]:
+    """Classify files by path; `contents` gives a content to the file of that name without its ending."""
+    pairs = [(path, contents.get(path.rsplit("/", 1)[-1].split(".")[0], "x")) for path in paths]
+    files = classify(read_pairs(pairs), "Nile", task_type, link=link)
+    names = {
+        "linked": [file.path for file in files.linked],
+        "headers": [file.path for file in files.headers],
+        "checker": [file.path for file in (files.checker, *files.checker_files) if file],
+        "manager": [file.path for file in (files.manager, *files.manager_files) if file],
+    }
+    return files, names
+
+
+def test_batch_as_in_real_rows() -> None:
+    """The submission sees the header; the checker's folder is the checker's."""
+    paths = ["checker/checker.cpp", "checker/testlib.h", "graders/grader.cpp", "graders/grader_config.json"]
+    files, names = sort(*paths, "graders/nile.h", grader_config='{"code": "nile"}')
+    assert names == {
+        "linked": ["graders/grader.cpp"],
+        "headers": ["graders/nile.h"],
+        "checker": ["checker/checker.cpp", "checker/testlib.h"],
+        "manager": [],
+    }
+    assert files.config == '{"code": "nile"}'
+
+
+def test_communication_as_in_real_rows() -> None:
+    """`testlib.h` below graders/ is the manager's, and no source is anyone else's."""
+    paths = ["graders/manager.cpp", "graders/nile.h", "graders/stub.cpp", "graders/testlib.h"]
+    _, names = sort(*paths, "graders/stub.java", "graders/nile.cpp", task_type=TaskType.COMMUNICATION)
+    assert names == {
+        "linked": ["graders/stub.cpp"],
+        "headers": ["graders/nile.h"],
+        "checker": [],
+        "manager": ["graders/manager.cpp", "graders/nile.h", "graders/testlib.h"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("task_type", "paths", "linked"),
+    [
+        (TaskType.BATCH, ["graders/stub.cpp", "graders/grader.cpp"], ["graders/grader.cpp"]),
+        (TaskType.COMMUNICATION, ["graders/grader.cpp", "graders/stub.cpp"], ["graders/stub.cpp"]),
+        (TaskType.COMMUNICATION, ["graders/grader.cpp"], ["graders/grader.cpp"]),
+        (TaskType.BATCH, ["graders/grader.java", "grader.cpp", "other/grader.cpp"], []),
+    ],
+)
+def test_one_source_is_linked(task_type: TaskType, paths: list[str], linked: list[str]) -> None:
+    """Grader or stub by the task's type; CMS's loader takes a grader for a stub."""
+    assert sort(*paths, task_type=task_type)[1]["linked"] == linked
+
+
+def test_nothing_is_linked_where_submissions_stand_alone() -> None:
+    """The file may lie there all the same."""
+    assert sort("graders/grader.cpp", "graders/nile.h", link=False)[1]["linked"] == []
+
+
+def test_what_the_grader_includes_is_seen_too() -> None:
+    """A grader that includes `testlib.h` or a part of its own could not be compiled without them."""
+    _, names = sort(
+        *("graders/grader.cpp", "graders/nile.h", "graders/testlib.h", "graders/lib.inc", "graders/secret.cpp"),
+        grader='#include "nile.h"\n  # include "lib.inc"\n// #include "secret.cpp"\n#include <vector>',
+        lib='#include "testlib.h"',
+    )
+    assert names["headers"] == ["graders/nile.h", "graders/testlib.h", "graders/lib.inc"]
+
+
+def test_a_grader_that_includes_itself_ends() -> None:
+    """Circles of includes do not hang the reader, and the grader's own source stays hidden."""
+    _, names = sort(
+        *("graders/grader.cpp", "graders/a.h", "graders/b.h"),
+        grader='#include "a.h"\n#include "grader.cpp"',
+        a='#include "b.h"',
+        b='#include "a.h"',
+    )
+    assert names["headers"] == ["graders/a.h", "graders/b.h"]
+
+
+@pytest.mark.parametrize("path", ["checker/checker", "checker/checker.py", "checker/checker.sh", "checker.py"])
+def test_judge_programs_may_be_scripts(path: str) -> None:
+    """A script is taken as it is; whatever lies beside it may be used by it."""
+    files, _ = sort(path, "checker/words.txt", checker="#!/bin/sh\n")
+    assert files.checker is not None
+    assert files.checker.path == path
+    if path.startswith("checker/"):
+        assert [file.path for file in files.checker_files] == ["checker/words.txt"]
+
+
+def test_source_wins_over_script_and_a_binary_is_refused() -> None:
+    """A compiled checker in a data set cannot be trusted to be whole: rows hold text."""
+    assert sort("graders/manager", "graders/manager.cpp", manager="#!/bin/sh")[1]["manager"] == ["graders/manager.cpp"]
+    with pytest.raises(InputError, match="checker/checker is neither C\\+\\+ source"):
+        sort("checker/checker", checker="\x7fELF")
+
+
+def test_files_without_content_do_not_exist() -> None:
+    """The reference leaves them out of its requests."""
+    assert read_pairs([("a.h", None), ("b.h", ""), ("c.h", "x")])[0].path == "c.h"
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x.h", "graders/../../x.h", "", ".", "a\0b"])
+def test_paths_that_lead_out_are_refused(path: str) -> None:
+    """A row's paths become files in a box."""
+    with pytest.raises(InputError, match="only paths inside the problem are allowed"):
+        read_pairs([(path, "x")])
+
+
+def test_a_path_has_one_content() -> None:
+    """The same file twice is one; two contents for one path cannot both be right."""
+    assert len(read_pairs([("a.h", "x"), ("./a.h", "x")])) == 1
+    with pytest.raises(InputError, match=r"holds a\.h twice"):
+        read_pairs([("a.h", "x"), ("a.h", "y")])
+
+
+def test_includes_in_quotes_only() -> None:
+    """System headers are the compiler's."""
+    (file,) = read_pairs(
+        [("a.cpp", '#include "x.h"\n#include <y.h>\n\t#  include\t"d/z.h" // why\n"#include \\"n.h\\""')]
+    )
+    assert includes(file) == ("x.h", "d/z.h")

@@ -1,0 +1,348 @@
+"""Problems from rows: what is right comes out whole; what is wrong is named, and costs only its own problem."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError, RowError, UnsupportedError
+from ioi_eval.model import Blob, CheckerProtocol, Content, ProblemKey, ProcessIO, Subtask, TaskType
+from ioi_eval.problems.ioi import ProblemSet, load_problems
+from ioi_eval.rows import open_source
+
+Rows = list[dict[str, Any]]
+KEY = ProblemKey(year=2024, id="sum")
+BATCH_FILES = [
+    ["checker/checker.cpp", "int main() {}"],
+    ["graders/grader.cpp", '#include "sum.h"'],
+    ["graders/sum.h", "int sum(int, int);"],
+    ["graders/grader_config.json", '{"task_type": "Batch", "code": "sum", "time_limit": 1.0}'],
+]
+COMMUNICATION = {
+    "task_type": "Communication",
+    "grader_files": [["graders/stub.cpp", "x"], ["graders/sum.h", "x"], ["graders/manager.cpp", "x"]],
+}
+
+
+def problem_row(**changes: Any) -> dict[str, Any]:
+    """A row as in `open-r1/ioi`."""
+    row = {
+        **{"year": 2024, "name": "Sum", "id": "sum", "day": "practice", "subtask": "01-small", "statement": "Add."},
+        **{"score": 40, "time_limit": 1.0, "memory_limit": 2147483648, "score_precision": 2, "task_type": "Batch"},
+        **{"test_names": ["1-01", "1-02"], "starting_code": "", "grader_files": BATCH_FILES, "problem": "Add."},
+    }
+    return {**row, **changes}
+
+
+def test_row(name: str, **changes: Any) -> dict[str, Any]:
+    """A row as in `open-r1/ioi-test-cases`."""
+    row = {
+        **{"year": 2024, "day": "practice", "problem_name": "Sum", "problem_id": "sum", "test_name": name},
+        **{"test_input": "1 2\n", "test_output": "3\n"},
+    }
+    return {**row, **changes}
+
+
+test_row.__test__ = False  # type: ignore[attr-defined]
+
+
+def load(tmp_path: Path, problems: Rows, tests: Rows, **options: Any) -> ProblemSet:
+    """Load rows through real files."""
+    for name, rows in (("p.jsonl", problems), ("t.jsonl", tests)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sources = [open_source(tmp_path / name) for name in ("p.jsonl", "t.jsonl")]
+    return load_problems(sources[0], sources[1], BlobStore(tmp_path / "cache"), **options)
+
+
+def load_one(tmp_path: Path, **changes: Any) -> ProblemSet:
+    """Load the problem *sum*, changed, with all its tests."""
+    return load(tmp_path, [problem_row(**changes)], [test_row("1-01"), test_row("1-02")])
+
+
+def why_not(tmp_path: Path, **changes: Any) -> InputError:
+    """Why the problem *sum*, changed, is unusable."""
+    found = load_one(tmp_path, **changes)
+    assert not found.problems
+    return found.unusable[KEY]
+
+
+def content_of(content: Content | None) -> bytes | None:
+    """The bytes, wherever they are."""
+    return content.path.read_bytes() if isinstance(content, Blob) else content
+
+
+def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
+    """All columns find their place, in the order of the rows; tests of several subtasks are kept once."""
+    second = problem_row(subtask="02-full", score=60, test_names=["2-01", "1-01"])
+    tests = [test_row("2-01"), test_row("1-01"), test_row("unused"), test_row("1-02", test_output=None)]
+    problem = load(tmp_path, [problem_row(), second], tests).problems[KEY]
+    assert problem.subtasks == (
+        Subtask(name="01-small", points=40, tests=("1-01", "1-02")),
+        Subtask(name="02-full", points=60, tests=("2-01", "1-01")),
+    )
+    assert set(problem.tests) == {"1-01", "1-02", "2-01"}
+    assert (problem.name, problem.day, problem.time_limit_s) == ("Sum", "practice", 1.0)
+    assert (problem.memory_limit_bytes, problem.score_precision) == (2147483648, 2)
+    assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
+    assert problem.checker is not None
+    assert problem.checker_protocol is CheckerProtocol.CMS
+    assert problem.manager is None
+    assert problem.tests["1-02"].answer is None
+    assert problem.notes == ()
+
+
+def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
+    """Processes, FIFOs and arguments are the configuration's; the row's column goes first."""
+    prefix = "task_type_parameters_Communication_"
+    config = {f"{prefix}num_processes": 2, f"{prefix}user_io": "fifo_io", f"{prefix}manager_args": "a b"}
+    files = [*COMMUNICATION["grader_files"], ["graders/grader_config.json", json.dumps(config)]]
+    changes = {**COMMUNICATION, "grader_files": files}
+    problem = load_one(tmp_path, **changes).problems[KEY]
+    assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
+    assert (problem.process_io, problem.manager_args) == (ProcessIO.FIFO_IO, ("a", "b"))
+    assert problem.manager is not None
+    assert not problem.checker_after_manager
+    assert load_one(tmp_path, **changes, manager_args=["x y"]).problems[KEY].manager_args == ("x y",)
+    assert load_one(tmp_path, **changes, manager_args="x y").problems[KEY].manager_args == ("x", "y")
+    assert load_one(tmp_path, **changes, manager_args=[]).problems[KEY].manager_args == ()
+
+
+def test_checker_after_the_manager(tmp_path: Path) -> None:
+    """A checker beside a manager judges what the manager printed, unless the row says that it does not."""
+    files = [*COMMUNICATION["grader_files"], ["checker/checker.cpp", "x"]]
+    changes = {**COMMUNICATION, "grader_files": files}
+    problem = load_one(tmp_path, **changes).problems[KEY]
+    assert problem.checker_after_manager
+    assert problem.checker is not None
+    problem = load_one(tmp_path, **changes, checker_after_manager=False).problems[KEY]
+    assert not problem.checker_after_manager
+    assert problem.checker is None
+    assert "checker_after_manager is true" in str(why_not(tmp_path, **COMMUNICATION, checker_after_manager=True))
+
+
+def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
+    """CMS's white-diff, where there is no checker, or the row or the configuration asks for it."""
+    bare = [pair for pair in BATCH_FILES if not str(pair[0]).startswith("checker/")]
+    diff = json.dumps({"task_type_parameters_Batch_output_eval": "diff"})
+    for changes in (
+        {"grader_files": bare},
+        {"checker_protocol": "white-diff"},
+        {"grader_files": [*BATCH_FILES[:3], ["graders/grader_config.json", diff]]},
+    ):
+        problem = load_one(tmp_path, **changes).problems[KEY]
+        assert problem.checker is None
+        assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
+    without_files = load_one(tmp_path, grader_files=[]).problems[KEY]
+    assert without_files.linked == ()
+    tests = [test_row("1-01", test_output=""), test_row("1-02", test_output="")]
+    error = load(tmp_path, [problem_row(grader_files=bare)], tests).unusable[KEY]
+    assert "no checker, and its tests have no test_output" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("year", "changes", "option", "std"),
+    [
+        (2023, {}, None, "gnu++17"),
+        (2024, {}, None, "gnu++20"),
+        (2024, {"cxx_std": "c++17"}, None, "c++17"),
+        (2024, {"cxx_std": "c++17"}, "gnu++23", "gnu++23"),
+    ],
+)
+def test_standard(tmp_path: Path, year: int, changes: dict[str, Any], option: str | None, std: str) -> None:
+    """The year's own, the row's, the call's: the later goes first."""
+    problems = [problem_row(year=year, **changes)]
+    tests = [test_row(name, year=year) for name in ("1-01", "1-02")]
+    (problem,) = load(tmp_path, problems, tests, std=option).problems.values()
+    assert problem.cxx_std == std
+
+
+def test_final_newlines_are_put_back_and_counted(tmp_path: Path) -> None:
+    """Data sets of the Hub have lost them; what is empty stays empty."""
+    tests = [test_row("1-01", test_input="1 2", test_output="3"), test_row("1-02", test_input="4\n5", test_output="")]
+    problem = load(tmp_path, [problem_row()], tests).problems[KEY]
+    assert content_of(problem.tests["1-01"].input) == b"1 2\n"
+    assert content_of(problem.tests["1-01"].answer) == b"3\n"
+    assert content_of(problem.tests["1-02"].input) == b"4\n5\n"
+    assert content_of(problem.tests["1-02"].answer) == b""
+    assert problem.notes == ("final newline added to 2 inputs and 1 output",)
+
+
+def test_large_values_go_to_disk_and_small_ones_do_not(tmp_path: Path) -> None:
+    """What comes back are the same bytes, and equal values are one file."""
+    large = "ü 12345\n" * 10_000
+    tests = [test_row("1-01", test_input=large), test_row("1-02", test_input=large)]
+    problem = load(tmp_path, [problem_row()], tests).problems[KEY]
+    first, second = (problem.tests[name].input for name in ("1-01", "1-02"))
+    assert isinstance(first, Blob)
+    assert first == second
+    assert content_of(first) == large.encode()
+    assert problem.tests["1-01"].answer == b"3\n"
+
+
+def test_small_values_do_not_fill_memory(tmp_path: Path) -> None:
+    """Of many small tests, those beyond a total of 16 MiB wait on disk as well."""
+    names = [str(n) for n in range(5000)]
+    tests = [test_row(name, test_input=f"{name} " + "x" * 4000) for name in names]
+    problem = load(tmp_path, [problem_row(test_names=names)], tests).problems[KEY]
+    inline = sum(len(case.input) for case in problem.tests.values() if isinstance(case.input, bytes))
+    assert 15_000_000 < inline <= 16 * 1024 * 1024
+    assert content_of(problem.tests["4999"].input) == b"4999 " + b"x" * 4000 + b"\n"
+
+
+def test_problems_are_told_by_year_and_id(tmp_path: Path) -> None:
+    """The same id in two years is two problems, each with its own tests; filters choose."""
+    problems = [problem_row(year=2023), problem_row(), problem_row(id="max")]
+    tests = [test_row(name, year=year) for year in (2023, 2024) for name in ("1-01", "1-02")]
+    tests += [test_row(name, problem_id="max", test_output="2\n") for name in ("1-01", "1-02")]
+    everything = load(tmp_path, problems, tests)
+    assert [str(key) for key in everything.problems] == ["2023/sum", "2024/sum", "2024/max"]
+    assert list(load(tmp_path, problems, tests, years=[2024]).problems) == list(everything.problems)[1:]
+    assert [str(key) for key in load(tmp_path, problems, tests, ids=["sum"]).problems] == ["2023/sum", "2024/sum"]
+
+
+def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
+    """What is wrong is kept with the problem it is wrong with."""
+    problems = [problem_row(), problem_row(id="bad", time_limit=0), problem_row(id="untested")]
+    found = load(tmp_path, problems, [test_row("1-01"), test_row("1-02")])
+    assert list(found.problems) == [KEY]
+    assert [key.id for key in found.unusable] == ["bad", "untested"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"time_limit": 0}, "time_limit is 0, where CPU seconds above 0 are needed"),
+        ({"time_limit": -1.5}, "time_limit is -1.5"),
+        ({"time_limit": float("nan")}, "time_limit is nan, where a finite number is needed"),
+        ({"time_limit": "1"}, "time_limit is '1'"),
+        ({"time_limit": None, "grader_files": BATCH_FILES[:3]}, "gives a time_limit"),
+        ({"memory_limit": 256}, "memory_limit is 256, where bytes are needed"),
+        ({"memory_limit": None}, "gives a memory_limit"),
+        ({"score_precision": -1}, "score_precision is -1"),
+        ({"score": -5}, "worth -5 points"),
+        ({"score": None}, "score is missing"),
+        ({"test_names": []}, "subtask 01-small has no tests"),
+        ({"test_names": None}, "test_names is missing"),
+        ({"test_names": ["1-01", "1-01"]}, "subtask 01-small names the test 1-01 twice"),
+        ({"subtask": None}, "subtask is missing"),
+        ({"task_type": None, "grader_files": []}, "gives a task_type"),
+        ({"cxx_std": "c++2049"}, "no C\\+\\+ standard"),
+        ({"grader_files": BATCH_FILES[:1] + BATCH_FILES[2:]}, "no graders/grader.cpp, though there is a header"),
+        ({"grader_files": [["../x", "y"]]}, "only paths inside the problem"),
+        ({"grader_files": "text"}, "grader_files is 'text'"),
+        ({"checker_protocol": "testlib", "grader_files": BATCH_FILES[1:]}, "no checker/checker.cpp, though"),
+        ({**COMMUNICATION, "grader_files": COMMUNICATION["grader_files"][:2]}, "needs a manager"),
+        ({**COMMUNICATION, "grader_files": COMMUNICATION["grader_files"][1:]}, "no graders/stub.cpp, though"),
+    ],
+)
+def test_what_makes_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """Each is named with its problem or its row, and never becomes 0 points."""
+    error = why_not(tmp_path, **changes)
+    with pytest.raises(InputError, match=words):
+        raise error
+    assert isinstance(error, RowError) or "problem 2024/sum" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported"),
+        ({"task_type": "TwoSteps"}, "TwoSteps"),
+        ({"score_type": "GroupMul"}, "score type 'GroupMul' is not supported"),
+        ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
+        ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for Batch"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """Refused, not scored wrongly, and told apart from what is merely broken."""
+    error = why_not(tmp_path, **changes)
+    assert isinstance(error, UnsupportedError)
+    assert words in str(error)
+    assert "problem 2024/sum" in str(error)
+
+
+def test_missing_tests_are_named(tmp_path: Path) -> None:
+    """Problem, subtask and test, and how many more."""
+    rows = [problem_row(), problem_row(subtask="02-full", test_names=["1-01", "2-01", "2-02"])]
+    error = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).unusable[KEY]
+    assert f"problem 2024/sum: subtask 02-full names the test 2-01, which is not in {tmp_path}/t.jsonl" in str(error)
+    assert "(nor 1 more tests)" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"test_input": None}, "test 1-02 has no test_input"),
+        ({"test_input": 12}, "test_input is 12, where a text is needed"),
+        ({"test_name": "1-01", "test_output": "4\n"}, "test 1-01 occurs twice, with different contents"),
+    ],
+)
+def test_tests_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """A test without input, or one that contradicts itself, spoils its problem."""
+    tests = [test_row("1-01"), test_row("1-02", **changes), test_row("1-02")]
+    assert words in str(load(tmp_path, [problem_row()], tests).unusable[KEY])
+
+
+def test_the_same_test_twice_is_one(tmp_path: Path) -> None:
+    """Shards may overlap."""
+    tests = [test_row("1-01"), test_row("1-02"), test_row("1-01")]
+    assert list(load(tmp_path, [problem_row()], tests).problems) == [KEY]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"time_limit": 2.0}, "time_limit"),
+        ({"memory_limit": 2**30}, "memory_limit"),
+        ({"grader_files": BATCH_FILES[:3]}, "grader_files"),
+        ({"cxx_std": "gnu++17"}, "cxx_std"),
+    ],
+)
+def test_rows_of_a_problem_must_agree(tmp_path: Path, changes: dict[str, Any], field: str) -> None:
+    """Two limits for one problem cannot both hold; two titles may."""
+    rows = [problem_row(), problem_row(subtask="02-full", name="Summe", **changes)]
+    error = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).unusable[KEY]
+    assert str(error).endswith(f"p.jsonl, row 2: {field} differs from that of the problem's first row")
+
+
+def test_a_subtask_is_there_once(tmp_path: Path) -> None:
+    """Rows that were concatenated twice are found."""
+    error = load(tmp_path, [problem_row(), problem_row()], [test_row("1-01")]).unusable[KEY]
+    assert "row 2: subtask 01-small occurs twice" in str(error)
+
+
+def test_the_rows_limits_hold_and_the_difference_is_noted(tmp_path: Path) -> None:
+    """The configuration travels unread through many hands; where the row is silent, it is asked."""
+    config = json.dumps({"time_limit": 5.0, "memory_limit": 2147483648, "code": "SUM"})
+    files = [*BATCH_FILES[:3], ["graders/grader_config.json", config]]
+    problem = load_one(tmp_path, grader_files=files).problems[KEY]
+    assert problem.time_limit_s == 1.0
+    assert problem.notes == ("the row's time_limit 1.0 holds, not grader_config.json's 5.0",)
+    problem = load_one(tmp_path, grader_files=files, time_limit=None, memory_limit=None).problems[KEY]
+    assert (problem.time_limit_s, problem.memory_limit_bytes) == (5.0, 2147483648)
+
+
+@pytest.mark.parametrize(
+    ("problems", "tests", "words"),
+    [
+        ([problem_row(year=None)], [test_row("1-01")], r"p\.jsonl, row 1: year is missing"),
+        ([problem_row(id="")], [test_row("1-01")], r"p\.jsonl, row 1: id is ''"),
+        ([problem_row()], [test_row("1-01"), {"year": 2024}], r"t\.jsonl, row 2: problem_id is missing .*has: year"),
+        ([], [test_row("1-01")], r"p\.jsonl is empty"),
+        ([problem_row()], [], r"t\.jsonl is empty"),
+    ],
+)
+def test_rows_that_belong_nowhere_end_the_run(tmp_path: Path, problems: Rows, tests: Rows, words: str) -> None:
+    """A row that does not say which problem it is for cannot be laid aside with that problem."""
+    with pytest.raises(InputError, match=words):
+        load(tmp_path, problems, tests)
+
+
+def test_a_standard_that_is_none_is_refused_at_once(tmp_path: Path) -> None:
+    """`--std 17` is a slip, not a compiler's business."""
+    with pytest.raises(InputError, match="'17' is no C\\+\\+ standard"):
+        load(tmp_path, [problem_row()], [test_row("1-01")], std="17")

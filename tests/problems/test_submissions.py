@@ -1,0 +1,123 @@
+"""Rows of a dump: the columns that dumps have, and what is said where they are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import RowError
+from ioi_eval.model import ProblemKey, Submission
+from ioi_eval.problems.row import Row
+from ioi_eval.problems.submissions import MAX_CODE_BYTES, submission_columns, submission_from_row, target_subtask
+
+GENERATION = "Here:\n```cpp\nint f() { return 1; }\n```\n"
+
+
+def read(id_column: str = "uuid", with_includes: bool = False, **values: Any) -> Submission:
+    """The submission of a row with these columns."""
+    row = Row(source="dump.jsonl", number=3, values={"uuid": "u", "problem_id": "nile", "year": 2023, **values})
+    return submission_from_row(row, id_column=id_column, with_includes=with_includes)
+
+
+def test_code_column_wins_over_the_generation() -> None:
+    """Somebody has extracted it already."""
+    found = read(code="int g();", generation=GENERATION)
+    assert found == Submission(id="u", problem=ProblemKey(year=2023, id="nile"), code="int g();")
+    assert found.extraction == "column:code"
+
+
+@pytest.mark.parametrize("code", [None, "", " \n", float("nan")])
+def test_blank_code_leaves_it_to_the_generation(code: object) -> None:
+    """Dumps have nulls and empty texts where their own extraction found nothing."""
+    found = read(code=code, generation=GENERATION)
+    assert found.code is not None
+    assert found.code.strip() == "int f() { return 1; }"
+    assert found.extraction == "fence:cpp"
+
+
+@pytest.mark.parametrize("values", [{"code": None}, {"generation": "I give up."}, {"generation": None}])
+def test_no_program_is_no_error(values: dict[str, Any]) -> None:
+    """A generation without code is judged: NC, score 0."""
+    found = read(**values)
+    assert (found.code, found.extraction, found.refused) == (None, "none", "")
+
+
+def test_a_year_that_is_absent_is_2024() -> None:
+    """As the reference has it; a null is as absent."""
+    assert read(code="x", year=None).problem.year == 2024
+    assert read(code="x", year="2022").problem.year == 2022
+
+
+def test_any_column_may_name_the_submission() -> None:
+    """Numbers become text."""
+    assert read(id_column="solution_number", solution_number=17, code="x").id == "17"
+    assert read(id_column="label", label="correct/a.cpp", code="x").id == "correct/a.cpp"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"uuid": None, "code": "x"}, "uuid is missing; the row has: uuid, problem_id, year, code. Name another with"),
+        ({"problem_id": None, "code": "x"}, "problem_id is missing .*the row has: uuid, problem_id, year, code"),
+        ({}, "there is neither code nor generation; the row has: uuid, problem_id, year"),
+        ({"code": 5}, "code is 5, where a text is needed"),
+        ({"generation": ["a"]}, "generation is \\['a'\\]"),
+        ({"code": "x", "year": "soon"}, "year is 'soon'"),
+        ({"code": "x", "uuid": ["u"]}, "uuid is \\['u'\\]"),
+        ({"code": "x", "language": "Python"}, "its language is Python, which is not supported; C\\+\\+ is"),
+    ],
+)
+def test_a_row_that_cannot_be_used_says_why(values: dict[str, Any], words: str) -> None:
+    """File, line, column, and the columns that there are."""
+    with pytest.raises(RowError, match="dump.jsonl, row 3: " + words):
+        read(**values)
+
+
+@pytest.mark.parametrize("language", ["cpp", "C++", "C++20", "cc", None, ""])
+def test_cpp_is_known_by_many_names(language: str | None) -> None:
+    """Whatever does not plainly name another language is taken for C++."""
+    assert read(code="x", language=language).code == "x"
+
+
+def test_programs_over_the_limit_are_refused_in_words() -> None:
+    """As CMS refuses them; bytes count, not letters, and a 50 MB program is not kept."""
+    assert read(code="x" * MAX_CODE_BYTES).refused == ""
+    for code in ("x" * (MAX_CODE_BYTES + 1), "ü" * (MAX_CODE_BYTES // 2 + 1), "x" * 50_000_000):
+        found = read(code=code)
+        assert found.code is None
+        assert f"over our limit of {MAX_CODE_BYTES:,} bytes" in found.refused
+        assert found.extraction == "column:code"
+    row = Row(source="d", number=1, values={"uuid": "u", "problem_id": "p", "code": "x" * 200_000})
+    assert submission_from_row(row, max_code_bytes=None).code == "x" * 200_000
+
+
+def test_includes_are_added_on_request_only() -> None:
+    """What was changed is recorded."""
+    assert read(code="int f();").fixes == ()
+    found = read(code="int f();", with_includes=True)
+    assert found.fixes == ("includes",)
+    assert found.code is not None
+    assert '#include "nile.h"' in found.code
+    assert found.code.endswith("int f();")
+
+
+def test_target_subtask_is_read_from_either_column() -> None:
+    """Generators write `subtask`, the reference's results `target_subtask`."""
+    rows: list[dict[str, Any]] = [
+        {"subtask": "01-a"},
+        {"subtask": "01-a", "target_subtask": "02-b"},
+        {"subtask": None},
+        {},
+    ]
+    found = [target_subtask(Row(source="d", number=1, values=values)) for values in rows]
+    assert found == ["01-a", "02-b", None, None]
+
+
+def test_columns_cover_all_that_is_read() -> None:
+    """A reader that asks for these columns only finds the same submission."""
+    values = {"uuid": "u", "year": 2023, "problem_id": "nile", "generation": GENERATION, "subtask": "01-a", "more": 1}
+    kept = {name: value for name, value in values.items() if name in submission_columns("uuid")}
+    rows = [Row(source="d", number=1, values=some) for some in (values, kept)]
+    assert submission_from_row(rows[0]) == submission_from_row(rows[1])
+    assert target_subtask(rows[1]) == "01-a"
