@@ -196,7 +196,8 @@ def _below_root(where: Path, members: dict[str, Any]) -> dict[str, Any]:
             raise InputError(f"{where} holds the path {name!r}, which leads out of the package; it is not opened")
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
             clean[str(path)] = member
-    roots = sorted((path for path in map(PurePosixPath, clean) if path.name == ROOT_FILE), key=lambda p: len(p.parts))
+    found = (path for path in map(PurePosixPath, clean) if path.name == ROOT_FILE)
+    roots = sorted(found, key=lambda path: (len(path.parts), path))
     if not roots:
         raise InputError(f"{where} holds no {ROOT_FILE}: it is no CMS export package and no TPS task folder")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]

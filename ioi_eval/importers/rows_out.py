@@ -59,18 +59,19 @@ def _write(path: Path, id_column: str, replaced: Sequence[ProblemKey], rows: Ite
     temporary = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            for row in chain(_others(path, id_column, replaced), rows):
-                file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        try:
+            with temporary.open("wb") as file:
+                for row in chain(_others(path, id_column, replaced), rows):
+                    file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise SetupError(
             f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _others(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/expo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
     task_type = parse_task_type(_required(package, meta, "type"), f"{where}: {ROOT_FILE}")
     notes: list[str] = []
     tests = _tests(package)
-    subtasks = _subtasks(package, tests, notes)
+    stated = _stated(package)
+    subtasks = _subtasks(package, stated, tests, notes)
     statement = package.text("statement/index.md") if package.has("statement/index.md") else ""
     shared = {
         "year": year,
@@ -82,7 +83,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         files=_code_files(package, meta, task_type),
         config=_config(meta, shared),
         tests={test: (f"tests/{test}.in", f"tests/{test}.out") for test in tests},
-        solutions=_solutions(package, subtasks, notes),
+        solutions=_solutions(package, stated, subtasks, notes),
         notes=notes,
     )
 
@@ -181,43 +182,48 @@ def _tests(package: Package) -> tuple[str, ...]:
     return tests
 
 
-def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> dict[str, SubtaskFile]:
-    """The subtasks by TPS's name for them, in the order of their index."""
+def _stated(package: Package) -> dict[str, dict[str, Any]]:
+    """What `subtasks.json` states of each subtask, by its name, in the order of their index."""
     stated = package.json("subtasks.json").get("subtasks")
     if not isinstance(stated, dict) or not stated:
         raise InputError(f"{package.where}: subtasks.json states no subtasks")
+    for name, meta in stated.items():
+        for field, kind in (("index", int), ("score", (int, float))):
+            value = meta.get(field) if isinstance(meta, dict) else None
+            if isinstance(value, bool) or not isinstance(value, kind):
+                raise InputError(f"{package.where}: subtasks.json: {field} of {name} is {value!r}; a number is needed")
+    return dict(sorted(stated.items(), key=lambda item: int(item[1]["index"])))
+
+
+def _subtasks(
+    package: Package, stated: Mapping[str, dict[str, Any]], tests: Sequence[str], notes: list[str]
+) -> dict[str, SubtaskFile]:
+    """The subtasks by TPS's name for them."""
     mapping = _mapping(package, stated, tests)
     found: dict[str, SubtaskFile] = {}
-    for name, meta in sorted(stated.items(), key=lambda item: _index(package, *item)):
-        points = meta.get("score")
-        if isinstance(points, bool) or not isinstance(points, int | float):
-            raise InputError(f"{package.where}: subtasks.json: score of {name} is {points!r}, where a number is needed")
-        chosen = mapping.get(name, ())
+    for name, meta in stated.items():
+        chosen: Sequence[str] = mapping.get(name, ())
         if not chosen and isinstance(meta.get("regex"), str):
             chosen = select_tests(package.where, name, meta["regex"], tests)
-        if not chosen and points == 0:
+        if not chosen and meta["score"] == 0:
             notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
             continue
         if not chosen:
             raise InputError(f"{package.where}: {_MAPPING} gives the subtask {name} no tests; {_HOW_TO_GENERATE}")
-        found[name] = SubtaskFile(name=f"{meta['index']:02}-{name}", points=points, tests=chosen)
+        found[name] = SubtaskFile(name=f"{meta['index']:02}-{name}", points=meta["score"], tests=tuple(chosen))
     return found
 
 
-def _index(package: Package, name: str, meta: Any) -> int:
-    index = meta.get("index") if isinstance(meta, dict) else None
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise InputError(f"{package.where}: subtasks.json: {name} has no index")
-    return index
-
-
-def _mapping(package: Package, stated: Mapping[str, Any], tests: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _mapping(
+    package: Package, stated: Mapping[str, dict[str, Any]], tests: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
     """The tests of each subtask: lines "subtask test"."""
     if not package.has(_MAPPING):
-        if all(isinstance(meta, dict) and "regex" in meta for meta in stated.values()):
+        if all("regex" in meta for meta in stated.values()):
             return {}
         raise InputError(f"{package.where}: there is no {_MAPPING}; {_HOW_TO_GENERATE}")
-    found: dict[str, tuple[str, ...]] = {}
+    known = frozenset(tests)
+    found: dict[str, dict[str, None]] = {}
     for number, line in enumerate(package.text(_MAPPING).splitlines(), 1):
         words = line.split()
         if not words:
@@ -228,30 +234,32 @@ def _mapping(package: Package, stated: Mapping[str, Any], tests: tuple[str, ...]
         subtask, test = words
         if subtask not in stated:
             raise InputError(f"{where} names the subtask {subtask}, which is not in subtasks.json")
-        if test not in tests:
+        if test not in known:
             raise InputError(f"{where} names the test {test}, but there is no tests/{test}.in; {_HOW_TO_GENERATE}")
-        if test not in found.get(subtask, ()):
-            found[subtask] = (*found.get(subtask, ()), test)
-    return found
+        found.setdefault(subtask, {})[test] = None
+    return {subtask: tuple(chosen) for subtask, chosen in found.items()}
 
 
-def _solutions(package: Package, subtasks: Mapping[str, SubtaskFile], notes: list[str]) -> list[Solution]:
+def _solutions(
+    package: Package, stated: Collection[str], subtasks: Mapping[str, SubtaskFile], notes: list[str]
+) -> list[Solution]:
     if not package.has("solutions.json"):
         notes.append("there is no solutions.json: nothing is stated of any solution, and none is imported")
         return []
     found = [
-        _solution(package, name, meta, subtasks)
+        _solution(package, name, meta, stated, subtasks)
         for name, meta in package.json("solutions.json").items()
         if language(name) is not None
     ]
-    stated = {solution.path for solution in found}
-    unstated = [path for path in package.names("solution") if language(path) is not None and path not in stated]
-    if unstated:
-        notes.append(f"left out, as solutions.json does not state what they do: {', '.join(unstated[:5])}")
+    paths = {solution.path for solution in found}
+    if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
+        notes.append(f"left out, as solutions.json does not state what they do: {', '.join(others[:5])}")
     return found
 
 
-def _solution(package: Package, name: str, meta: Any, subtasks: Mapping[str, SubtaskFile]) -> Solution:
+def _solution(
+    package: Package, name: str, meta: Any, stated: Collection[str], subtasks: Mapping[str, SubtaskFile]
+) -> Solution:
     where = f"{package.where}: solutions.json: {name}"
     verdict = meta.get("verdict") if isinstance(meta, dict) else None
     exceptions = meta.get("except", {}) if isinstance(meta, dict) else {}
@@ -259,12 +267,12 @@ def _solution(package: Package, name: str, meta: Any, subtasks: Mapping[str, Sub
         raise InputError(f"{where} states no verdict")
     if not package.has(f"solution/{name}"):
         raise InputError(f"{where}: there is no solution/{name}")
-    for subtask, label in {"": verdict, **exceptions}.items():
-        if subtask and subtask not in subtasks:
-            raise InputError(f"{where}: an exception names the subtask {subtask}, which is not in subtasks.json")
-        try:
+    if unknown := [subtask for subtask in exceptions if subtask not in stated]:
+        raise InputError(f"{where}: an exception names the subtask {unknown[0]}, which is not in subtasks.json")
+    try:
+        for label in (verdict, *exceptions.values()):
             Expectation.parse(str(label))
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from error
-    stated = {subtask.name: str(exceptions.get(key, verdict)) for key, subtask in subtasks.items()}
-    return Solution(path=f"solution/{name}", label=f"{verdict}/{name}", expected=verdict, expected_subtasks=stated)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    expected = {subtask.name: str(exceptions.get(key, verdict)) for key, subtask in subtasks.items()}
+    return Solution(path=f"solution/{name}", label=f"{verdict}/{name}", expected=verdict, expected_subtasks=expected)

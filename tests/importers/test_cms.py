@@ -1,0 +1,278 @@
+"""CMS export packages: the rows they become, and what is said of those that are incomplete."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.cms import import_package
+from ioi_eval.importers.rows_out import write_rows
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import Problem, ProblemKey, TaskType
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+
+META = {
+    **{"protocol_version": 1, "code": "sum", "name": "A + B", "time_limit": 1.5, "memory_limit": 2147483648},
+    **{"score_precision": 2, "task_type": "Batch", "feedback_level": "oi_restricted"},
+    "task_type_params": json.dumps({"task_type_parameters_Batch_compilation": "grader"}),
+}
+PACKAGE: dict[str, Any] = {
+    "problem.json": META,
+    "subtasks/00-samples.json": {"score": 0, "testcases": ["0-01"]},
+    "subtasks/01-small.json": {"score": 30.5, "testcases": ["1-01", "0-01"]},
+    "subtasks/02-full.json": {"score": 69.5, "testcases": ["0-01", "1-01", "2-01"]},
+    **{f"tests/{name}.in": f"{name}\n" for name in ("0-01", "1-01", "2-01")},
+    **{f"tests/{name}.out": "ü\n" for name in ("0-01", "1-01", "2-01")},
+    "graders/grader.cpp": '#include "sum.h"\n',
+    "graders/grader.java": "class grader {}",
+    "graders/sum.h": "int sum(int, int);\n",
+    "checker/checker.cpp": '#include "testlib.h"\n',
+    "checker/testlib.h": "// testlib\n",
+    "attachments/sum.zip": "PK",
+    "solutions/model_solution/main.cpp": """
+#include "sum.h"
+#include "stdio.h"
+#ifndef EVAL
+#include "debug.h"
+#endif
+""",
+    "solutions/incorrect/zero.cpp": "int sum(int, int) { return 0; }\n",
+    "solutions/correct/sum.java": "class sum {}\n",
+    "solutions/unknown_verdict/odd.cpp": "x\n",
+}
+
+
+def package(tmp_path: Path, **changes: Any) -> Path:
+    """A package as a folder; a change of `None` leaves the file out, `__` in a name stands for `/`."""
+    where = tmp_path / "sum-CMS"
+    for name, content in {**PACKAGE, **changes}.items():
+        if content is None:
+            continue
+        path = where / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return where
+
+
+def read(tmp_path: Path, **changes: Any) -> ImportedTask:
+    """Import a package with changes."""
+    return import_package(package(tmp_path, **changes), year=2025, day="day1")
+
+
+def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
+    """The problem that comes back from the written rows."""
+    written = write_rows([task], tmp_path / "rows")
+    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
+    assert not found.unusable
+    return found.problems[task.key]
+
+
+def test_package_becomes_rows(tmp_path: Path) -> None:
+    """The columns are those of `open-r1/ioi`; year and day are the caller's."""
+    task = read(tmp_path)
+    assert task.key == ProblemKey(year=2025, id="sum")
+    assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
+        ("00-samples", 0, ["0-01"]),
+        ("01-small", 30.5, ["1-01", "0-01"]),
+        ("02-full", 69.5, ["0-01", "1-01", "2-01"]),
+    ]
+    row = task.problem_rows[0]
+    assert {name: row[name] for name in ("year", "name", "id", "day", "time_limit", "memory_limit", "task_type")} == {
+        **{"year": 2025, "name": "A + B", "id": "sum", "day": "day1", "time_limit": 1.5},
+        **{"memory_limit": 2147483648, "task_type": "Batch"},
+    }
+    assert next(task.tests()) == {
+        **{"year": 2025, "day": "day1", "problem_name": "A + B", "problem_id": "sum", "test_name": "0-01"},
+        **{"test_input": "0-01\n", "test_output": "ü\n"},
+    }
+    assert task.notes == ()
+
+
+def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
+    """The reference's scripts look for them line by line with grep."""
+    files = dict(read(tmp_path).problem_rows[0]["grader_files"])
+    assert set(files) == {
+        *("checker/checker.cpp", "checker/testlib.h", "graders/grader.cpp", "graders/sum.h"),
+        "graders/grader_config.json",
+    }
+    assert json.loads(files["graders/grader_config.json"]) == {
+        **{"task_type": "Batch", "code": "sum", "name": "A + B", "time_limit": 1.5, "memory_limit": 2147483648},
+        "task_type_parameters_Batch_compilation": "grader",
+    }
+
+
+def test_solutions_carry_their_label(tmp_path: Path) -> None:
+    """The folder is what is stated of the whole solution; other languages are kept and say so."""
+    rows = {row["label"]: row for row in read(tmp_path).solution_rows}
+    assert {label: (row["language"], row["expected"]) for label, row in rows.items()} == {
+        "model_solution/main.cpp": ("cpp", "model_solution"),
+        "incorrect/zero.cpp": ("cpp", "incorrect"),
+        "correct/sum.java": ("java", "correct"),
+        "unknown_verdict/odd.cpp": ("cpp", None),
+    }
+    assert rows["incorrect/zero.cpp"]["code"] == PACKAGE["solutions/incorrect/zero.cpp"]
+    assert rows["incorrect/zero.cpp"]["uuid"] == "2025/sum/incorrect/zero.cpp"
+    assert all(row["expected_subtasks"] is None for row in rows.values())
+
+
+def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
+    """What `score` reads is what the package holds."""
+    problem = loaded(tmp_path, read(tmp_path))
+    assert problem.task_type is TaskType.BATCH
+    assert [subtask.points for subtask in problem.subtasks] == [0, 30.5, 69.5]
+    assert problem.tests["2-01"].answer == "ü\n".encode()
+    assert [file.path for file in problem.checker_files] == ["checker/testlib.h"]
+    assert problem.cxx_std == "gnu++20"
+
+
+@pytest.mark.parametrize("top", ["", "sum/"])
+def test_zip_is_read_like_the_folder(tmp_path: Path, top: str) -> None:
+    """As the IOI publishes them; the top folder is optional."""
+    folder = package(tmp_path)
+    where = tmp_path / "sum-CMS.zip"
+    with zipfile.ZipFile(where, "w") as archive:
+        for path in folder.rglob("*"):
+            archive.write(path, top + str(path.relative_to(folder)))
+    from_zip, from_folder = (import_package(path, year=2025) for path in (where, folder))
+    assert from_zip.problem_rows == from_folder.problem_rows
+    assert from_zip.solution_rows == from_folder.solution_rows
+    assert list(from_zip.tests()) == list(from_zip.tests()) == list(from_folder.tests())
+
+
+COMMUNICATION: dict[str, Any] = {
+    "problem.json": {
+        **META,
+        "task_type": "communication",
+        "task_type_params": '{"task_type_parameters_Communication_num_processes": 2}',
+    },
+    **{"checker/checker.cpp": None, "checker/testlib.h": None, "graders/grader.cpp": None},
+    **{"graders/stub.cpp": '#include "sum.h"', "graders/manager.cpp": '#include "testlib.h"', "graders/testlib.h": "x"},
+}
+
+
+def test_communication_package(tmp_path: Path) -> None:
+    """Manager, stub and number of processes; `testlib.h` is the manager's."""
+    problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
+    assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
+    assert problem.manager is not None
+    assert [file.path for file in problem.headers] == ["graders/sum.h"]
+
+
+def test_params_may_be_absent(tmp_path: Path) -> None:
+    """CMS takes an empty or missing `task_type_params` for none."""
+    nothing: tuple[Any, ...] = (None, "", {})
+    for params in nothing:
+        read(tmp_path, **{"problem.json": {**META, "task_type_params": params}})
+
+
+def test_subtask_by_regular_expression(tmp_path: Path) -> None:
+    """CMS's own form of a subtask: what its expression matches, from the beginning."""
+    task = read(tmp_path, **{"subtasks/02-full.json": {"score": 70, "testcases": "[12]-"}})
+    assert task.problem_rows[2]["test_names"] == ["1-01", "2-01"]
+
+
+def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
+    """Things that spoil nothing, but are missing or left out."""
+    task = read(
+        tmp_path,
+        **{
+            **{"tests/9-01.in": "x", "tests/9-01.out": "y", "tests/README": "z"},
+            **{"solutions/model_solution/main.cpp": None, "solutions/incorrect/Makefile": "all:"},
+        },
+    )
+    notes = "\n".join(task.notes)
+    assert "tests/README" in notes
+    assert "1 tests stand in no subtask and are left out: 9-01" in notes
+    assert "solutions/incorrect/Makefile is left out" in notes
+    assert "no solution is labelled model_solution" in notes
+    assert {row["test_name"] for row in task.tests()} == {"0-01", "1-01", "2-01"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"problem.json": b"{"}, "problem.json is not JSON"),
+        ({"problem.json": {**META, "code": None}}, "code is missing in problem.json"),
+        ({"problem.json": {**META, "time_limit": "1"}}, "time_limit is '1' in problem.json"),
+        ({"problem.json": {**META, "time_limit": 0}}, "time_limit is 0"),
+        ({"problem.json": {**META, "task_type_params": "{"}}, "task_type_params in problem.json is not JSON"),
+        ({"subtasks/01-small.json": b"{"}, "subtasks/01-small.json is not JSON"),
+        ({"subtasks/01-small.json": {"testcases": ["0-01"]}}, "score is None"),
+        ({"subtasks/01-small.json": {"score": 1}}, "testcases is None"),
+        ({"subtasks/01-small.json": {"score": 1, "testcases": []}}, "the subtask has no tests"),
+        (
+            {"subtasks/01-small.json": {"score": 1, "testcases": ["0-01", "7-01"]}},
+            "subtasks/01-small.json names the test 7-01, but there is no tests/7-01.in (1 of 2 are missing)",
+        ),
+        ({"subtasks/01-small.json": {"score": 1, "testcases": "1-("}}, "'1-(' is no regular expression"),
+        ({"subtasks/01-small.json": {"score": 1, "testcases": "5-"}}, "no test's name matches '5-'"),
+        ({"tests/1-01.out": None}, "tests/1-01.in has no tests/1-01.out; get the complete package"),
+        (
+            {f"tests/{name}.in": None for name in ("0-01", "1-01", "2-01")},
+            "holds no tests/*.in: the tests are missing; get the complete package",
+        ),
+        ({"graders/grader.cpp": None}, "no graders/grader.cpp"),
+        ({"graders/sum.h": None, "graders/plus.h": "int sum();"}, "graders/grader.cpp includes sum.h"),
+        ({"graders/grader.cpp": "x", "graders/sum.h": None, "graders/plus.h": "y"}, "main.cpp includes sum.h"),
+        ({"checker/testlib.h": None}, "checker/checker.cpp includes testlib.h"),
+        ({**COMMUNICATION, "graders/manager.cpp": None}, "needs a manager"),
+        ({**COMMUNICATION, "graders/stub.cpp": None}, "no graders/stub.cpp"),
+        (
+            {"solutions/wrong/a.cpp": "x"},
+            "solutions/wrong/a.cpp: the folder is the label, and unknown expectation 'wrong'",
+        ),
+    ],
+)
+def test_incomplete_package_says_what_is_wrong(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """Each names the package, the file and what is the matter."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+    assert str(tmp_path / "sum-CMS") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"problem.json": {**META, "task_type": "OutputOnly"}}, "task type 'OutputOnly'"),
+        ({"problem.json": {**META, "task_type": "BatchAndOutput"}}, "task type 'BatchAndOutput'"),
+        ({"problem.json": {**META, "score_type": "Sum"}}, "score type 'Sum'"),
+        ({"problem.json": {**META, "task_type_params": "[]"}}, "no object of named parameters"),
+        (
+            {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")},
+            "CMS would score it by the sum over its tests",
+        ),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """Better no rows than rows that are scored by another rule."""
+    with pytest.raises(UnsupportedError) as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+
+
+def test_test_that_is_no_text_is_named(tmp_path: Path) -> None:
+    """Rows hold text; a binary test is refused when it is written."""
+    task = read(tmp_path, **{"tests/2-01.in": b"ok\xff"})
+    with pytest.raises(InputError, match=r"tests/2-01\.in is not text \(byte 3 is no UTF-8\)"):
+        list(task.tests())
+
+
+def test_other_formats_are_told_apart(tmp_path: Path) -> None:
+    """A missing file, and a TPS folder, get their own answer."""
+    with pytest.raises(InputError, match="there is no package"):
+        import_package(tmp_path / "absent.zip", year=2025)
+    (tmp_path / "problem.json").write_text('{"name": "sum", "type": "Batch"}')
+    (tmp_path / "subtasks.json").write_text("{}")
+    with pytest.raises(InputError, match="is a TPS task folder; use `ioi-eval import tps`"):
+        import_package(tmp_path, year=2025)

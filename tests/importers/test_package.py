@@ -1,0 +1,184 @@
+"""Packages: the same files from a folder, a zip and any tar; nothing leaves the package, nothing is unpacked."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.package import Package, open_package
+
+FILES = {
+    "problem.json": b'{"code": "sum"}',
+    "tests/1.in": b"1 2\n",
+    "tests/2.in": b"\xff\x00" * 100_000,
+    "graders/grader.cpp": "// Jürgen\n".encode("latin-1"),
+    "graders/sum.h": "// Jürgen\n".encode(),
+}
+JUNK = {
+    "__MACOSX/._problem.json": b"",
+    "sum/.DS_Store": b"",
+    "sum/tests/._1.in": b"",
+    "__MACOSX/sum/problem.json": b"{}",
+}
+
+
+def as_folder(path: Path, files: dict[str, bytes]) -> Path:
+    """The files below a folder."""
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content)
+    return path
+
+
+def as_zip(path: Path, files: dict[str, bytes]) -> Path:
+    """The files in a zip."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def as_tar(mode: str) -> Callable[[Path, dict[str, bytes]], Path]:
+    """The files in a tar with this compression."""
+
+    def make(path: Path, files: dict[str, bytes]) -> Path:
+        with tarfile.open(path, f"w:{mode}") as archive:  # type: ignore[call-overload]
+            for name, content in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        return path
+
+    make.__name__ = f"tar_{mode or 'plain'}"
+    return make
+
+
+KINDS = [as_folder, as_zip, as_tar(""), as_tar("gz"), as_tar("xz"), as_tar("bz2")]
+
+
+def look(package: Package) -> dict[str, bytes]:
+    """All files, read in another order than the archive's."""
+    return {name: package.read(name) for name in reversed(package.names())}
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("top", ["", "sum/", "./", "a/b/"])
+def test_every_kind_holds_the_same_files(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], top: str
+) -> None:
+    """With or without a top folder, and whatever a desktop has added."""
+    files = {top + name: content for name, content in FILES.items()}
+    where = make(tmp_path / "package", {**JUNK, **files})
+    with open_package(where) as package:
+        assert look(package) == FILES
+        assert package.names("tests") == ("tests/1.in", "tests/2.in")
+        assert package.json("problem.json") == {"code": "sum"}
+        assert package.text("graders/grader.cpp") == package.text("graders/sum.h") == "// Jürgen\n"
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "sum/../../evil", "..\\evil", "sum/a/../../../x"])
+@pytest.mark.parametrize("make", [as_zip, as_tar("")], ids=lambda make: make.__name__)
+def test_paths_that_lead_out_end_the_import(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str
+) -> None:
+    """The archive is not opened any further, and the path is named."""
+    where = make(tmp_path / "package", {"problem.json": b"{}", name: b"x"})
+    with pytest.raises(InputError, match=r"which leads out of the package"), open_package(where):
+        raise AssertionError("opened")
+
+
+def test_links_in_archives_are_no_files(tmp_path: Path) -> None:
+    """A link could show a file of this machine as one of the package."""
+    with tarfile.open(tmp_path / "p.tar", "w") as archive:
+        info = tarfile.TarInfo("problem.json")
+        info.size = 2
+        archive.addfile(info, io.BytesIO(b"{}"))
+        link = tarfile.TarInfo("tests/1.in")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    with zipfile.ZipFile(tmp_path / "p.zip", "w") as zipped:
+        zipped.writestr("problem.json", "{}")
+        entry = zipfile.ZipInfo("tests/1.in")
+        entry.external_attr = 0o120777 << 16
+        zipped.writestr(entry, "/etc/passwd")
+    for name in ("p.tar", "p.zip"):
+        with open_package(tmp_path / name) as package:
+            assert package.names() == ("problem.json",)
+            with pytest.raises(InputError, match=r"there is no tests/1\.in"):
+                package.read("tests/1.in")
+
+
+def test_dangling_link_in_a_folder_says_where_it_points(tmp_path: Path) -> None:
+    """TPS folders link `testlib.h` to a submodule that is easily forgotten."""
+    as_folder(tmp_path, {"problem.json": b"{}"})
+    os.symlink("../tps/testlib.h", tmp_path / "testlib.h")
+    with open_package(tmp_path) as package, pytest.raises(InputError, match=r"a link to \.\./tps/testlib\.h, which is"):
+        package.read("testlib.h")
+
+
+@pytest.mark.parametrize("make", KINDS[1:], ids=lambda make: make.__name__)
+def test_archive_that_was_cut_off_is_named(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    """A download that stopped ends in an error of ours, wherever it stopped."""
+    noise = {f"noise/{n}": os.urandom(20_000) for n in range(20)}
+    whole = make(tmp_path / "whole", {**FILES, **noise}).read_bytes()
+    for part in (0.02, 0.3, 0.6, 0.9):
+        where = tmp_path / f"part{part}"
+        where.write_bytes(whole[: int(len(whole) * part)])
+        with pytest.raises(InputError, match=str(where)), open_package(where) as package:
+            look(package)
+
+
+def test_damaged_member_is_named(tmp_path: Path) -> None:
+    """A checksum that does not match names the file inside."""
+    where = as_zip(tmp_path / "p.zip", {"problem.json": b"{}", "tests/1.in": os.urandom(1000)})
+    content = bytearray(where.read_bytes())
+    content[content.index(b"tests/1.in") + 500] ^= 0xFF
+    where.write_bytes(content)
+    with open_package(where) as package, pytest.raises(InputError, match=r"tests/1\.in cannot be read"):
+        package.read("tests/1.in")
+
+
+def test_encrypted_member_is_named(tmp_path: Path) -> None:
+    """An archive with a password is no crash."""
+    where = as_zip(tmp_path / "p.zip", {"problem.json": b"{}"})
+    content = bytearray(where.read_bytes())
+    content[6] |= 1  # the local header's flag
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    where.write_bytes(content)
+    with open_package(where) as package, pytest.raises(InputError, match=r"problem\.json cannot be read.*password"):
+        package.read("problem.json")
+
+
+def test_member_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    """A file that expands to gigabytes is refused by its stated size."""
+    with (tmp_path / "problem.json").open("wb") as file:
+        file.truncate(1024 * 1024 * 1024 + 1)
+    with open_package(tmp_path) as package, pytest.raises(InputError, match="more than a package's file may be"):
+        package.read("problem.json")
+
+
+def test_what_is_no_package_says_so(tmp_path: Path) -> None:
+    """Some other file, a folder without `problem.json`, and a folder of several packages."""
+    (tmp_path / "x.pdf").write_bytes(b"%PDF")
+    with pytest.raises(InputError, match="neither a folder nor a zip or tar"), open_package(tmp_path / "x.pdf"):
+        pass
+    with pytest.raises(InputError, match=r"holds no problem\.json"), open_package(tmp_path):
+        pass
+    as_folder(tmp_path, {"a/problem.json": b"{}", "b/problem.json": b"{}", "a/deeper/problem.json": b"{}"})
+    with pytest.raises(InputError, match=r"holds several packages \(a, b\)"), open_package(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"{", "is not JSON"), (b"[]", "is not a JSON object")])
+def test_broken_json_names_the_file(tmp_path: Path, content: bytes, words: str) -> None:
+    """Which file of which package."""
+    as_folder(tmp_path, {"problem.json": content})
+    with open_package(tmp_path) as package, pytest.raises(InputError, match=rf"{tmp_path}: problem\.json {words}"):
+        package.json("problem.json")

@@ -1,0 +1,240 @@
+"""TPS task folders: rows with a verdict per subtask, and what is said of folders without tests."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.rows_out import write_rows
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.importers.tps import import_package
+from ioi_eval.model import CheckerProtocol, Problem, TaskType
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+
+META = {"name": "sum", "code": "sum", "title": "Sum", "memory_limit": 256, "time_limit": 1.0, "type": "Batch"}
+SUBTASKS: dict[str, Any] = {
+    "subtask_sensitive_validators": ["validator.cpp {subtask}"],
+    "subtasks": {
+        "full": {"index": 2, "score": 80, "validators": []},
+        "samples": {"index": 0, "score": 0, "validators": []},
+        "small": {"index": 1, "score": 20, "validators": []},
+    },
+}
+SOLUTIONS = {
+    "main.cpp": {"verdict": "model_solution"},
+    "slow.cpp": {"verdict": "time_limit", "except": {"samples": "correct", "small": "correct"}},
+    "half.py": {"verdict": "partially_correct"},
+}
+FOLDER: dict[str, Any] = {
+    "problem.json": META,
+    "subtasks.json": SUBTASKS,
+    "solutions.json": SOLUTIONS,
+    "tests/mapping": "samples 0-01\nsmall 0-01\nsmall 1-01\nfull 0-01\nfull 1-01\nfull big-01\n",
+    "tests/gen_summary": "# summary",
+    **{f"tests/{name}.in": f"{name}\n" for name in ("0-01", "1-01", "big-01")},
+    **{f"tests/{name}.out": "1\n" for name in ("0-01", "1-01", "big-01")},
+    "grader/cpp/grader.cpp": '#include "sum.h"',
+    "grader/cpp/sum.h": "int sum();",
+    "grader/java/grader.java": "class grader {}",
+    "checker/checker.cpp": '#include "testlib.h"',
+    "checker/testlib.h": "x",
+    "checker/Makefile": "all:",
+    "solution/main.cpp": '#include "sum.h"',
+    "solution/slow.cpp": "slow",
+    "solution/half.py": "half",
+    "statement/index.md": "# Sum",
+    "public/cpp/sum.cpp": "int sum() {}",
+}
+COMMUNICATION: dict[str, Any] = {
+    "problem.json": {**META, "type": "Communication", "num_processes": 2, "grader_name": "stub"},
+    **{"grader/cpp/grader.cpp": None, "grader/cpp/stub.cpp": '#include "sum.h"', "grader/manager.cpp": "manager"},
+}
+
+
+def folder(tmp_path: Path, **changes: Any) -> Path:
+    """A task folder; a change of `None` leaves the file out."""
+    where = tmp_path / "sum"
+    for name, content in {**FOLDER, **changes}.items():
+        if content is not None:
+            path = where / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return where
+
+
+def read(tmp_path: Path, **changes: Any) -> ImportedTask:
+    """Import a task folder with changes."""
+    return import_package(folder(tmp_path, **changes), year=2022, day="day1")
+
+
+def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
+    """The problem that comes back from the written rows."""
+    written = write_rows([task], tmp_path / "rows")
+    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
+    assert not found.unusable
+    return found.problems[task.key]
+
+
+def test_folder_becomes_rows(tmp_path: Path) -> None:
+    """Subtasks are named and ordered by their index, as TPS's exporter does; memory is in MiB."""
+    task = read(tmp_path)
+    assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == [
+        ("00-samples", 0, ["0-01"]),
+        ("01-small", 20, ["0-01", "1-01"]),
+        ("02-full", 80, ["0-01", "1-01", "big-01"]),
+    ]
+    row = task.problem_rows[0]
+    assert (row["name"], row["memory_limit"], row["statement"]) == ("Sum", 256 * 1024 * 1024, "# Sum")
+    assert row["starting_code"] == "int sum() {}"
+    assert task.notes == ()
+
+
+def test_verdicts_are_stated_per_subtask(tmp_path: Path) -> None:
+    """One for all, and exceptions; by the names that the rows have."""
+    rows = {row["label"]: row for row in read(tmp_path).solution_rows}
+    assert rows["time_limit/slow.cpp"]["expected_subtasks"] == {
+        "00-samples": "correct",
+        "01-small": "correct",
+        "02-full": "time_limit",
+    }
+    assert rows["model_solution/main.cpp"]["expected"] == "model_solution"
+    assert set(rows["model_solution/main.cpp"]["expected_subtasks"].values()) == {"model_solution"}
+    assert rows["partially_correct/half.py"]["language"] == "python"
+
+
+def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
+    """Batch with grader and checker."""
+    problem = loaded(tmp_path, read(tmp_path))
+    assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
+    assert [file.path for file in problem.headers] == ["graders/sum.h"]
+    assert problem.checker is not None
+    assert problem.cxx_std == "gnu++17"
+
+
+def test_communication_folder(tmp_path: Path) -> None:
+    """Stub and manager take the places they have in an export; a checker counts only where it is stated."""
+    problem = loaded(tmp_path, read(tmp_path, **COMMUNICATION))
+    assert (problem.task_type, problem.processes) == (TaskType.COMMUNICATION, 2)
+    assert [file.path for file in problem.linked] == ["graders/stub.cpp"]
+    assert problem.manager is not None
+    assert problem.checker is None
+    meta = {**COMMUNICATION["problem.json"], "has_checker": True}
+    problem = loaded(tmp_path, read(tmp_path, **{**COMMUNICATION, "problem.json": meta}))
+    assert problem.checker_after_manager
+
+
+def test_parts_may_be_switched_off(tmp_path: Path) -> None:
+    """Without grader a submission stands alone, without checker outputs are compared."""
+    meta = {**META, "has_grader": False, "has_checker": False}
+    problem = loaded(tmp_path, read(tmp_path, **{"problem.json": meta, "solution/main.cpp": "int main() {}"}))
+    assert problem.linked == ()
+    assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
+
+
+def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
+    """Solutions of which nothing is stated, and samples without tests."""
+    task = read(tmp_path, **{"solution/old.cpp": "x", "tests/mapping": "small 1-01\nfull 1-01\nfull big-01\n"})
+    notes = "\n".join(task.notes)
+    assert "solution/old.cpp" in notes
+    assert "the subtask samples, worth nothing, has no tests and is left out" in notes
+    assert "1 tests stand in no subtask and are left out: 0-01" in notes
+    assert [row["subtask"] for row in task.problem_rows] == ["01-small", "02-full"]
+    without = read(tmp_path / "other", **{"solutions.json": None})
+    assert "there is no solutions.json" in "\n".join(without.notes)
+
+
+def test_subtasks_by_regular_expression(tmp_path: Path) -> None:
+    """Where there is no mapping, but every subtask states an expression."""
+    expressions = {"samples": "0", "small": "[01]-", "full": ".*"}
+    subtasks: dict[str, dict[str, Any]] = {
+        name: {**meta, "regex": expressions[name]} for name, meta in SUBTASKS["subtasks"].items()
+    }
+    task = read(tmp_path, **{"tests/mapping": None, "subtasks.json": {"subtasks": subtasks}})
+    assert [len(row["test_names"]) for row in task.problem_rows] == [1, 2, 3]
+    subtasks["small"]["regex"] = "["
+    with pytest.raises(InputError, match=r"subtask small: '\[' is no regular expression"):
+        read(tmp_path, **{"tests/mapping": None, "subtasks.json": {"subtasks": subtasks}})
+
+
+NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("tests/")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (NO_TESTS, "holds no tests/*.in; generate them with `tps gen`"),
+        ({"tests/big-01.out": None}, "1 of 3 tests have no output (tests/big-01.out, …); generate them"),
+        ({"tests/mapping": None}, "there is no tests/mapping; generate them with `tps gen`"),
+        ({"tests/mapping": "samples\n"}, "tests/mapping, line 1 is 'samples', where a subtask and a test are needed"),
+        ({"tests/mapping": "\nhuge 0-01\n"}, "tests/mapping, line 2 names the subtask huge"),
+        ({"tests/mapping": "full 9-99\n"}, "line 1 names the test 9-99, but there is no tests/9-99.in"),
+        ({"tests/mapping": "samples 0-01\nfull 0-01\n"}, "tests/mapping gives the subtask small no tests"),
+        ({"problem.json": {**META, "name": ""}}, "name is missing in problem.json"),
+        ({"problem.json": {**META, "memory_limit": "256"}}, "memory_limit is '256' in problem.json"),
+        ({"problem.json": {**META, "has_checker": "yes"}}, "has_checker is 'yes' in problem.json"),
+        ({"subtasks.json": {"subtasks": {}}}, "subtasks.json states no subtasks"),
+        ({"subtasks.json": {"subtasks": {"full": {"score": 1}}}}, "subtasks.json: index of full is None"),
+        (
+            {"subtasks.json": {"subtasks": {"full": {"index": 1}}}, "tests/mapping": "full 0-01"},
+            "score of full is None",
+        ),
+        ({"subtasks.json": "{"}, "subtasks.json is not JSON"),
+        ({"grader/cpp/grader.cpp": None}, "there is no grader/cpp/grader.cpp; if submissions stand alone"),
+        ({"grader/cpp/sum.h": None}, "graders/grader.cpp includes sum.h"),
+        ({"solution/slow.cpp": None}, "solutions.json: slow.cpp: there is no solution/slow.cpp"),
+        ({"solutions.json": {"main.cpp": {"verdict": "fine"}}}, "main.cpp: unknown expectation 'fine'"),
+        ({"solutions.json": {"main.cpp": {}}}, "main.cpp states no verdict"),
+        (
+            {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"huge": "incorrect"}}}},
+            "main.cpp: an exception names the subtask huge, which is not in subtasks.json",
+        ),
+        (
+            {"solutions.json": {"main.cpp": {"verdict": "correct", "except": {"full": "slow"}}}},
+            "main.cpp: unknown expectation 'slow'",
+        ),
+        ({**COMMUNICATION, "grader/manager.cpp": None}, "needs a manager"),
+    ],
+)
+def test_incomplete_folder_says_what_is_wrong(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """Each names the folder, the file and what is the matter."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+    assert str(tmp_path / "sum") in str(caught.value)
+
+
+def test_exceptions_may_name_a_subtask_that_was_left_out(tmp_path: Path) -> None:
+    """Samples without tests are stated like other subtasks."""
+    task = read(tmp_path, **{"tests/mapping": "small 1-01\nfull 1-01\nfull big-01\n"})
+    slow = next(row for row in task.solution_rows if row["label"] == "time_limit/slow.cpp")
+    assert slow["expected_subtasks"] == {"01-small": "correct", "02-full": "time_limit"}
+
+
+def test_other_task_types_are_refused_by_name(tmp_path: Path) -> None:
+    """TPS knows OutputOnly and TwoSteps, too."""
+    with pytest.raises(UnsupportedError, match="task type 'TwoSteps' is not supported"):
+        read(tmp_path, **{"problem.json": {**META, "type": "TwoSteps"}})
+
+
+def test_forgotten_submodule_is_named(tmp_path: Path) -> None:
+    """IOI 2022 links `testlib.h` to a submodule."""
+    where = folder(tmp_path, **{"checker/testlib.h": None})
+    os.symlink("../../tps/problem-assets/testlib.h", where / "checker" / "testlib.h")
+    with pytest.raises(InputError, match=r"checker/testlib\.h cannot be read: it is a link to \.\./\.\./tps/"):
+        import_package(where, year=2022)
+
+
+def test_other_formats_are_told_apart(tmp_path: Path) -> None:
+    """A missing folder, and a CMS export, get their own answer."""
+    with pytest.raises(InputError, match="there is no task folder"):
+        import_package(tmp_path / "absent", year=2022)
+    (tmp_path / "problem.json").write_text('{"code": "sum", "task_type": "Batch"}')
+    with pytest.raises(InputError, match="is a CMS export package; use `ioi-eval import cms`"):
+        import_package(tmp_path, year=2022)
