@@ -1,5 +1,81 @@
-"""Scores programs written for competitive-programming problems."""
+"""Scores programs written for competitive-programming problems.
+
+    async with LocalSandbox() as sandbox:
+        result = await score_submission(sandbox, problem, submission)
+
+The names here are the public interface. They are imported when they are first used, so that importing the package
+costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ioi_eval.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from ioi_eval import sample
+    from ioi_eval.artifacts import ArtifactStore
+    from ioi_eval.blobs import BlobStore
+    from ioi_eval.config import Policy
+    from ioi_eval.errors import IoiEvalError
+    from ioi_eval.model import Isolation, Problem, ProblemKey, Submission, SubmissionResult, Verdict
+    from ioi_eval.problems.ioi import load_problems
+    from ioi_eval.report.frame import load_results
+    from ioi_eval.rows import open_source
+    from ioi_eval.sandbox.local import LocalSandbox
+    from ioi_eval.scorer import Scorer, score_submission
+
+_HOMES = {
+    "ArtifactStore": "ioi_eval.artifacts",
+    "BlobStore": "ioi_eval.blobs",
+    "IoiEvalError": "ioi_eval.errors",
+    "Isolation": "ioi_eval.model",
+    "LocalSandbox": "ioi_eval.sandbox.local",
+    "Policy": "ioi_eval.config",
+    "Problem": "ioi_eval.model",
+    "ProblemKey": "ioi_eval.model",
+    "Scorer": "ioi_eval.scorer",
+    "Submission": "ioi_eval.model",
+    "SubmissionResult": "ioi_eval.model",
+    "Verdict": "ioi_eval.model",
+    "load_problems": "ioi_eval.problems.ioi",
+    "load_results": "ioi_eval.report.frame",
+    "open_source": "ioi_eval.rows",
+    "score_submission": "ioi_eval.scorer",
+}
+
+__all__ = [
+    "ArtifactStore",
+    "BlobStore",
+    "IoiEvalError",
+    "Isolation",
+    "LocalSandbox",
+    "Policy",
+    "Problem",
+    "ProblemKey",
+    "Scorer",
+    "Submission",
+    "SubmissionResult",
+    "Verdict",
+    "__version__",
+    "load_problems",
+    "load_results",
+    "open_source",
+    "sample",
+    "score_submission",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name == "sample":
+        return import_module("ioi_eval.sample")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ioi_eval' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

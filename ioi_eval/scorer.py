@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Sequence
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.config import Policy
+from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs import bundled
@@ -192,3 +192,26 @@ class _Run:
 def _describe(target: Target) -> str:
     linking = "static" if target.toolchain.static else "dynamic"
     return f"{target.name}, {target.profile}, {target.toolchain.version}, {linking}"
+
+
+async def score_submission(
+    sandbox: Sandbox,
+    problem: Problem,
+    submission: Submission,
+    *,
+    policy: Policy | None = None,
+    artifacts: ArtifactStore | None = None,
+    exhaustive: bool = False,
+) -> SubmissionResult:
+    """Judge one submission on a sandbox: `Scorer.score` for those who have just one.
+
+    Args:
+        sandbox: executes the jobs; entered already.
+        problem: what the submission is for.
+        submission: the program.
+        policy: how it is judged.
+        artifacts: keeps the runner and judge programs; by default in the user's cache directory.
+        exhaustive: run every test, whatever its subtasks score already.
+    """
+    store = artifacts or ArtifactStore(Environment.read().cache)
+    return await Scorer(sandbox, artifacts=store, policy=policy).score(problem, submission, exhaustive=exhaustive)
