@@ -1536,6 +1536,23 @@ Sample sample(pid_t pid) {
   return result;
 }
 
+// Whether a thread of it runs, waits for a processor (the kernel adds a wait to schedstat only when it is over), or waits
+// for a disk. State is the word after the name in `stat`; the name may hold anything.
+bool is_runnable(pid_t pid) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  bool runnable = false;
+  if (!tasks) return false;
+  each_number(tasks.get(), [&](int directory, const char* tid) {
+    snprintf(path, sizeof path, "%s/stat", tid);
+    read_text(directory, path, text, sizeof text);
+    const char* rest = strrchr(text, ')');
+    runnable |= rest != nullptr && rest[1] == ' ' && (rest[2] == 'R' || rest[2] == 'D');
+  });
+  return runnable;
+}
+
 // All descendants of a process, nearest first. Orphans of theirs are found below the runner or below their zone.
 std::vector<pid_t> descendants(pid_t root) {
   std::vector<pid_t> found{root};
@@ -1815,6 +1832,7 @@ class Launch {
     if (!drop_privileges(g_means.contestant_uid)) die("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     confine();
+    set_limit(RLIMIT_NOFILE, kContestantFds);  // now: Landlock and the listener needed more
     execute();
   }
 
@@ -1832,7 +1850,6 @@ class Launch {
     // Counted for a user id; only in a user namespace are these our processes alone. (Before Linux 5.14 not even there,
     // but nothing else runs under a slot's user id.) Threads are counted by polling; this stops a burst.
     if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads * g_plan.processes) + 200);
-    set_limit(RLIMIT_NOFILE, kContestantFds);
   }
 
   void confine() {
@@ -2489,6 +2506,7 @@ class TestRun {
       busy += growth(before, manager_.last);
     }
     int64_t idle = std::max<int64_t>(0, now - ticked_us_ - busy);
+    if (idle > 0 && somebody_is_runnable()) idle = 0;
     ticked_us_ = now;
     unblock();
     if (anybody_alive()) {
@@ -2498,6 +2516,12 @@ class TestRun {
       manager_idle_us_ += idle;
       if (manager_idle_us_ >= kManagerIdleUs) manager_.stop("stall", "does nothing, though all processes have ended");
     }
+  }
+
+  bool somebody_is_runnable() const {
+    if (manager_.process.alive() && is_runnable(manager_.process.pid)) return true;
+    return std::any_of(contestants_.begin(), contestants_.end(),
+                       [](const Contestant& c) { return c.process.alive() && is_runnable(c.process.pid); });
   }
 
   static int64_t growth(const Sample& before, const Sample& after) {
