@@ -252,6 +252,18 @@ class Reader {
     return peek() == kEnd;
   }
 
+  // Skips what both files have in common here.
+  static void skip_common(Reader& a, Reader& b) {
+    while (a.peek() != kEnd && b.peek() != kEnd) {
+      size_t both = std::min(a.filled_ - a.at_, b.filled_ - b.at_), same = both;
+      const char *p = a.buffer_ + a.at_, *q = b.buffer_ + b.at_;
+      if (memcmp(p, q, both) != 0) same = static_cast<size_t>(std::mismatch(p, p + both, q).first - p);
+      a.advance(same);
+      b.advance(same);
+      if (same < both) return;
+    }
+  }
+
   // A place to come back to, cheaply if it is near.
   struct Mark {
     uint64_t offset = 0, line = 1, line_start = 0;
@@ -293,6 +305,16 @@ class Reader {
  private:
   uint64_t offset() const { return base_ + at_; }
 
+  void advance(size_t bytes) {
+    const char* from = buffer_ + at_;
+    const void* newline = memrchr(from, '\n', bytes);
+    if (newline) {
+      line_ += static_cast<uint64_t>(std::count(from, from + bytes, '\n'));
+      line_start_ = base_ + static_cast<uint64_t>(static_cast<const char*>(newline) - buffer_) + 1;
+    }
+    at_ += bytes;
+  }
+
   bool fill() {
     base_ += filled_;
     at_ = filled_ = 0;
@@ -332,16 +354,14 @@ inline bool both_only_spaces(Reader& output, Reader& answer) {
 inline bool compare_exact(Reader& output, Reader& answer) {
   output.skip_spaces();
   answer.skip_spaces();
-  while (output.peek() == answer.peek()) {
-    if (output.next() == kEnd) return true;
-    answer.skip();
-  }
+  Reader::skip_common(output, answer);
   return both_only_spaces(output, answer);
 }
 
 // With `fold`, ASCII letters of either case are the same.
 inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
   for (;;) {
+    Reader::skip_common(output, answer);
     int a = output.peek(), b = answer.peek();
     if (a == b || (fold && lower(a) == lower(b))) {
       if (a == kEnd) return true;
