@@ -1,0 +1,299 @@
+"""The whole way of a submission, on real input: the sample contest's solutions get the verdicts their authors state.
+
+As root and as an unprivileged user, in full and in reduced isolation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import unprivileged
+
+from ioi_eval import sample
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.errors import IsolationError, SandboxError, TransportError
+from ioi_eval.model import (
+    Execution,
+    Isolation,
+    Job,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Stage,
+    Submission,
+    SubmissionResult,
+    TaskType,
+    Verdict,
+)
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+SOLUTIONS = [orjson.loads(line) for line in sample.solutions().read_bytes().splitlines()]
+
+SAMPLED = [
+    *("berths/model_solution/heap.cpp", "berths/partially_correct/first-fit.cpp", "berths/memory_limit/timetable.cpp"),
+    *("berths/output_limit/flood.cpp", "buoys/incorrect/narrow-seconds.cpp", "buoys/compile_error/undeclared.cpp"),
+    *("lamps/partially_correct/both-halves.cpp", "lamps/runtime_error/famous-last-words.cpp"),
+    *("lamps/time_limit/waits-for-more.cpp", "keepers/correct/talks-to-himself.cpp"),
+    *("keepers/incorrect/shared-notebook.cpp", "keepers/runtime_error/second-keeper.cpp"),
+]
+"""One solution of each kind, for the ways that are not the common one."""
+
+USERS = ["me", pytest.param("unprivileged", marks=pytest.mark.root)]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for the tests of this file: what they compile is compiled once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def problems(cache: Path) -> dict[ProblemKey, Problem]:
+    """The sample contest."""
+    loaded = load_problems(open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "blobs"))
+    assert not loaded.unusable
+    return dict(loaded.problems)
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """`problem/label`."""
+    return f"{row['problem_id']}/{row['label']}"
+
+
+def solution(label: str) -> Submission:
+    """A solution of the sample contest, by `problem/label`."""
+    row = next(row for row in SOLUTIONS if name_of(row) == label)
+    return Submission(id=label, problem=ProblemKey(year=row["year"], id=row["problem_id"]), code=row["code"])
+
+
+async def score_all(cache: Path, isolation: Isolation, labels: list[str]) -> list[SubmissionResult]:
+    """Score solutions two at a time."""
+    known = problems(cache)
+    results: dict[str, SubmissionResult] = {}
+    waiting = list(labels)
+    async with LocalSandbox(slots=2, strongest=isolation) as sandbox:
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+
+        async def work() -> None:
+            while waiting:
+                submission = solution(waiting.pop())
+                results[submission.id] = await scorer.score(known[submission.problem], submission)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(work())
+            group.create_task(work())
+    return [results[label] for label in labels]
+
+
+def run(cache: Path, isolation: Isolation, labels: list[str]) -> list[SubmissionResult]:
+    """The same, from synchronous code and from a forked process."""
+    return asyncio.run(score_all(cache, isolation, labels))
+
+
+@pytest.mark.parametrize("isolation", [Isolation.FULL, Isolation.REDUCED], ids=str)
+@pytest.mark.parametrize("user", USERS)
+def test_sample_solutions_get_their_stated_verdicts(user: str, isolation: Isolation, cache: Path) -> None:
+    """Every subtask's verdict and every total, for each user and each isolation."""
+    rows = [row for row in SOLUTIONS if (isolation is Isolation.FULL and user == "me") or name_of(row) in SAMPLED]
+    labels = [name_of(row) for row in rows]
+    if user == "unprivileged":
+        with unprivileged.private_directory() as directory:
+            results = unprivileged.call(run, directory, isolation, labels)
+    else:
+        results = run(cache, isolation, labels)
+    wrong = []
+    for row, result in zip(rows, results, strict=True):
+        got = {subtask.subtask: subtask.verdict for subtask in result.subtasks}
+        for subtask, expected in row["expected_subtasks"].items():
+            agrees = got[subtask] is not Verdict.AC if expected == "FAILED" else got[subtask] == expected
+            if not agrees:
+                wrong.append(f"{result.submission} {subtask}: {expected} stated, {got[subtask]} judged")
+        if result.score != row["expected_total"]:
+            wrong.append(f"{result.submission}: {row['expected_total']} points stated, {result.score} judged")
+    assert wrong == []
+    ran = [result for result in results if result.compile.verdict is None]
+    assert {result.isolation for result in ran} == {isolation}
+
+
+class Scripted:
+    """A sandbox that passes jobs on to a real one, until its script says otherwise for the n-th run job."""
+
+    def __init__(self, inner: LocalSandbox, script: Any) -> None:
+        self.inner, self.script, self.runs = inner, script, 0
+
+    def targets(self) -> Any:
+        """The real one's."""
+        return self.inner.targets()
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Do what the script says about this run job; compile jobs are passed on."""
+        if not any(file.name == "program" for file in job.files):
+            return await self.inner.execute(job, target)
+        self.runs += 1
+        change = self.script(self.runs)
+        if isinstance(change, Exception):
+            raise change
+        execution = await self.inner.execute(job, target)
+        return change(execution) if change else execution
+
+
+def score_scripted(cache: Path, label: str, script: Any, **changes: Any) -> tuple[SubmissionResult, int]:
+    """Score one solution on a scripted sandbox; gives the result and how many run jobs it took."""
+
+    async def scenario() -> tuple[SubmissionResult, int]:
+        submission = solution(label)
+        problem = replace(problems(cache)[submission.problem], **changes)
+        async with LocalSandbox(slots=1) as inner:
+            sandbox = Scripted(inner, script)
+            result = await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+            return result, sandbox.runs
+
+    return asyncio.run(scenario())
+
+
+def test_lost_sandbox_is_a_judge_error_and_never_a_score(cache: Path) -> None:
+    """If every run job fails, the result has no score, is not final, and says why."""
+    result, runs = score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: TransportError("cut cable"))
+    assert (result.verdict, result.score) == (Verdict.JE, None)
+    outcome = result.subtasks[0].tests[0]
+    assert outcome.verdict is Verdict.JE
+    assert not outcome.final
+    assert "cut cable" in outcome.message
+    assert runs > 1, "a transient failure is worth another try"
+
+
+def test_answer_that_was_cut_is_asked_for_again(cache: Path) -> None:
+    """The tail of the first answer is lost: the second one counts."""
+
+    def cut(execution: Execution) -> Execution:
+        stage: Stage = execution.run
+        return Execution(run=replace(stage, stdout=stage.stdout[: len(stage.stdout) // 2]))
+
+    result, runs = score_scripted(
+        cache, "buoys/model_solution/bisection.cpp", lambda number: cut if number == 1 else None
+    )
+    assert (result.verdict, result.score) == (Verdict.AC, 100.0)
+    assert runs == 2
+
+
+def test_rejected_job_is_not_repeated(cache: Path) -> None:
+    """What a server refuses for good becomes JE at once."""
+    result, runs = score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: SandboxError("no such thing"))
+    assert result.verdict is Verdict.JE
+    assert runs == 1
+
+
+def test_broken_checker_is_named_and_final(cache: Path) -> None:
+    """A checker that gives no score, twice in clean boxes, is final JE; nobody gets points or zero for it."""
+    broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return 0; }\n")
+    result, _ = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
+    assert (result.verdict, result.score) == (Verdict.JE, None)
+    faults = [outcome for subtask in result.subtasks for outcome in subtask.tests if outcome.verdict is Verdict.JE]
+    assert faults
+    assert all(outcome.final and outcome.judge_program == "checker" for outcome in faults)
+
+
+def test_checker_that_does_not_compile_is_the_problems_fault(cache: Path) -> None:
+    """JE, final, with the compiler's words; not CE."""
+    broken = SourceFile(path="checker/checker.cpp", content=b"int main() { return nothing; }\n")
+    result, runs = score_scripted(cache, "berths/model_solution/heap.cpp", lambda _: None, checker=broken)
+    assert (result.verdict, result.score, runs) == (Verdict.JE, None, 0)
+    assert result.compile.final
+    assert "checker does not compile" in result.compile.message
+    assert "nothing" in result.compile.message
+
+
+def test_no_code_is_zero_and_runs_nothing(cache: Path) -> None:
+    """NC: 0 points in every subtask."""
+
+    async def scenario() -> SubmissionResult:
+        problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
+        submission = Submission(id="empty", problem=problem.key, code=None, extraction="none")
+        async with LocalSandbox(slots=1) as sandbox:
+            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+
+    result = asyncio.run(scenario())
+    assert (result.verdict, result.score) == (Verdict.NC, 0.0)
+    assert {subtask.verdict for subtask in result.subtasks} == {Verdict.NC}
+
+
+def test_compile_bomb_is_a_compile_error_that_names_the_limit(cache: Path) -> None:
+    """A program that the compiler cannot finish within the limits is CE, after one repetition alone."""
+    bomb = "template<int D, class... P> struct T { T<D - 1, P..., int> a; T<D - 1, P..., char> b; };\n"
+    bomb += "template<class... P> struct T<0, P...> {};\nT<30> bomb;\nint main() {}\n"
+
+    async def scenario() -> SubmissionResult:
+        problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
+        policy = Policy(compile=CompileLimits(cpu_s=2.0))
+        async with LocalSandbox(slots=1) as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=policy)
+            return await scorer.score(problem, Submission(id="bomb", problem=problem.key, code=bomb))
+
+    result = asyncio.run(scenario())
+    assert (result.verdict, result.score) == (Verdict.CE, 0.0)
+    assert "over 2 s of CPU time" in result.compile.message or "MiB of memory" in result.compile.message
+
+
+def test_isolation_that_is_not_to_be_had_is_an_error() -> None:
+    """Asked for full where only reduced is offered: refused on entry, with the reason."""
+
+    async def enter() -> None:
+        async with LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED):
+            raise AssertionError("entered")
+
+    with pytest.raises(IsolationError, match="not to be had"):
+        asyncio.run(enter())
+
+
+def test_task_types_of_the_sample_are_all_kinds() -> None:
+    """The contest that the tests above stand on has Batch and Communication tasks."""
+    kinds = {orjson.loads(line)["task_type"] for line in sample.problems().read_bytes().splitlines()}
+    assert kinds == {TaskType.BATCH.value, TaskType.COMMUNICATION.value}
+
+
+def test_scores_do_not_depend_on_the_size_of_bundles(cache: Path) -> None:
+    """One test a job, three, or all: the same result but for measured times."""
+    label = "lamps/partially_correct/first-and-count.cpp"
+
+    async def scenario() -> list[list[tuple[Any, ...]]]:
+        submission = solution(label)
+        problem = problems(cache)[submission.problem]
+        found = []
+        async with LocalSandbox(slots=1) as sandbox:
+            for size in (1, 3, 64):
+                scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=size)
+                result = await scorer.score(problem, submission)
+                found.append(
+                    [
+                        (subtask.subtask, subtask.verdict, subtask.score, outcome.test, outcome.verdict, outcome.score)
+                        for subtask in result.subtasks
+                        for outcome in subtask.tests
+                    ]
+                )
+        return found
+
+    one, three, all_at_once = asyncio.run(scenario())
+    assert one == three == all_at_once
+
+
+def test_nothing_is_left_behind(cache: Path) -> None:
+    """After judging, this process has the descriptors and children that it had before."""
+
+    def state() -> tuple[int, str]:
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+        return len(os.listdir("/proc/self/fd")), children
+
+    before = state()
+    run(cache, Isolation.FULL, ["lamps/runtime_error/last-lamp.cpp"])
+    assert state() == before
