@@ -110,11 +110,11 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: str) -> RowVal
 
 
 def _code_files(package: Package) -> list[tuple[str, str]]:
+    """The sources of grader, checker and manager; of files without an ending only scripts, not what was compiled."""
     names = [*package.names("graders"), *package.names("checker"), *package.names("manager")]
-    kept = [
-        name for name in names if name.endswith(_CODE_ENDINGS) or PurePosixPath(name).name in ("checker", "manager")
-    ]
-    return [(name, package.text(name)) for name in kept]
+    files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
+    programs = [name for name in names if PurePosixPath(name).name in ("checker", "manager")]
+    return files + [(name, package.text(name)) for name in programs if package.read(name).startswith(b"#!")]
 
 
 def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:

@@ -168,6 +168,14 @@ def test_communication_package(tmp_path: Path) -> None:
     assert [file.path for file in problem.headers] == ["graders/sum.h"]
 
 
+def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
+    """CMS's loader leaves its compiled manager in the package; a manager may also be a script."""
+    task = read(tmp_path, **COMMUNICATION, **{"graders/manager": b"\x7fELF", "checker/checker": "#!/bin/sh\n"})
+    files = dict(task.problem_rows[0]["grader_files"])
+    assert "graders/manager" not in files
+    assert files["checker/checker"] == "#!/bin/sh\n"
+
+
 def test_params_may_be_absent(tmp_path: Path) -> None:
     """CMS takes an empty or missing `task_type_params` for none."""
     nothing: tuple[Any, ...] = (None, "", {})
