@@ -1,0 +1,229 @@
+"""What was stated beside what was seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ioi_eval.expectations import MODEL_SOLUTION, Expectation, Observation, agrees, agrees_as_a_whole
+from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.report.rows import distinct_outcomes, judge_error
+from ioi_eval.validate.statements import Reading, Solution
+
+WHOLE = "(whole)"
+TOTAL = "(total)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The test that decided: what a person needs to see who is right."""
+
+    test: str
+    verdict: str
+    cpu_s: float | None
+    limit_s: float
+    memory_bytes: int | None
+    message: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A statement that was contradicted.
+
+    Args:
+        problem, solution: whose.
+        where: the subtask, or `(whole)` or `(total)`.
+        stated, seen: what should have been, and what was.
+        evidence: the test that decided; `None` where no test ran.
+    """
+
+    problem: str
+    solution: str
+    where: str
+    stated: str
+    seen: str
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearLimit:
+    """A time within 10 % of the limit: on another machine it may fall on the other side.
+
+    Args:
+        margin: how far below the limit, as a part of it; negative above.
+        reran: the time is that of a repetition alone on the machine.
+    """
+
+    problem: str
+    solution: str
+    test: str
+    verdict: str
+    cpu_s: float
+    limit_s: float
+    margin: float
+    reran: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """A problem's numbers."""
+
+    solutions: int = 0
+    statements: int = 0
+    agreements: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Validation:
+    """What became of all statements.
+
+    Args:
+        problems: numbers by problem.
+        disagreements: each contradicted statement.
+        undecided: solutions that we failed to judge, with the reason.
+        refused: rows that cannot be judged, with the reason.
+        silent: how many rows state nothing; they were not judged.
+        near_limit: times close to a limit.
+    """
+
+    problems: dict[str, Counts] = field(default_factory=dict)
+    disagreements: list[Disagreement] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    silent: int = 0
+    near_limit: list[NearLimit] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, reading: Reading) -> Validation:
+        """Before anything was judged."""
+        return cls(refused=list(reading.refused), silent=reading.silent)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every statement was found true."""
+        return not (self.disagreements or self.undecided or self.refused)
+
+    def add(self, solution: Solution, result: SubmissionResult) -> None:
+        """Compare what was seen of a solution with what is stated of it."""
+        counts = self.problems.setdefault(str(solution.problem.key), Counts())
+        counts.solutions += 1
+        counts.statements += solution.statements
+        for found in compare(solution, result):
+            if found is None:
+                counts.agreements += 1
+            else:
+                self.disagreements.append(found)
+        error = judge_error(result)
+        if error is not None:
+            self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
+        self.near_limit += _near_limit(solution, result)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and the reports."""
+        return {
+            "format": 1,
+            "agrees": self.agrees,
+            "problems": {name: asdict(counts) for name, counts in sorted(self.problems.items())},
+            "disagreements": [asdict(one) for one in self.disagreements],
+            "undecided": self.undecided,
+            "refused": self.refused,
+            "silent": self.silent,
+            "near_limit": [asdict(one) for one in self.near_limit],
+        }
+
+
+def compare(solution: Solution, result: SubmissionResult) -> Iterator[Disagreement | None]:
+    """For each statement a disagreement, or `None` where it agrees; nothing where we failed to find out."""
+    by_name = {subtask.subtask: subtask for subtask in result.subtasks}
+    for name, expectation in solution.subtasks.items():
+        seen = Observation.of(by_name[name])
+        if agrees(expectation, seen):
+            yield None
+        elif seen.is_judged:
+            yield _disagreement(solution, name, expectation, _words(by_name[name]), by_name[name])
+    if solution.whole is not None:
+        yield from _compare_whole(solution, solution.whole, result)
+    if solution.total is not None and result.score is not None:
+        if abs(result.score - solution.total) <= 0.5 * 10.0**-solution.problem.score_precision + 1e-9:
+            yield None
+        else:
+            yield Disagreement(
+                problem=str(solution.problem.key),
+                solution=solution.name,
+                where=TOTAL,
+                stated=f"{solution.total:g} points",
+                seen=f"{result.score:g} points",
+            )
+
+
+def _compare_whole(solution: Solution, label: Expectation, result: SubmissionResult) -> Iterator[Disagreement | None]:
+    seen = [Observation.of(subtask) for subtask in result.subtasks]
+    contradicting = [
+        s for s, one in zip(result.subtasks, seen, strict=True) if one.is_judged and not agrees(label, one)
+    ]
+    if agrees_as_a_whole(label, seen):
+        yield None
+    elif all(one.is_judged for one in seen) or (label.name == MODEL_SOLUTION and contradicting):
+        words = ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
+        yield _disagreement(solution, WHOLE, label, words, contradicting[-1])
+
+
+def _disagreement(
+    solution: Solution, where: str, expectation: Expectation, seen: str, subtask: SubtaskResult
+) -> Disagreement:
+    return Disagreement(
+        problem=str(solution.problem.key),
+        solution=solution.name,
+        where=where,
+        stated=expectation.name,
+        seen=seen,
+        evidence=_evidence(solution.problem, subtask, expectation),
+    )
+
+
+def _evidence(problem: Problem, subtask: SubtaskResult, expectation: Expectation) -> Evidence | None:
+    """The deciding test; where all is well against expectation, the one that came closest to failing."""
+    ran = [outcome for outcome in subtask.tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
+    if not ran:
+        return None
+    deciding = next((outcome for outcome in ran if outcome.verdict is subtask.verdict), ran[0])
+    if subtask.verdict is Verdict.AC:
+        by_memory = Verdict.MLE in expectation.verdicts
+        deciding = max(ran, key=lambda o: (o.memory_bytes if by_memory else o.cpu_ms) or 0)
+    return Evidence(
+        test=deciding.test,
+        verdict=deciding.verdict,
+        cpu_s=_seconds(deciding),
+        limit_s=problem.time_limit_s,
+        memory_bytes=deciding.memory_bytes,
+        message=deciding.message,
+        stderr=deciding.evidence,
+    )
+
+
+def _near_limit(solution: Solution, result: SubmissionResult) -> Iterator[NearLimit]:
+    limit_s = solution.problem.time_limit_s
+    for outcome in distinct_outcomes(result):
+        cpu_s = _seconds(outcome)
+        if outcome.near_limit and cpu_s is not None:
+            yield NearLimit(
+                problem=str(solution.problem.key),
+                solution=solution.name,
+                test=outcome.test,
+                verdict=outcome.verdict,
+                cpu_s=cpu_s,
+                limit_s=limit_s,
+                margin=round(1 - cpu_s / limit_s, 4),
+                reran=outcome.reran,
+            )
+
+
+def _words(subtask: SubtaskResult) -> str:
+    score = f" ({subtask.score:.6g})" if subtask.score not in (None, 0.0, 1.0) else ""
+    return f"{subtask.verdict}{score}"
+
+
+def _seconds(outcome: TestOutcome) -> float | None:
+    return None if outcome.cpu_ms is None else round(outcome.cpu_ms / 1000, 4)

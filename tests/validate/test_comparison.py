@@ -1,0 +1,203 @@
+"""What was stated beside what was seen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from ioi_eval.expectations import Expectation
+from ioi_eval.model import (
+    CompileOutcome,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TaskType,
+    TestCase,
+    TestOutcome,
+    Verdict,
+)
+from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
+from ioi_eval.scores import submission_result
+from ioi_eval.validate import Reading, Solution, Validation, validate
+from ioi_eval.validate.comparison import compare
+
+PROBLEM = Problem(
+    key=ProblemKey(year=2024, id="nile"),
+    name="Nile",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(
+        Subtask(name="00-samples", points=0, tests=("1",)),
+        Subtask(name="01", points=40, tests=("1", "2")),
+        Subtask(name="02", points=60, tests=("2", "3")),
+    ),
+    tests={name: TestCase(name=name, input=b"", answer=b"") for name in "123"},
+    cxx_std="gnu++20",
+)
+SCORES = {Verdict.AC: 1.0, Verdict.PA: 0.5, Verdict.JE: None}
+
+
+def result(*verdicts: str, **of_first: object) -> SubmissionResult:
+    """A result with these verdicts of the three tests."""
+    outcomes = {
+        name: TestOutcome(
+            test=name,
+            verdict=Verdict(verdict),
+            score=SCORES.get(Verdict(verdict), 0.0),
+            message=f"words of {name}",
+            cpu_ms=100 * int(name),
+            memory_bytes=(4 - int(name)) << 20,
+        )
+        for name, verdict in zip("123", verdicts, strict=True)
+    }
+    outcomes["1"] = replace(outcomes["1"], **of_first)  # type: ignore[arg-type]
+    submission = Submission(id="s", problem=PROBLEM.key, code="x")
+    return submission_result(PROBLEM, submission, CompileOutcome(verdict=None), outcomes, keep_all=True)
+
+
+def solution(
+    subtasks: Mapping[str, str] | None = None, whole: str | None = None, total: float | None = None
+) -> Solution:
+    """A solution of which this is stated."""
+    return Solution(
+        name="sol.cpp",
+        problem=PROBLEM,
+        submission=Submission(id="s", problem=PROBLEM.key, code="x"),
+        subtasks={name: Expectation.parse(text) for name, text in (subtasks or {}).items()},
+        whole=None if whole is None else Expectation.parse(whole),
+        total=total,
+    )
+
+
+def test_each_statement_is_compared() -> None:
+    """Those that agree count, those that do not say what was seen."""
+    stated = solution({"00-samples": "AC", "01": "WA", "02": "TLE"}, total=0.0)
+    found = list(compare(stated, result("AC", "WA", "AC")))
+    assert [one if one is None else (one.where, one.stated, one.seen) for one in found] == [
+        None, None, ("02", "TLE", "WA"), None,
+    ]  # fmt: skip
+
+
+def test_the_evidence_is_the_test_that_decided() -> None:
+    """The first of the lowest score; where all is well, the one that came closest to the limit that was stated."""
+    (wrong,) = compare(solution({"02": "TLE"}), result("AC", "AC", "WA"))
+    assert wrong is not None
+    assert wrong.evidence is not None
+    assert (wrong.evidence.test, wrong.evidence.message, wrong.evidence.cpu_s) == ("3", "words of 3", 0.3)
+    for label, test in (("TLE", "2"), ("MLE", "1")):
+        (found,) = compare(solution({"01": label}), result("AC", "AC", "AC"))
+        assert found is not None
+        assert found.evidence is not None
+        assert found.evidence.test == test
+
+
+def test_points_are_compared_at_the_problems_precision() -> None:
+    """Stated totals are rounded; the third decimal does not matter, the second does."""
+    seen = result("PA", "AC", "AC")  # 0.5 × 40 + 60
+    for total, agrees in ((80.0, True), (80.004, True), (80.01, False), (79.99, False)):
+        (found,) = compare(solution(total=total), seen)
+        assert (found is None) == agrees
+
+
+def test_our_failure_neither_agrees_nor_disagrees() -> None:
+    """Of the subtasks that could be judged, the statements still count."""
+    stated = solution({"00-samples": "AC", "01": "AC", "02": "AC"}, total=100)
+    assert list(compare(stated, result("AC", "AC", "JE"))) == [None, None]
+    assert list(compare(solution(whole="correct"), result("JE", "JE", "JE"))) == []
+    validation = Validation()
+    validation.add(stated, result("AC", "AC", "JE"))
+    assert validation.undecided == ["2024/nile, sol.cpp: test 3: words of 3"]
+    assert not validation.agrees
+    assert validation.as_dict()["problems"] == {"2024/nile": {"solutions": 1, "statements": 4, "agreements": 2}}
+
+
+@pytest.mark.parametrize(
+    ("label", "verdicts", "agrees"),
+    [
+        ("model_solution", ("AC", "AC", "AC"), True),
+        ("model_solution", ("AC", "AC", "PA"), False),
+        ("model_solution", ("AC", "WA", "JE"), False),
+        ("correct", ("WA", "AC", "AC"), True),
+        ("time_limit", ("AC", "TLE", "AC"), True),
+        ("time_limit", ("WA", "WA", "TLE"), False),
+        ("time_limit", ("AC", "AC", "JE"), None),
+    ],
+)
+def test_a_label_of_the_whole(label: str, verdicts: tuple[str, ...], agrees: bool | None) -> None:
+    """It is contradicted only where no subtask agrees; a model solution by any subtask."""
+    found = list(compare(solution(whole=label), result(*verdicts)))
+    assert [one is None for one in found] == ([] if agrees is None else [agrees])
+
+
+def test_times_near_a_limit_are_listed_with_their_margin() -> None:
+    """Once each, though several subtasks have the test; below the limit is positive."""
+    validation = Validation()
+    validation.add(solution({"01": "AC"}), result("AC", "AC", "AC", near_limit=True, cpu_ms=1900.0))
+    validation.add(solution({"01": "TLE"}), result("TLE", "AC", "AC", near_limit=True, cpu_ms=2100.0, reran=True))
+    assert [(one.test, one.margin) for one in validation.near_limit] == [("1", 0.05), ("1", -0.05)]
+    assert validation.agrees
+    first, second = (near_limit(one) for one in validation.as_dict()["near_limit"])
+    assert first == "2024/nile, sol.cpp, test 1: AC, 1.900 s of 2 s (margin +5.0%)"
+    assert second.endswith("(margin -5.0%, measured alone)")
+
+
+def test_the_reports_show_what_was_found() -> None:
+    """Disagreements, near limits, numbers; strangers' words stay in their line and cell."""
+    validation = Validation.of(Reading(solutions=(), refused=("row 3: bad",), silent=2))
+    validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
+    validation.add(
+        solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", evidence="terminate called")
+    )
+    values = validation.as_dict()
+    text, document = terminal_validation(values), markdown_validation(values)
+    for words in (
+        "subtask 02: stated AC, seen WA\n  test 3: WA, 0.300 s of 2 s, 1.0 MiB",
+        "row 3: bad",
+        "2 solutions state",
+    ):
+        assert words in text
+    assert "\x1b" not in text
+    assert "2 of 2 statements disagree; 1 solutions were not judged." in text
+    assert "| 2024/nile | sol.cpp | 02 | AC | WA | test 3: WA" in document
+    assert evidence(None) == "no test was run"
+
+
+def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
+    """Results are put beside their solutions in order, whatever ends first."""
+
+    class Judge:
+        def __init__(self) -> None:
+            self.at_once = self.most = 0
+
+        def fingerprint(self, problem: Problem, submission: Submission) -> str:
+            return f"{problem.key} {submission.code}"
+
+        async def score(
+            self, problem: Problem, submission: Submission, *, exhaustive: bool = False
+        ) -> SubmissionResult:
+            assert exhaustive
+            assert problem is PROBLEM
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            for _ in range(10 - int(submission.id)):
+                await asyncio.sleep(0)
+            self.at_once -= 1
+            return result("AC", "AC", "WA" if int(submission.id) % 2 else "AC")
+
+    solutions = tuple(
+        replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code="x"))
+        for n in range(10)
+    )
+    judge = Judge()
+    told: list[str] = []
+    reading = Reading(solutions=solutions, refused=(), silent=0)
+    validation = asyncio.run(validate(reading, judge, workers=3, advance=told.append))
+    assert judge.most == 3
+    assert len(told) == 10
+    assert [one.solution for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
