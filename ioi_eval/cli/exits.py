@@ -1,0 +1,42 @@
+"""Exit codes: 0 all well; 1 not all was judged, or something disagrees; 2 wrong call or data; 130 interrupted."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from ioi_eval.errors import IoiEvalError, SandboxError
+
+P = ParamSpec("P")
+
+FAILED = 1
+WRONG_CALL = 2
+INTERRUPTED = 130
+
+
+def command(run: Callable[P, int]) -> Callable[P, None]:
+    """Make a command of a function that returns an exit code: our errors become one message, never a traceback."""
+
+    @functools.wraps(run)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = run(*args, **kwargs)
+            sys.stdout.flush()
+        except IoiEvalError as error:
+            print(f"ioi-eval: {error}", file=sys.stderr)
+            code = FAILED if isinstance(error, SandboxError) else WRONG_CALL
+        except KeyboardInterrupt:
+            print("ioi-eval: interrupted", file=sys.stderr)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output has had enough (`| head`); nothing more can be said there, at exit neither.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = FAILED
+        raise typer.Exit(code)
+
+    return guarded

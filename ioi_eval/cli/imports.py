@@ -1,0 +1,60 @@
+"""`ioi-eval import cms` and `ioi-eval import tps`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ioi_eval.cli import options
+
+if TYPE_CHECKING:
+    from ioi_eval.importers.task import ImportedTask
+
+Year = Annotated[int, typer.Option("--year", metavar="Y", help="The contest's year; packages do not say.")]
+Day = Annotated[str | None, typer.Option("--day", metavar="D", help="The contest day, as it shall stand in the rows.")]
+
+
+def cms(
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="CMS export packages: zips or folders.")],
+    year: Year,
+    out: options.Out,
+    day: Day = None,
+) -> int:
+    """Turn official CMS export packages into rows.
+
+    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
+    """
+    from ioi_eval.importers.cms import import_package
+
+    return _write([import_package(package, year=year, day=day) for package in packages], out)
+
+
+def tps(
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="TPS task folders, with generated tests.")],
+    year: Year,
+    out: options.Out,
+    day: Day = None,
+) -> int:
+    """Turn TPS task folders into rows, with what they state of each solution in each subtask.
+
+    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
+    """
+    from ioi_eval.importers.tps import import_package
+
+    return _write([import_package(task, year=year, day=day) for task in tasks], out)
+
+
+def _write(tasks: list[ImportedTask], out: Path) -> int:
+    from ioi_eval.importers.rows_out import write_rows
+    from ioi_eval.report.terminal import printable
+
+    written = write_rows(tasks, out)
+    for task in tasks:
+        tests = {name for row in task.problem_rows for name in row["test_names"]}
+        print(f"{task.key}: {len(task.problem_rows)} subtasks, {len(tests)} tests, {len(task.solution_rows)} solutions")
+        for note in task.notes:
+            print(f"  {printable(note)}")
+    print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")
+    return 0

@@ -1,0 +1,58 @@
+"""`ioi-eval`: one file a command. Nothing heavy is imported here, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli.demo import demo
+from ioi_eval.cli.doctor import doctor
+from ioi_eval.cli.exits import command
+from ioi_eval.cli.imports import cms, tps
+from ioi_eval.cli.score import score
+from ioi_eval.cli.validate import validate
+from ioi_eval.version import __version__
+
+HELP = {"help_option_names": ["-h", "--help"]}
+
+# Neither colours nor boxes: rich costs 0.1 s and 30 MB, and logs want plain text.
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings=HELP,
+)
+imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
+
+app.command("score", context_settings=HELP)(command(score))
+app.command("validate", context_settings=HELP)(command(validate))
+app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
+imports.command("cms", context_settings=HELP)(command(cms))
+imports.command("tps", context_settings=HELP)(command(tps))
+app.command("doctor", context_settings=HELP)(command(doctor))
+app.command("demo", context_settings=HELP)(command(demo))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"ioi-eval {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Say what programs written for competitive-programming problems are worth.
+
+    Exit codes: 0 everything was judged; 1 something could not be; 2 the call or its data is wrong; 130 interrupted.
+    """
+
+
+def main() -> None:
+    """What the installed command calls."""
+    app(prog_name="ioi-eval")

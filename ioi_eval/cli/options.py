@@ -1,0 +1,41 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.model.terms import Isolation
+
+_SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hub id"
+
+Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {_SOURCE} (open-r1/ioi).")]
+Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {_SOURCE} (open-r1/ioi-test-cases).")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Jobs at once; the processors of this machine by default."),
+]
+IdColumn = Annotated[
+    str, typer.Option("--id-column", metavar="C", help="The column that names a submission within its problem.")
+]
+Years = Annotated[
+    list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")
+]
+ProblemIds = Annotated[
+    list[str] | None, typer.Option("--problem", metavar="ID", help="Only this problem; may be repeated.")
+]
+LeastIsolation = Annotated[
+    Isolation,
+    typer.Option("--isolation", help="The weakest isolation that is accepted; none is for trusted code only."),
+]
+Std = Annotated[
+    str | None,
+    typer.Option("--std", metavar="S", help="A C++ standard (gnu++20) for all, instead of each problem's own."),
+]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the results go; made if absent.")]
+Bar = Annotated[
+    bool | None,
+    typer.Option("--progress/--no-progress", help="A progress bar; on a terminal by default, else a line a minute."),
+]

@@ -1,0 +1,72 @@
+"""`ioi-eval score`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import options
+from ioi_eval.model.terms import Isolation
+
+
+def score(
+    dump: Annotated[str, typer.Argument(metavar="DUMP", help="The generations: a file, a folder, or a Hub id.")],
+    *,
+    problems: options.Problems,
+    tests: options.Tests,
+    out: options.Out,
+    workers: options.Workers = None,
+    id_column: options.IdColumn = "uuid",
+    year: options.Years = None,
+    problem: options.ProblemIds = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
+    ] = None,
+    no_resume: Annotated[
+        bool, typer.Option("--no-resume", help="Start over; the journal of earlier runs is kept beside the new one.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
+    ] = False,
+    no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
+    isolation: options.LeastIsolation = Isolation.REDUCED,
+    std: options.Std = None,
+    fix_includes: Annotated[
+        bool, typer.Option("--fix-includes", help="Put the includes in front that models forget; recorded.")
+    ] = False,
+    unscored_as: Annotated[
+        str, typer.Option("--unscored-as", metavar="null|zero", help="What stands for a score that is not known (JE).")
+    ] = "null",
+    progress: options.Bar = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be judged; judge nothing, write nothing to DIR.")
+    ] = False,
+) -> int:
+    """Score a dump of C++ programs in the embedded sandbox.
+
+    A run that was interrupted, or whose dump has grown, goes on where it stopped: start the same command again.
+    DIR gets results.jsonl (the dump's rows with scores), summary.json, report.md and the journal.
+    """
+    from ioi_eval.cli import scoring
+    from ioi_eval.pipeline import Selection
+
+    call = scoring.Call(
+        dump=dump,
+        problems=problems,
+        tests=tests,
+        out=Path(out),
+        workers=workers,
+        id_column=id_column,
+        selection=Selection(years=frozenset(year or ()), problems=frozenset(problem or ()), limit=limit),
+        resume=not no_resume,
+        retry_failed=retry_failed,
+        dedupe=not no_dedupe,
+        isolation=isolation,
+        std=std,
+        fix_includes=fix_includes,
+        unscored=scoring.unscored(unscored_as),
+        bar=progress,
+    )
+    return scoring.dry_run(call) if dry_run else scoring.score(call)

@@ -1,0 +1,192 @@
+"""Scoring a dump in the embedded sandbox: what `score` and `demo` do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.config import Environment, Policy
+from ioi_eval.errors import InputError
+from ioi_eval.journal import Index, Journal, peek
+from ioi_eval.model import Isolation, ProblemKey
+from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, plan, score_dump, survey
+from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.problems.ioi import ProblemSet, load_problems
+from ioi_eval.report.rows import Unscored
+from ioi_eval.report.terminal import terminal_report
+from ioi_eval.rows import Source, open_source
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the command line asks for; see `ioi-eval score --help`."""
+
+    dump: str
+    problems: str
+    tests: str
+    out: Path
+    workers: int | None = None
+    id_column: str = "uuid"
+    selection: Selection = field(default_factory=Selection)
+    resume: bool = True
+    retry_failed: bool = False
+    dedupe: bool = True
+    isolation: Isolation = Isolation.REDUCED
+    std: str | None = None
+    fix_includes: bool = False
+    unscored: Unscored = Unscored.NULL
+    bar: bool | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the journal and the summary."""
+        return {
+            "dump": self.dump,
+            "problems": self.problems,
+            "tests": self.tests,
+            "workers": self.slots,
+            "id_column": self.id_column,
+            "years": sorted(self.selection.years),
+            "problem_ids": sorted(self.selection.problems),
+            "limit": self.selection.limit,
+            "dedupe": self.dedupe,
+            "retry_failed": self.retry_failed,
+            "isolation": self.isolation,
+            "std": self.std,
+            "fix_includes": self.fix_includes,
+            "unscored_as": self.unscored,
+        }
+
+    @property
+    def slots(self) -> int:
+        """How many jobs run at once."""
+        return self.workers or len(os.sched_getaffinity(0))
+
+
+def unscored(text: str) -> Unscored:
+    """The value of `--unscored-as`."""
+    try:
+        return Unscored(text)
+    except ValueError:
+        raise InputError(f"--unscored-as {text}: must be null or zero") from None
+
+
+def score(call: Call) -> int:
+    """Score a dump and show the result.
+
+    Returns:
+        The exit code.
+    """
+    dump, problem_source, test_source = _open(call)
+    counts = survey(dump, call.selection)
+    with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
+        _tell(*journal.notes)
+        problems = _load(call, counts, problem_source, test_source)
+        outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
+    print(terminal_report(outcome.summary))
+    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
+    return outcome.exit_code
+
+
+def dry_run(call: Call) -> int:
+    """Say what `score` would judge.
+
+    Returns:
+        The exit code: 1 if some rows cannot be judged.
+    """
+    dump, problem_source, test_source = _open(call)
+    counts = survey(dump, call.selection)
+    index, notes = peek(call.out) if call.resume else (Index(), ())
+    _tell(*notes)
+    problems = _load(call, counts, problem_source, test_source)
+    planned = asyncio.run(_plan(call, dump, problems, index))
+    print(planned.describe())
+    return 1 if planned.refused.counts else 0
+
+
+def _open(call: Call) -> tuple[Source, Source, Source]:
+    return open_source(call.dump), open_source(call.problems, all_splits=True), open_source(call.tests)
+
+
+def _load(
+    call: Call, counts: Mapping[ProblemKey | None, int], problem_source: Source, test_source: Source
+) -> ProblemSet:
+    """The problems that the dump needs, and no others."""
+    needed = [key for key in counts if key is not None]
+    _tell(f"{sum(counts.values())} submissions to {len(needed)} problems; reading problems and tests")
+    return load_problems(
+        problem_source,
+        test_source,
+        BlobStore(Environment.read().cache),
+        years={key.year for key in needed},
+        ids={key.id for key in needed},
+        std=call.std,
+    )
+
+
+@asynccontextmanager
+async def embedded(slots: int, isolation: Isolation, std: str | None) -> AsyncIterator[Scorer]:
+    """A scorer on this machine; says in one line what that is.
+
+    Raises:
+        SetupError: no compiler, or not enough isolation.
+    """
+    environment = Environment.read()
+    async with LocalSandbox(slots=slots, isolation=isolation, compiler=environment.compiler) as sandbox:
+        (target,) = sandbox.targets()
+        why = f" ({sandbox.why_not_full})" if sandbox.why_not_full else ""
+        _tell(
+            f"embedded sandbox: isolation {target.isolation.value}{why}, {target.toolchain.version}, "
+            f"{target.slots} at once"
+        )
+        yield Scorer(sandbox, artifacts=ArtifactStore(environment.cache), policy=Policy(isolation=isolation, std=std))
+
+
+async def _score(call: Call, dump: Source, problems: ProblemSet, journal: Journal, rows: int) -> Outcome:
+    async with embedded(call.slots, call.isolation, call.std) as scorer:
+        return await score_dump(
+            call.out,
+            _intake(call, dump, problems, scorer),
+            scorer,
+            journal=journal,
+            settings=Settings(
+                workers=call.slots,
+                dedupe=call.dedupe,
+                retry_failed=call.retry_failed,
+                unscored=call.unscored,
+                options=call.as_dict(),
+            ),
+            progress=progress_for(rows, bar=call.bar),
+        )
+
+
+async def _plan(call: Call, dump: Source, problems: ProblemSet, index: Index) -> Plan:
+    async with embedded(call.slots, call.isolation, call.std) as scorer:
+        intake = _intake(call, dump, problems, scorer)
+        return await in_thread(plan, intake, index, dedupe=call.dedupe, retry_failed=call.retry_failed)
+
+
+def _intake(call: Call, dump: Source, problems: ProblemSet, scorer: Scorer) -> Intake:
+    return Intake(
+        dump,
+        call.selection,
+        problems,
+        fingerprint=scorer.fingerprint,
+        id_column=call.id_column,
+        with_includes=call.fix_includes,
+    )
+
+
+def _tell(*lines: str) -> None:
+    for line in lines:
+        print(f"ioi-eval: {line}", file=sys.stderr, flush=True)

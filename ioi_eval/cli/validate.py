@@ -1,0 +1,52 @@
+"""`ioi-eval validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import options
+from ioi_eval.model.terms import Isolation
+
+
+def validate(
+    solutions: Annotated[
+        str, typer.Argument(metavar="SOLUTIONS", help="Solutions with expected_subtasks, expected_total or expected.")
+    ],
+    *,
+    problems: options.Problems,
+    tests: options.Tests,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write validation.json and validation.md there.")
+    ] = None,
+    workers: options.Workers = None,
+    id_column: options.IdColumn = "uuid",
+    year: options.Years = None,
+    problem: options.ProblemIds = None,
+    isolation: options.LeastIsolation = Isolation.REDUCED,
+    std: options.Std = None,
+    progress: options.Bar = None,
+) -> int:
+    """Judge official solutions on every test and compare with what their authors state.
+
+    Exit code 1 if a statement is contradicted, or a solution could not be judged.
+    """
+    from ioi_eval.cli import validating
+
+    return validating.validate_solutions(
+        validating.Call(
+            solutions=solutions,
+            problems=problems,
+            tests=tests,
+            out=out,
+            workers=workers,
+            id_column=id_column,
+            years=frozenset(year or ()),
+            ids=frozenset(problem or ()),
+            isolation=isolation,
+            std=std,
+            bar=progress,
+        )
+    )

@@ -1,0 +1,85 @@
+"""Validating solutions in the embedded sandbox: what `validate` does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.scoring import embedded
+from ioi_eval.config import Environment
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Isolation
+from ioi_eval.pipeline.finish import replacing
+from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.report.validation import markdown_validation, terminal_validation
+from ioi_eval.rows import open_source
+from ioi_eval.validate import Reading, Validation, read_solutions, validate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the command line asks for; see `ioi-eval validate --help`."""
+
+    solutions: str
+    problems: str
+    tests: str
+    out: Path | None
+    workers: int | None
+    id_column: str
+    years: frozenset[int]
+    ids: frozenset[str]
+    isolation: Isolation
+    std: str | None
+    bar: bool | None
+
+
+def validate_solutions(call: Call) -> int:
+    """Validate and show what was found.
+
+    Returns:
+        The exit code.
+    """
+    solutions = open_source(call.solutions)
+    problems = load_problems(
+        open_source(call.problems, all_splits=True),
+        open_source(call.tests),
+        BlobStore(Environment.read().cache),
+        years=call.years or None,
+        ids=call.ids or None,
+        std=call.std,
+    )
+    reading = read_solutions(solutions, problems, id_column=call.id_column, years=call.years, ids=call.ids)
+    validation = asyncio.run(_validate(call, reading))
+    values = validation.as_dict()
+    print(terminal_validation(values))
+    if call.out is not None:
+        _write(call.out, values)
+        print(f"\nReport: {call.out / 'validation.md'}")
+    return 0 if validation.agrees else 1
+
+
+async def _validate(call: Call, reading: Reading) -> Validation:
+    slots = call.workers or len(os.sched_getaffinity(0))
+    progress = progress_for(len(reading.solutions), bar=call.bar)
+    try:
+        async with embedded(slots, call.isolation, call.std) as scorer:
+            return await validate(reading, scorer, workers=slots + 1, advance=progress.advance)
+    finally:
+        progress.close()
+
+
+def _write(directory: Path, values: dict[str, Any]) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f"{directory} cannot be made: {error.strerror}; choose another --out") from error
+    with replacing(directory / "validation.json") as file:
+        file.write(json.dumps(values, indent=2, ensure_ascii=False).encode() + b"\n")
+    with replacing(directory / "validation.md") as file:
+        file.write(markdown_validation(values).encode())

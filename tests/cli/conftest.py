@@ -1,0 +1,72 @@
+"""The command as users start it, and a task that is judged in a moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the task that the tests share
+
+from addition import COMMAND, PROBLEMS, TESTS, Ended, Start, Write
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """With a cache of the tests' own, in which the runner is compiled once."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
+    return {**kept, "IOI_EVAL_CACHE": str(tmp_path_factory.mktemp("cache"))}
+
+
+@pytest.fixture
+def start(environment: Mapping[str, str], tmp_path: Path) -> Start:
+    """Run `ioi-eval` with these arguments, in a directory of the test's own."""
+
+    def run(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ended:
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**environment, **(env or {})},
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write rows to a file of that name."""
+
+    def written(name: str, *rows: Mapping[str, Any]) -> Path:
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return path
+
+    return written
+
+
+@pytest.fixture
+def score(start: Start, write: Write) -> Start:
+    """Run `ioi-eval score` on a dump of the task, with what it needs, into `out`."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+
+    def run(dump: str | Path, *arguments: str | Path, **other: Any) -> Ended:
+        sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+        return start("score", dump, *sources, *arguments, **other)
+
+    return run
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Callable[[], list[dict[str, Any]]]:
+    """What `score` wrote."""
+    return lambda: [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]

@@ -1,0 +1,59 @@
+"""The command itself: help, version, exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from addition import COMMAND, Start
+
+from ioi_eval.version import __version__
+
+COMMANDS = (["score"], ["validate"], ["import"], ["import", "cms"], ["import", "tps"], ["doctor"], ["demo"])
+
+
+def test_help_names_all_commands(start: Start) -> None:
+    """And the exit codes."""
+    text = start("--help").stdout
+    for words in ("score", "validate", "import", "doctor", "demo", "Exit codes: 0"):
+        assert words in text
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_explains_itself(start: Start, command: list[str]) -> None:
+    """`--help` and `-h` are the same."""
+    ended = start(*command, "--help")
+    assert ended.returncode == 0
+    assert ended.stdout == start(*command, "-h").stdout
+    assert "Usage: ioi-eval" in ended.stdout
+
+
+def test_version(start: Start) -> None:
+    """One line."""
+    assert start("--version").stdout == f"ioi-eval {__version__}\n"
+
+
+def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
+    """As is none at all."""
+    assert start("scroe").returncode == 2
+    assert start().returncode in (0, 2)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """It answers in under 0.3 s for that reason."""
+    code = (
+        "import sys\nsys.argv = ['ioi-eval', 'score', '--help']\nfrom ioi_eval.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'asyncio', 'orjson', 'pyarrow', 'pandas', 'datasets', 'tqdm', 'rich', 'aiohttp', 'httpx', 'numpy'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == "[]\n"
+
+
+def test_a_reader_that_has_had_enough_is_no_error_of_ours(start: Start) -> None:
+    """`ioi-eval … | head` ends without a traceback."""
+    pipeline = f"{sys.executable} -c '{COMMAND[2]}' --help | true"
+    ended = subprocess.run(["bash", "-c", pipeline], capture_output=True, text=True, check=False)
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,326 @@
+"""`ioi-eval score`: real programs, compiled and run, and every kind of bad input with its message."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import (
+    COMMAND,
+    NARROW,
+    PROBLEMS,
+    RIGHT,
+    SLOW,
+    TESTS,
+    Start,
+    Write,
+    problem_row,
+    submission_row,
+)
+
+from ioi_eval.report.frame import load_results
+
+Results = Callable[[], list[dict[str, Any]]]
+
+
+def test_a_dump_is_scored(score: Start, write: Write, results: Results, tmp_path: Path) -> None:
+    """Right, wrong, slow, not compiling, no code, a copy: table, results, summary, report, exit code 0."""
+    dump = write(
+        "dump.jsonl",
+        submission_row("right"),
+        submission_row("narrow", NARROW, subtask="01-full"),
+        submission_row("slow", SLOW),
+        submission_row("typo", RIGHT.replace(";", "")),
+        submission_row("prose", None, generation="I would add the numbers."),
+        submission_row("fenced", None, generation=f"So:\n```cpp\n{RIGHT}```\n"),
+    )
+    ended = score(dump)
+    assert ended.returncode == 0, ended.stderr
+    assert [(r["uuid"], r["verdict"], r["total_score"]) for r in results()] == [
+        ("right", "AC", 100), ("narrow", "WA", 0), ("slow", "TLE", 0), ("typo", "CE", 0), ("prose", "NC", 0),
+        ("fenced", "AC", 100),
+    ]  # fmt: skip
+    by_id = {row["uuid"]: row for row in results()}
+    assert by_id["narrow"]["all_subtasks_results"][0]["status"] == "AC"
+    assert (by_id["narrow"]["target_subtask_score"], by_id["narrow"]["target_subtask_status"]) == (0, "WA")
+    assert "error: expected" in by_id["typo"]["compile_message"]
+    assert by_id["fenced"]["extraction"] == "fence:cpp"
+    assert "2024/add" in ended.stdout
+    assert "6 of 6 submissions scored" in ended.stdout
+    assert "out/report.md" in ended.stdout
+    assert "embedded sandbox: isolation" in ended.stderr
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["options"]["dump"] == str(dump)
+    assert load_results(tmp_path / "out")["total_score"].sum() == 200
+
+
+def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path) -> None:
+    """And what was added to the dump is judged, nothing else."""
+    dump = write("dump.jsonl", submission_row("a"))
+    assert score(dump).returncode == 0
+    first = (tmp_path / "out" / "results.jsonl").read_bytes()
+    assert score(dump).returncode == 0
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == first
+    write("dump.jsonl", submission_row("a"), submission_row("b", NARROW))
+    assert score(dump).returncode == 0
+    run = json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]
+    assert (run["resumed"], run["judged"]) == (1, 1)
+
+
+def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, write: Write, tmp_path: Path) -> None:
+    """Not even the directory."""
+    dump = write("dump.jsonl", submission_row("a"), submission_row("b"), submission_row("c", SLOW))
+    ended = score(dump, "--dry-run")
+    assert ended.returncode == 0
+    assert ended.stdout.splitlines()[2].split() == ["2024/add", "2", "1", "0"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_includes_are_mended_if_asked_for(score: Start, write: Write, results: Results) -> None:
+    """Recorded, and another judging than without."""
+    grader = '#include "add.h"\n' + RIGHT.replace("a + b", "add(a, b)")
+    files = [["graders/add.h", "long long add(long long a, long long b);\n"], ["graders/grader.cpp", grader]]
+    write("problems.jsonl", *(dict(row, grader_files=files) for row in PROBLEMS))
+    code = "long long add(long long a, long long b) { vector<long long> v = {a, b}; return v[0] + v[1]; }\n"
+    dump = write("dump.jsonl", submission_row("a", code))
+    assert score(dump).returncode == 0
+    assert results()[0]["verdict"] == "CE"
+    assert score(dump, "--fix-includes").returncode == 0
+    assert (results()[0]["verdict"], results()[0]["fixes"]) == ("AC", ["includes"])
+
+
+def test_the_standard_can_be_chosen(score: Start, write: Write, results: Results) -> None:
+    """`--std`; one that is none is refused."""
+    dump = write("dump.jsonl", submission_row("a", f"{RIGHT}static_assert(__cplusplus < 201703L);\n"))
+    assert score(dump).returncode == 0
+    assert results()[0]["verdict"] == "CE"
+    assert score(dump, "--std", "gnu++14").returncode == 0
+    assert results()[0]["verdict"] == "AC"
+    ended = score(dump, "--std", "gnu++99")
+    assert ended.returncode == 2
+    assert "gnu++99" in ended.stderr
+
+
+@pytest.mark.parametrize("missing", ["dump", "problems", "tests"])
+def test_a_missing_file_is_named(start: Start, write: Write, tmp_path: Path, missing: str) -> None:
+    """Before anything is written."""
+    files = {"dump": submission_row("a"), "problems": PROBLEMS[0], "tests": TESTS[0]}
+    for name, row in files.items():
+        if name != missing:
+            write(f"{name}.jsonl", row)
+    ended = start("score", "dump.jsonl", "--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+    assert ended.returncode == 2
+    assert f"there is no file or folder {missing}.jsonl" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"uuid": "x", ', "row 2: is not JSON"),
+        (b"[1, 2]\n", "row 2: is a JSON list, where an object with columns is needed"),
+        (b'{"uuid": "\xff"}\n', "row 2: is not valid UTF-8"),
+    ],
+    ids=["torn", "list", "encoding"],
+)
+def test_an_unreadable_row_ends_the_call(score: Start, write: Write, tmp_path: Path, line: bytes, words: str) -> None:
+    """With its line, before anything is judged."""
+    dump = write("dump.jsonl", submission_row("a"))
+    dump.write_bytes(dump.read_bytes() + line)
+    ended = score(dump)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_dump_is_named(score: Start, write: Write) -> None:
+    """Nobody wants to score nothing."""
+    ended = score(write("dump.jsonl"))
+    assert ended.returncode == 2
+    assert "dump.jsonl is empty: it has no rows" in ended.stderr
+
+
+def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
+    score: Start, write: Write, results: Results
+) -> None:
+    """Missing columns (with those that there are), unknown problem and year, ids given twice: exit code 1."""
+    rows: list[Mapping[str, Any]] = [
+        submission_row("good"),
+        {"uuid": "b", "code": RIGHT},
+        {"year": 2024, "problem_id": "add", "code": RIGHT, "name": "c"},
+        {"year": 2024, "problem_id": "add", "uuid": "d", "text": "?"},
+        submission_row("e", problem_id="ad"),
+        submission_row("f", year=2019),
+        submission_row("good", NARROW),
+    ]
+    ended = score(write("dump.jsonl", *rows))
+    assert ended.returncode == 1
+    for words in (
+        "row 2: problem_id is missing (a text is needed); the row has: uuid, code",
+        "row 3: uuid is missing; the row has: year, problem_id, code, name. Name another with --id-column",
+        "row 4: there is neither code nor generation; the row has: year, problem_id, uuid, text",
+        "unknown problem 2024/ad: it is not in --problems",
+        "unknown problem 2019/add: there are no problems of 2019",
+        "row 7: uuid 'good' of problem 2024/add stands in row 1 already",
+        "1 of 7 submissions scored",
+    ):
+        assert words in ended.stdout
+    assert [row["total_score"] for row in results()] == [100, *[None] * 6]
+    assert score("dump.jsonl", "--limit", "1").returncode == 0
+
+
+def test_another_id_column(score: Start, write: Write, results: Results) -> None:
+    """Numbers are ids too."""
+    row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7}
+    assert score(write("dump.jsonl", row), "--id-column", "sample").returncode == 0
+    assert results()[0]["sample"] == 7
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([problem_row("00-samples", 100, "0-01", "9-99")], "9-99"),
+        ([problem_row("00-samples", 100)], "subtask 00-samples has no tests: its test_names is empty"),
+        ([problem_row("00-samples", 100, "0-01", task_type="TwoSteps")], "TwoSteps"),
+        ([problem_row("00-samples", 100, "0-01", score_type="Sum")], "Sum"),
+    ],
+    ids=["absent test", "empty subtask", "task type", "score type"],
+)
+def test_a_problem_that_cannot_be_judged_rightly_is_not_judged(
+    score: Start, write: Write, results: Results, rows: list[Mapping[str, Any]], words: str
+) -> None:
+    """Named with the reason; never 0 points; other problems go on."""
+    whole = [dict(row, id="sum") for row in PROBLEMS]
+    write("problems.jsonl", *rows, *whole)
+    write("tests.jsonl", *TESTS, *(dict(row, problem_id="sum") for row in TESTS))
+    ended = score(write("dump.jsonl", submission_row("a"), submission_row("b", problem_id="sum")))
+    assert ended.returncode == 1, ended.stderr
+    assert words in ended.stdout
+    assert [(row["verdict"], row["total_score"]) for row in results()] == [(None, None), ("AC", 100)]
+
+
+@pytest.mark.xfail(reason="the scorer does not tell a refused program from none yet", strict=True)
+def test_a_program_of_50_mb_is_not_compiled(score: Start, write: Write, results: Results) -> None:
+    """CE that names the limit, and the rest is scored."""
+    dump = write("dump.jsonl", submission_row("huge", RIGHT + "// " + "x" * 50_000_000), submission_row("b"))
+    ended = score(dump)
+    assert ended.returncode == 0
+    assert [row["verdict"] for row in results()] == ["CE", "AC"]
+    assert "over our limit" in results()[0]["compile_message"]
+
+
+def test_no_compiler_is_a_set_up_error(score: Start, write: Write) -> None:
+    """It says what to install."""
+    ended = score(write("dump.jsonl", submission_row("a")), env={"CXX": "/nonexistent/g++"})
+    assert ended.returncode == 2
+    assert "/nonexistent/g++" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_no_bwrap_is_said_and_full_isolation_refused(score: Start, write: Write, tmp_path: Path) -> None:
+    """Reduced isolation is marked; asking for full refuses anything less."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    for name in ("g++", "setpriv", "as", "ld", "bash", "true"):
+        path = shutil.which(name)
+        if path:
+            (commands / name).symlink_to(path)
+    dump = write("dump.jsonl", submission_row("a"))
+    ended = score(dump, "--isolation", "full", env={"PATH": str(commands)})
+    assert ended.returncode == 2
+    assert "isolation 'full' is not to be had on this machine: bwrap is missing" in ended.stderr
+    ended = score(dump, env={"PATH": str(commands)})
+    assert "isolation reduced (bwrap is missing" in ended.stderr
+    if ended.returncode == 0:
+        assert json.loads((tmp_path / "out" / "summary.json").read_text())["isolation"] == {"reduced": 1}
+    else:  # this machine has no Landlock either
+        assert ended.returncode in (1, 2)
+
+
+def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
+    """The second says who is there."""
+    from ioi_eval.journal import Journal
+
+    with Journal(tmp_path / "out", options={}):
+        ended = score(write("dump.jsonl", submission_row("a")))
+    assert ended.returncode == 2
+    assert f"process {os.getpid()} on" in ended.stderr
+    assert score("dump.jsonl").returncode == 0
+
+
+@pytest.mark.root
+def test_a_full_disk_is_said_and_the_run_goes_on_later(score: Start, write: Write, tmp_path: Path) -> None:
+    """A real file system that is too small, then large enough."""
+    out = tmp_path / "out"
+    out.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", str(out)], check=False).returncode:
+        pytest.skip("may not mount a file system here")
+    try:
+        dump = write("dump.jsonl", *(submission_row(str(n), f"{RIGHT}// {n}\n") for n in range(6)))
+        ended = score(dump)
+        assert ended.returncode == 2
+        assert "No space left on device" in ended.stderr
+        assert "Traceback" not in ended.stderr
+        subprocess.run(["mount", "-o", "remount,size=1m", str(out)], check=True)
+        ended = score(dump)
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads((out / "summary.json").read_text())["this_run"]["resumed"] > 0
+    finally:
+        subprocess.run(["umount", str(out)], check=True)
+
+
+def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
+    score: Start, write: Write, results: Results, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    """130, with what was judged so far; nothing of that is judged again; no process is left."""
+    dump = write("dump.jsonl", submission_row("quick"), *(submission_row(str(n), f"{SLOW}// {n}\n") for n in range(40)))
+    arguments = ["--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1"]
+    child = subprocess.Popen(
+        [*COMMAND, "score", str(dump), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=dict(environment),
+    )
+    journal = tmp_path / "out" / "journal"
+    while not (journal.exists() and b" r " in journal.read_bytes()):
+        assert child.poll() is None
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    output, errors = child.communicate()
+    assert child.returncode == 130, errors
+    assert "Interrupted: writing what is there" in errors
+    assert "still to be judged: run the same command again" in output
+    done = len(results())
+    assert 1 <= done < 41
+    planned = score(dump, "--dry-run").stdout.splitlines()[2].split()
+    assert planned == ["2024/add", str(41 - done), "0", str(done)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--workers", "0"], "--workers"),
+        (["--limit", "-1"], "--limit"),
+        (["--isolation", "strong"], "strong"),
+        (["--unscored-as", "one"], "--unscored-as one: must be null or zero"),
+        (["--problem", "nil"], "has no row for --problem nil; it has 2024/add (1)"),
+        (["--year", "1999"], "has no row for --year 1999"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_a_wrong_call_is_2(score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str) -> None:
+    """What was wrong is named, and nothing is written."""
+    ended = score(write("dump.jsonl", submission_row("a")), *arguments)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert not (tmp_path / "out").exists()

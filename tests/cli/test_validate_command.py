@@ -1,0 +1,93 @@
+"""`ioi-eval validate`: agreements, disagreements with their evidence, wrong statements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
+
+
+@pytest.fixture
+def validate(start: Start, write: Write) -> Start:
+    """Run `ioi-eval validate` on solutions to the task."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+
+    def run(*rows: Mapping[str, Any]) -> Ended:
+        solutions = write("solutions.jsonl", *rows)
+        sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+        return start("validate", solutions, *sources)
+
+    return run
+
+
+def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
+    """Per subtask, of the whole, and the total; without an id the label is the name."""
+    labelled = {
+        "year": 2024,
+        "problem_id": "add",
+        "label": "correct/a.cpp",
+        "code": RIGHT,
+        "expected": "model_solution",
+    }
+    ended = validate(
+        labelled,
+        submission_row("narrow", NARROW, expected_subtasks={"00-samples": "AC", "01-full": "WA"}, expected_total=0),
+        submission_row("slow", SLOW, expected_subtasks={"00-samples": "FAILED"}, expected="time_limit"),
+        submission_row("silent", RIGHT + "\n"),
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "All 5 statements agree." in ended.stdout
+    assert "1 solutions state nothing" in ended.stdout
+    values = json.loads((tmp_path / "out" / "validation.json").read_text())
+    assert values["problems"] == {"2024/add": {"solutions": 3, "statements": 5, "agreements": 5}}
+    assert "All 5 statements agree." in (tmp_path / "out" / "validation.md").read_text()
+
+
+def test_disagreements_come_with_their_evidence(validate: Start, tmp_path: Path) -> None:
+    """Test, verdict, time, memory, the judge's words; exit code 1."""
+    ended = validate(
+        submission_row("narrow", NARROW, expected_subtasks={"00-samples": "AC", "01-full": "TLE"}, expected_total=50),
+        submission_row("right", RIGHT, expected="time_limit"),
+    )
+    assert ended.returncode == 1
+    assert "2024/add, narrow, subtask 01-full: stated TLE, seen WA\n  test 1-01: WA, 0.0" in ended.stdout
+    assert "MiB" in ended.stdout
+    assert "2024/add, narrow, (total): stated 50 points, seen 0 points" in ended.stdout
+    assert "2024/add, right, (whole): stated time_limit, seen 00-samples AC, 01-full AC" in ended.stdout
+    assert "3 of 4 statements disagree." in ended.stdout
+    assert "| 2024/add | narrow | 01-full | TLE | WA | test 1-01" in (tmp_path / "out" / "validation.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"expected": "excellent"}, "row 1: unknown expectation 'excellent'"),
+        ({"expected_subtasks": {"09-none": "AC"}}, "names 09-none, but problem 2024/add has the subtasks 00-samples"),
+        ({"expected_subtasks": "AC"}, "row 1: expected_subtasks must be an object"),
+        ({}, "states nothing to compare with"),
+    ],
+    ids=["label", "subtask", "shape", "nothing"],
+)
+def test_statements_that_make_no_sense(validate: Start, other: Mapping[str, Any], words: str) -> None:
+    """Before anything is judged."""
+    ended = validate(submission_row("a", **other))
+    assert ended.returncode == 2
+    assert words in ended.stderr
+
+
+def test_what_cannot_be_judged_is_no_agreement(validate: Start) -> None:
+    """Listed apart, and exit code 1."""
+    ended = validate(
+        submission_row("a", expected="correct"),
+        submission_row("b", problem_id="ad", expected="correct"),
+        submission_row("c", language="python", expected="correct"),
+    )
+    assert ended.returncode == 1
+    assert "row 2: unknown problem 2024/ad" in ended.stdout
+    assert "row 3: its language is python" in ended.stdout
+    assert "0 of 1 statements disagree; 2 solutions were not judged." in ended.stdout
