@@ -32,6 +32,7 @@ namespace comparators {
 constexpr size_t kLongestNumber = 1 << 20;  // a longer token is text
 constexpr int kLargestExponent = 400;       // beyond it a token is text; doubles end at 308
 constexpr size_t kShown = 60;               // bytes of each file that a message shows
+constexpr size_t kBuffer = 1 << 16;
 
 enum class Rule { Exact, Lines, Tokens, Float, CaseInsensitive, UnorderedLines };
 
@@ -203,6 +204,80 @@ inline bool is_blank(int c) { return c == ' ' || c == '\t' || c == '\v' || c == 
 inline bool is_space(int c) { return is_blank(c) || c == '\n'; }
 inline int lower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
+class Reader {
+ public:
+  explicit Reader(int fd) : fd_(fd) {}
+
+  // The byte here, or kEnd.
+  int peek() {
+    if (at_ == filled_ && !fill()) return kEnd;
+    return static_cast<unsigned char>(buffer_[at_]);
+  }
+  void skip() {
+    if (peek() != kEnd) at_++;
+  }
+  int next() {
+    int c = peek();
+    skip();
+    return c;
+  }
+  void skip_blanks() {
+    while (is_blank(peek())) at_++;
+  }
+  void skip_spaces() {
+    while (is_space(peek())) at_++;
+  }
+  // Whether nothing but blanks and newlines is left. They are skipped.
+  bool only_spaces_left() {
+    skip_spaces();
+    return peek() == kEnd;
+  }
+
+  // Skips what both files have in common here.
+  static void skip_common(Reader& a, Reader& b) {
+    while (a.peek() != kEnd && b.peek() != kEnd) {
+      size_t both = std::min(a.filled_ - a.at_, b.filled_ - b.at_), same = both;
+      const char *p = a.buffer_ + a.at_, *q = b.buffer_ + b.at_;
+      if (memcmp(p, q, both) != 0) same = static_cast<size_t>(std::mismatch(p, p + both, q).first - p);
+      a.at_ += same;
+      b.at_ += same;
+      if (same < both) return;
+    }
+  }
+
+  uint64_t offset() const { return base_ + at_; }
+  // Goes to an offset, cheaply if it is near.
+  void seek(uint64_t offset) {
+    if (offset < base_ || offset > base_ + filled_) {
+      base_ = offset;
+      filled_ = 0;
+    }
+    at_ = offset - base_;
+  }
+
+  int error() const { return error_; }
+
+ private:
+  bool fill() {
+    base_ += filled_;
+    at_ = filled_ = 0;
+    ssize_t n;
+    do n = pread(fd_, buffer_, sizeof buffer_, static_cast<off_t>(base_));
+    while (n < 0 && errno == EINTR);
+    if (n < 0) error_ = errno;
+    if (n > 0) filled_ = static_cast<size_t>(n);
+    return filled_ > 0;
+  }
+
+  int fd_;
+  int error_ = 0;
+  uint64_t base_ = 0;
+  size_t at_ = 0, filled_ = 0;
+  char buffer_[kBuffer];
+};
+
+// ---------------------------------------------------------------------------------------------------- words
+
 inline void append_printable(std::string& shown, int c) {
   static const char kHex[] = "0123456789abcdef";
   if (c == '\\' || c == '"') {
@@ -219,132 +294,42 @@ inline void append_printable(std::string& shown, int c) {
   }
 }
 
-class Reader {
- public:
-  explicit Reader(int fd) : fd_(fd) {}
-
-  // The byte here, or kEnd.
-  int peek() {
-    if (at_ == filled_ && !fill()) return kEnd;
-    return static_cast<unsigned char>(buffer_[at_]);
+// What stands at an offset, in quotes: from the beginning of its line where that is near. Counts the lines before it.
+inline std::string around(Reader& file, uint64_t here, uint64_t& line) {
+  uint64_t line_start = 0;
+  line = 1;
+  file.seek(0);
+  while (file.offset() < here) {
+    if (file.next() != '\n') continue;
+    line++;
+    line_start = file.offset();
   }
-  void skip() {
-    if (peek() == kEnd) return;
-    if (buffer_[at_++] == '\n') {
-      line_++;
-      line_start_ = offset();
-    }
+  if (file.peek() == kEnd) return "the end";
+  uint64_t from = here - line_start > kShown / 2 ? here - kShown / 4 : line_start;
+  std::string shown = from > line_start ? "\"..." : "\"";
+  file.seek(from);
+  for (size_t i = 0; i < kShown; i++) {
+    int c = file.peek();
+    if (c == kEnd || (c == '\n' && file.offset() >= here)) return shown + "\"";
+    append_printable(shown, file.next());
   }
-  int next() {
-    int c = peek();
-    skip();
-    return c;
-  }
-  void skip_blanks() {
-    while (is_blank(peek())) skip();
-  }
-  void skip_spaces() {
-    while (is_space(peek())) skip();
-  }
-  // Whether nothing but blanks and newlines is left. They are skipped.
-  bool only_spaces_left() {
-    skip_spaces();
-    return peek() == kEnd;
-  }
-
-  // Skips what both files have in common here.
-  static void skip_common(Reader& a, Reader& b) {
-    while (a.peek() != kEnd && b.peek() != kEnd) {
-      size_t both = std::min(a.filled_ - a.at_, b.filled_ - b.at_), same = both;
-      const char *p = a.buffer_ + a.at_, *q = b.buffer_ + b.at_;
-      if (memcmp(p, q, both) != 0) same = static_cast<size_t>(std::mismatch(p, p + both, q).first - p);
-      a.advance(same);
-      b.advance(same);
-      if (same < both) return;
-    }
-  }
-
-  // A place to come back to, cheaply if it is near.
-  struct Mark {
-    uint64_t offset = 0, line = 1, line_start = 0;
-  };
-  Mark mark() const { return {offset(), line_, line_start_}; }
-  void seek(const Mark& mark) {
-    if (mark.offset < base_ || mark.offset > base_ + filled_) {
-      base_ = mark.offset;
-      filled_ = 0;
-    }
-    at_ = mark.offset - base_;
-    line_ = mark.line;
-    line_start_ = mark.line_start;
-  }
-
-  int error() const { return error_; }
-  uint64_t line() const { return line_; }
-
-  // What stands around the present byte, in quotes; from its line's beginning where that is near.
-  std::string around() const {
-    uint64_t here = offset();
-    // Far into a long line its beginning would not help.
-    uint64_t from = here - line_start_ > kShown / 2 ? here - kShown / 4 : line_start_;
-    char bytes[kShown];
-    ssize_t n = pread(fd_, bytes, sizeof bytes, static_cast<off_t>(from));
-    std::string shown = from > line_start_ ? "\"..." : "\"";
-    bool whole = n < static_cast<ssize_t>(sizeof bytes);
-    for (ssize_t i = 0; i < n; i++) {
-      unsigned char c = static_cast<unsigned char>(bytes[i]);
-      if (c == '\n' && from + static_cast<uint64_t>(i) >= here) {
-        whole = true;
-        break;
-      }
-      append_printable(shown, c);
-    }
-    return shown + (whole ? "\"" : "...\"");
-  }
-
- private:
-  uint64_t offset() const { return base_ + at_; }
-
-  void advance(size_t bytes) {
-    const char* from = buffer_ + at_;
-    const void* newline = memrchr(from, '\n', bytes);
-    if (newline) {
-      line_ += static_cast<uint64_t>(std::count(from, from + bytes, '\n'));
-      line_start_ = base_ + static_cast<uint64_t>(static_cast<const char*>(newline) - buffer_) + 1;
-    }
-    at_ += bytes;
-  }
-
-  bool fill() {
-    base_ += filled_;
-    at_ = filled_ = 0;
-    ssize_t n;
-    do n = pread(fd_, buffer_, sizeof buffer_, static_cast<off_t>(base_));
-    while (n < 0 && errno == EINTR);
-    if (n < 0) error_ = errno;
-    if (n > 0) filled_ = static_cast<size_t>(n);
-    return filled_ > 0;
-  }
-
-  int fd_;
-  int error_ = 0;
-  uint64_t base_ = 0, line_ = 1, line_start_ = 0;
-  size_t at_ = 0, filled_ = 0;
-  char buffer_[8192];
-};
-
-// ---------------------------------------------------------------------------------------------------- rules
+  return shown + "...\"";
+}
 
 // Where two files part, in words. The readers stand at the first byte that differs, or at a token's beginning.
 inline std::string difference(Reader& output, Reader& answer) {
-  auto side = [](Reader& file) { return file.peek() == kEnd ? std::string("the end") : file.around(); };
-  return "line " + std::to_string(output.line()) + ": expected " + side(answer) + ", found " + side(output);
+  uint64_t line, ignored;
+  std::string found = around(output, output.offset(), line);
+  std::string expected = around(answer, answer.offset(), ignored);
+  return "line " + std::to_string(line) + ": expected " + expected + ", found " + found;
 }
+
+// ---------------------------------------------------------------------------------------------------- rules
 
 // Whether nothing but blanks and newlines is left in both. If something is, the readers stay where they are, so that
 // the message shows where the difference begins.
 inline bool both_only_spaces(Reader& output, Reader& answer) {
-  Reader::Mark a = output.mark(), b = answer.mark();
+  uint64_t a = output.offset(), b = answer.offset();
   if (output.only_spaces_left() && answer.only_spaces_left()) return true;
   output.seek(a);
   answer.seek(b);
@@ -369,7 +354,7 @@ inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
       answer.skip();
       continue;
     }
-    Reader::Mark output_here = output.mark(), answer_here = answer.mark();
+    uint64_t output_here = output.offset(), answer_here = answer.offset();
     output.skip_blanks();
     answer.skip_blanks();
     if (output.peek() == '\n' && answer.peek() == '\n') continue;
@@ -425,7 +410,7 @@ inline bool compare_tokens(Reader& output, Reader& answer, const Spec& spec) {
     output.skip_spaces();
     answer.skip_spaces();
     if (output.peek() == kEnd || answer.peek() == kEnd) return output.peek() == answer.peek();
-    Reader::Mark output_here = output.mark(), answer_here = answer.mark();
+    uint64_t output_here = output.offset(), answer_here = answer.offset();
     read_tokens(output, answer, numbers, pair);
     if (pair.same || (numbers && near(pair, spec))) continue;
     output.seek(output_here);
@@ -451,7 +436,7 @@ class LineBag {
   void collect() {
     text_.reserve(bytes_);
     starts_.reserve(lines_);
-    file_.seek(Reader::Mark());
+    file_.seek(0);
     bool fresh = true;
     each_byte([&](int c) {
       if (fresh) starts_.push_back(text_.size());
@@ -479,7 +464,7 @@ class LineBag {
   void each_byte(Take take) {
     bool inside = false;
     for (;;) {
-      Reader::Mark here = file_.mark();
+      uint64_t here = file_.offset();
       file_.skip_blanks();
       int c = file_.peek();
       if (c == '\n' || c == kEnd) {
