@@ -1,0 +1,82 @@
+"""Anonymous memory of scoring a dump of 100,000 generations with a year's worth of tests (800 MB), all generated.
+
+Most rows are copies of a few programs, so that the run takes minutes: what is measured is what rows and tests cost,
+not compilers. Anonymous memory is what the process cannot give back (`RssAnon`), read ten times a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROWS = 100_000
+TEST_BYTES = 800 * 1000 * 1000
+TESTS = 200
+PROGRAM = '#include <cstdio>\nint main() {{ std::puts("{number}"); }}\n'
+
+
+def write_inputs(directory: Path, rows: int) -> None:
+    """A dump, a problem and its tests."""
+    rng = random.Random(1)
+    names = [f"{number:03}" for number in range(TESTS)]
+    config = json.dumps({"task_type": "Batch", "task_type_parameters_Batch_compilation": "alone"})
+    problem = {
+        "year": 2024, "day": "1", "id": "large", "name": "Large", "subtask": "01", "score": 100, "score_precision": 2,
+        "time_limit": 1.0, "memory_limit": 1 << 28, "task_type": "Batch", "test_names": names, "statement": "",
+        "starting_code": "", "grader_files": [["graders/grader_config.json", config]],
+    }  # fmt: skip
+    (directory / "problems.jsonl").write_text(json.dumps(problem) + "\n")
+    line = " ".join(str(rng.randrange(10**9)) for _ in range(1000)) + "\n"
+    with (directory / "tests.jsonl").open("w") as file:
+        for name in names:
+            body = name + line * (TEST_BYTES // TESTS // len(line))
+            row = {"year": 2024, "day": "1", "problem_name": "Large", "problem_id": "large", "test_name": name}
+            file.write(json.dumps(row | {"test_input": body, "test_output": "1\n"}) + "\n")
+    prose = "Let us think about this problem. " * 60
+    with (directory / "dump.jsonl").open("w") as file:
+        for number in range(rows):
+            code = PROGRAM.format(number=number % 20)
+            row = {"uuid": f"row-{number}", "year": 2024, "problem_id": "large", "target_subtask": "01"}
+            file.write(json.dumps(row | {"generation": f"{prose}\n```cpp\n{code}```\n"}) + "\n")
+
+
+def anonymous_mb(pid: int) -> float:
+    """`RssAnon` of a process in MB; 0 once it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    line = next((line for line in status.splitlines() if line.startswith("RssAnon")), "RssAnon: 0 kB")
+    return int(line.split()[1]) / 1000
+
+
+def main() -> None:
+    """Generate, score, watch."""
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
+        directory = Path(name)
+        write_inputs(directory, rows)
+        sources = [str(directory / f"{part}.jsonl") for part in ("dump", "problems", "tests")]
+        command = ["ioi-eval", "score", sources[0], "--problems", sources[1], "--tests", sources[2]]
+        environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
+        started, peak = time.monotonic(), 0.0
+        process = subprocess.Popen(
+            [*command, "--out", str(directory / "out")], env=environment, stdout=subprocess.DEVNULL
+        )
+        while process.poll() is None:
+            peak = max(peak, anonymous_mb(process.pid))
+            time.sleep(0.1)
+        seconds = time.monotonic() - started
+        written = sum(1 for _ in (directory / "out" / "results.jsonl").open())
+    print(f"{written} rows in {seconds:.0f} s, exit code {process.returncode}")
+    print(f"anonymous memory {peak:.0f} MB at most (bound 300)")
+
+
+if __name__ == "__main__":
+    main()

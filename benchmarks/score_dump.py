@@ -1,0 +1,60 @@
+"""Wall clock of scoring a dump, against the CPU time that it cannot do without.
+
+The least there is to do: compile each distinct program once, run and check the tests that can still matter, on all
+cores. What is above that is ours. Programs that sleep until the idle rule stops them use wall clock without CPU; that
+time is shown, and counted as needed, as no judge can shorten it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from ioi_eval import sample
+
+
+def main() -> None:
+    """Score twice, so that the second run finds the problems' own programs compiled; print the second."""
+    sources = sys.argv[1:] or [str(sample.dump()), str(sample.problems()), str(sample.tests())]
+    dump, problems, tests = sources[:3]
+    options = sources[3:]
+    with tempfile.TemporaryDirectory() as directory:
+        for name in ("warm-up", "measured"):
+            out = Path(directory) / name
+            command = ["ioi-eval", "score", dump, "--problems", problems, "--tests", tests, "--out", str(out), *options]
+            started = time.monotonic()
+            subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wall_s = time.monotonic() - started
+        summary = json.loads((out / "summary.json").read_text())
+        idle_s = sum(_idle_s(json.loads(line)) for line in (out / "results.jsonl").open())
+    cpu = summary["this_run"]["cpu_s"]
+    cores = len(os.sched_getaffinity(0))
+    needed_s = (sum(cpu.values()) + idle_s) / cores
+    print(
+        f"submissions    {summary['this_run']['judged']} judged, {summary['this_run']['copies']} copies, {cores} cores"
+    )
+    print("CPU            " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in cpu.items()))
+    print(f"idle programs  {idle_s:.2f} s")
+    print(f"wall clock     {wall_s:.2f} s, of which {wall_s - needed_s:.2f} s ours (start of Python included)")
+    print(f"ratio          {wall_s / needed_s:.2f}   (bound 1.25)")
+
+
+def _idle_s(row: dict[str, object]) -> float:
+    """The wall clock that a row's tests spent asleep: of those that the idle rule stopped."""
+    if row.get("duplicate_of"):
+        return 0.0
+    tests = {
+        test["test_name"]: test
+        for subtask in row.get("all_subtasks_results") or ()  # type: ignore[attr-defined]
+        for test in subtask["test_results"]
+    }
+    return sum(test["wall_s"] - (test["time_s"] or 0) for test in tests.values() if test.get("limit") == "idle")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+"""How long `ioi-eval --help` takes."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import time
+
+if __name__ == "__main__":
+    times = []
+    for _ in range(10):
+        started = time.monotonic()
+        subprocess.run(["ioi-eval", "--help"], check=True, stdout=subprocess.DEVNULL)
+        times.append(time.monotonic() - started)
+    print(f"{statistics.median(times):.2f} s (10 runs: {min(times):.2f}-{max(times):.2f}; bound 0.3)")
