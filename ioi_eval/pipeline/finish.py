@@ -57,7 +57,7 @@ def write_results(directory: Path, intake: Intake, ledger: Ledger, *, unscored: 
                 result=found.result,
                 duplicate_of=found.duplicate_of,
             )
-            summary.add(judged)
+            summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
             row = result_row(entry.row.values, judged, target_subtask=entry.target_subtask, unscored=unscored)
             file.write(to_json(row))
     return summary

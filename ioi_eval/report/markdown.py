@@ -57,7 +57,7 @@ def _contests(summary: Mapping[str, Any]) -> str:
             str(c["year"]),
             str(c["problems"]),
             f"{points(c['all_submissions_score'])}/{points(c['points'])}",
-            points(c.get("limit_50_score")),
+            f"{points(c['limit_50_score'])}/{points(c['points'])}",
         )
         for c in summary["contests"]
     ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.model import ProblemKey, Verdict
+from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
 from ioi_eval.report.tally import CpuSplit, ProblemTally
 from ioi_eval.scores import pass_at_k
@@ -104,13 +105,19 @@ class Summary:
         self._attempted: Counter[str] = Counter()
         self._cpu = CpuSplit()
 
-    def add(self, judged: Judged) -> None:
-        """Take in a submission."""
+    def add(self, judged: Judged, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
+        """Take in a submission.
+
+        Args:
+            judged: what became of it.
+            row: the dump's.
+            target_subtask: the subtask that it was written for, if the dump tells.
+        """
         result = judged.result
         tally = self._problems.get(result.problem)
         if tally is None:
             tally = self._problems[result.problem] = ProblemTally(problem=judged.problem)
-        tally.add(result)
+        tally.add(result, LightRow(row, judged.problem, result, target_subtask))
         self._extraction[judged.submission.extraction] += 1
         if result.score is None and len(self._undecided) < EXAMPLES:
             self._undecided.append(
@@ -195,6 +202,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
         "best_score": tally.best,
         "best_submission": tally.best_submission,
         "all_submissions_score": tally.best_together,
+        "limit_50_score": tally.best_of_50,
         "subtasks": [
             {
                 "subtask": subtask.name,
@@ -224,6 +232,7 @@ def _contests(tallies: Iterable[ProblemTally]) -> list[dict[str, Any]]:
             "problems": len(group),
             "points": math.fsum(tally.points for tally in group),
             "all_submissions_score": math.fsum(tally.best_together for tally in group),
+            "limit_50_score": math.fsum(tally.best_of_50 for tally in group),
             "undecided": sum(tally.undecided for tally in group),
         }
         for year, group in years.items()

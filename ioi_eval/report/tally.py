@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ioi_eval.model import Problem, SubmissionResult, Verdict
+from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.rows import distinct_outcomes
 
 
@@ -75,12 +76,14 @@ class ProblemTally:
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     subtasks: dict[str, SubtaskTally] = field(default_factory=dict)
+    rows: list[LightRow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.subtasks = {subtask.name: SubtaskTally() for subtask in self.problem.subtasks}
 
-    def add(self, result: SubmissionResult) -> None:
+    def add(self, result: SubmissionResult, row: LightRow) -> None:
         """Take in one submission."""
+        self.rows.append(row)
         self.submissions += 1
         self.verdicts[result.verdict] += 1
         self.solved += result.verdict is Verdict.AC
@@ -103,6 +106,11 @@ class ProblemTally:
         Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
         """
         return self.points_of({name: tally.score or 0.0 for name, tally in self.subtasks.items()})
+
+    @property
+    def best_of_50(self) -> float:
+        """The same over the 50 that a contestant would hand in."""
+        return limited_score(self.rows)
 
     def points_of(self, scores: dict[str, float]) -> float:
         """Subtask scores to points, rounded once."""

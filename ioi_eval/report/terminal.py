@@ -50,7 +50,7 @@ def problem_cells(problem: Mapping[str, Any]) -> list[str]:
         str(problem["submissions"]),
         f"{points(problem['best_score'])}/{full}",
         f"{points(problem['all_submissions_score'])}{'?' if problem['undecided'] else ''}/{full}",
-        *((f"{points(problem['limit_50_score'])}/{full}",) if problem.get("limit_50_score") is not None else ("–",)),
+        f"{points(problem['limit_50_score'])}/{full}",
         subtasks,
         verdicts,
     ]
@@ -67,11 +67,10 @@ def _problems(summary: Mapping[str, Any]) -> str:
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
     for contest in summary["contests"]:
         if contest["problems"] > 1:
-            limited = contest.get("limit_50_score")
+            every, limited = points(contest["all_submissions_score"]), points(contest["limit_50_score"])
             yield (
-                f"{contest['year']}: {points(contest['all_submissions_score'])} of {points(contest['points'])} points "
-                f"on {contest['problems']} problems with all submissions"
-                + ("" if limited is None else f", {points(limited)} with 50 a problem")
+                f"{contest['year']}: {every} of {points(contest['points'])} points on {contest['problems']} problems "
+                f"with all submissions, {limited} with 50 each"
             )
 
 

@@ -72,7 +72,7 @@ def add(summary: Summary, of: Problem, name: str, *scores: float | None) -> None
     }
     submission = Submission(id=name, problem=of.key, code="x")
     result = submission_result(of, submission, CompileOutcome(verdict=None, cpu_ms=200), outcomes, target="local")
-    summary.add(Judged(problem=of, submission=submission, fingerprint="f", result=result))
+    summary.add(Judged(problem=of, submission=submission, fingerprint="f", result=result), {}, target_subtask="b")
 
 
 def example() -> dict[str, Any]:
@@ -135,7 +135,7 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
         "1 not scored, as judging failed (JE):\n  t1 (2024/tree): test 2: checker crashed",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
         "2 still to be judged: run the same command again",
-        "2024: 110 of 200 points on 2 problems",
+        "2024: 110 of 200 points on 2 problems with all submissions, 110 with 50 each",
         "an unfinished record dropped",
     ):
         assert words in text

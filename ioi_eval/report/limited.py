@@ -1,0 +1,85 @@
+"""What a problem's submissions are worth where only 50 of them count.
+
+`selection` reads result rows; a problem may have a hundred thousand, with their generations. Here a row is what
+`selection` looks at and nothing else, in about 250 bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ioi_eval.model import Problem, SubmissionResult, Verdict
+from ioi_eval.selection import select, selected_score
+
+_COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
+_TOKENS = ("output_tokens", "completion_tokens")
+
+
+class LightRow(Mapping[str, Any]):
+    """A result row of which only scores, target and length are kept.
+
+    Args:
+        row: the dump's.
+        problem: what the submission is for.
+        result: what became of it.
+        target_subtask: the subtask that it was written for.
+    """
+
+    __slots__ = ("_compiles", "_length", "_problem", "_scores", "_target")
+
+    def __init__(
+        self, row: Mapping[str, Any], problem: Problem, result: SubmissionResult, target_subtask: str | None
+    ) -> None:
+        self._problem = problem
+        self._compiles = result.compile.verdict is None
+        self._length = _length(row)
+        self._scores = array("d", (math.nan if s.score is None else s.score for s in result.subtasks)).tobytes()
+        self._target = next((s.name for s in problem.subtasks if s.name == target_subtask), None)
+
+    def __getitem__(self, column: str) -> Any:
+        if column == "all_subtasks_results":
+            return self._results()
+        if column == "metadata":
+            return {"completion_tokens": self._length}
+        return {"target_subtask": self._target, "code_compiles": self._compiles}[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COLUMNS)
+
+    def __len__(self) -> int:
+        return len(_COLUMNS)
+
+    def _results(self) -> list[dict[str, Any]]:
+        scores = array("d")
+        scores.frombytes(self._scores)
+        precision = self._problem.score_precision
+        return [
+            {
+                "subtask": subtask.name,
+                "score": None if math.isnan(score) else score,
+                "weighted_score": None if math.isnan(score) else round(score * subtask.points, precision),
+                "status": Verdict.AC if score == 1.0 else Verdict.PA,
+            }
+            for subtask, score in zip(self._problem.subtasks, scores, strict=True)
+        ]
+
+
+def limited_score(rows: list[LightRow]) -> float:
+    """The points that the 50 submissions of a contestant would reach, who does not know their scores."""
+    return selected_score(rows, select(rows))
+
+
+def _length(row: Mapping[str, Any]) -> float:
+    """How long the model thought: in tokens where the row tells, else in characters."""
+    metadata = row.get("metadata")
+    if isinstance(metadata, Mapping):
+        for holder in (metadata.get("usage"), metadata):
+            if isinstance(holder, Mapping):
+                for column in _TOKENS:
+                    if isinstance(holder.get(column), int | float):
+                        return float(holder[column])
+    generation = row.get("generation")
+    return float(len(generation)) if isinstance(generation, str) else 0.0
