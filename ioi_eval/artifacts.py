@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import stat
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from ioi_eval.cache_directory import make_private_directory
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 
@@ -74,35 +74,6 @@ class ArtifactStore:
                 f"cannot write to the cache {path.parent}: {error.strerror}; free space, or set IOI_EVAL_CACHE"
             ) from error
         return Blob(path=path, size=len(content), sha256=digest)
-
-
-def make_private_directory(directory: Path) -> None:
-    """Make a directory of the cache, writable by its owner only whatever the umask; or check it if it is there.
-
-    Raises:
-        SetupError: it cannot be made, or others could put things into it.
-    """
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        directory.mkdir(mode=0o755, exist_ok=True)
-    except OSError as error:
-        raise SetupError(
-            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE"
-        ) from error
-    refuse_if_writable_by_others(directory)
-
-
-def refuse_if_writable_by_others(directory: Path) -> None:
-    """Whoever can write to the cache can replace a checker: so only its owner may.
-
-    Raises:
-        SetupError: the directory belongs to somebody else, or group or others may write to it.
-    """
-    status = directory.stat()
-    if status.st_uid not in (os.geteuid(), 0):
-        raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise SetupError(f"others may write to the cache directory {directory}; chmod go-w it, or set IOI_EVAL_CACHE")
 
 
 def _write_atomically(path: Path, content: bytes, mode: int) -> None:

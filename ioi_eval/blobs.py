@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from ioi_eval.cache_directory import make_private_directory
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Blob
 
@@ -133,25 +133,3 @@ def _write_error(root: Path, error: OSError) -> SetupError:
             f"no room for test data in {root}: {error.strerror}; free space, or set IOI_EVAL_CACHE to another disk"
         )
     return SetupError(f"cannot write test data to {root}: {error.strerror}; set IOI_EVAL_CACHE to a place that can be")
-
-
-def make_private_directory(directory: Path) -> None:
-    """Make a directory of the cache that only its owner writes to, or check the one that is there.
-
-    Whoever can write to the cache can replace an expected output.
-
-    Raises:
-        SetupError: it cannot be made, belongs to somebody else, or others may write to it.
-    """
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        directory.mkdir(mode=0o755, exist_ok=True)
-        status = directory.stat()
-    except OSError as error:
-        raise SetupError(
-            f"the cache directory {directory} cannot be made: {error.strerror}; set IOI_EVAL_CACHE"
-        ) from error
-    if status.st_uid not in (os.geteuid(), 0):
-        raise SetupError(f"the cache directory {directory} belongs to another user; set IOI_EVAL_CACHE to one of yours")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise SetupError(f"others may write to the cache directory {directory}; chmod go-w it, or set IOI_EVAL_CACHE")

@@ -41,6 +41,7 @@ class Fingerprints:
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
                 submission.extraction,
+                submission.refused,
                 submission.fixes,
                 known[1],
                 self._policy,

@@ -21,9 +21,6 @@ from ioi_eval.sandbox import Sandbox, Target
 ATTEMPTS = 3
 """How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
 
-_JUDGE_STD = "gnu++17"
-"""For checkers and managers. Source: what official packages of IOI 2020 to 2024 are written for."""
-
 
 class ProblemProgramError(SandboxError):
     """A program of the problem's own (grader, checker, manager) does not compile. Final: the package is at fault."""
@@ -85,8 +82,8 @@ class Builder:
         return ProblemPrograms(
             runner=runner,
             objects=await self._objects(problem, runner, target),
-            checker=await self._judge_program("checker", problem.checker, problem.checker_files, runner, target),
-            manager=await self._judge_program("manager", problem.manager, problem.manager_files, runner, target),
+            checker=await self._judge_program("checker", problem, runner, target),
+            manager=await self._judge_program("manager", problem, runner, target),
         )
 
     async def compile(
@@ -114,14 +111,17 @@ class Builder:
             return ()
         return tuple([(name, await self._kept(recipe, name, runner, target)) for name in recipe.artifacts])
 
-    async def _judge_program(
-        self, what: str, source: SourceFile | None, beside: tuple[SourceFile, ...], runner: Content, target: Target
-    ) -> Content | None:
+    async def _judge_program(self, what: str, problem: Problem, runner: Content, target: Target) -> Content | None:
+        """A checker or manager, ready to start, compiled to the standard of its contest; a script as it is."""
+        source, beside = {
+            "checker": (problem.checker, problem.checker_files),
+            "manager": (problem.manager, problem.manager_files),
+        }[what]
         if source is None:
             return None
         if not compiling.is_compiled(source):
             return source.content
-        recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=_JUDGE_STD)
+        recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=problem.cxx_std)
         return await self._kept(recipe, what, runner, target)
 
     async def _kept(self, recipe: compiling.Recipe, name: str, runner: Content, target: Target) -> Blob:

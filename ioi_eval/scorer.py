@@ -78,6 +78,8 @@ class Scorer:
         target = self._target()
         if submission.code is None:
             outcome = CompileOutcome(verdict=Verdict.NC, message="no code found")
+            if submission.refused:
+                outcome = CompileOutcome(verdict=Verdict.CE, message=submission.refused)
             return submission_result(problem, submission, outcome, {}, target=_describe(target))
         run = _Run(problem, submission, target, exhaustive=exhaustive)
         compiled = await self._compile(run, submission.code)

@@ -15,7 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "version"),
     ("model",),
     ("config", "toolchain", "expectations"),
-    ("boxfiles",),
+    ("boxfiles", "cache_directory"),
     ("sandbox",),
     ("extract",),
     ("problems",),

@@ -98,6 +98,7 @@ def test_submission_policy_and_target_count() -> None:
         fingerprint(submission=replace(SUBMISSION, code="int main(){return 1;}")),
         fingerprint(submission=replace(SUBMISSION, code=None)),
         fingerprint(submission=replace(SUBMISSION, code="\ud800")),
+        fingerprint(submission=replace(SUBMISSION, code=None, refused="too long")),
         fingerprint(submission=replace(SUBMISSION, extraction="fence:cpp")),
         fingerprint(submission=replace(SUBMISSION, fixes=("includes",))),
         fingerprint(isolation=Isolation.REDUCED),

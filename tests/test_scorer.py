@@ -228,6 +228,20 @@ def test_no_code_is_zero_and_runs_nothing(cache: Path) -> None:
     assert {subtask.verdict for subtask in result.subtasks} == {Verdict.NC}
 
 
+def test_program_over_the_size_limit_is_a_compile_error(cache: Path) -> None:
+    """What is refused before compiling is CE with the reason, as the official server refuses it; not NC."""
+
+    async def scenario() -> SubmissionResult:
+        problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
+        submission = Submission(id="long", problem=problem.key, code=None, refused="50 MB of code; at most 100 kB")
+        async with LocalSandbox(slots=1) as sandbox:
+            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+
+    result = asyncio.run(scenario())
+    assert (result.verdict, result.score) == (Verdict.CE, 0.0)
+    assert "at most 100 kB" in result.compile.message
+
+
 def test_compile_bomb_is_a_compile_error_that_names_the_limit(cache: Path) -> None:
     """A program that the compiler cannot finish within the limits is CE, after one repetition alone."""
     bomb = "template<int D, class... P> struct T { T<D - 1, P..., int> a; T<D - 1, P..., char> b; };\n"
