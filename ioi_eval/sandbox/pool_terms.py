@@ -1,0 +1,67 @@
+"""The pool's numbers, and what it answers: the I/O that is to be done now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ioi_eval.sandbox.circuit import CircuitPolicy
+from ioi_eval.sandbox.roster import Claim, Endpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolPolicy:
+    """The pool's numbers.
+
+    Args:
+        patience_s: how long claims wait while no endpoint is in service.
+        attempts: so many times a job is sent at most.
+        first_backoff_s: the wait before the first repetition; doubled each time, half of it left to chance.
+        most_backoff_s: the longest wait.
+        quiet_s: an endpoint with jobs that has not answered for so long is checked in passing.
+        most_quiet_s: while it answers checks, they come half as often each time, down to this.
+        checks_per_s: so many checks in passing are made at most.
+        abandon_s: jobs of an endpoint that has failed all checks for so long are aborted.
+        circuit: when an endpoint is left alone.
+    """
+
+    patience_s: float = 120.0
+    attempts: int = 6
+    first_backoff_s: float = 0.2
+    most_backoff_s: float = 10.0
+    quiet_s: float = 2.0
+    most_quiet_s: float = 30.0
+    checks_per_s: int = 100
+    abandon_s: float = 20.0
+    circuit: CircuitPolicy = field(default_factory=CircuitPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """This claim holds its slot now: send the job to `claim.endpoint`."""
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Ask this endpoint for its runtimes, and tell `Pool.checked`."""
+
+    endpoint: Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """This claim waited in vain. With `is_dark`, no endpoint has been left for as long as claims may wait."""
+
+    claim: Claim
+    is_dark: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """This claim's endpoint does not even answer checks any more: give the job up there, and leave."""
+
+    claim: Claim
+
+
+Action = Grant | Check | Expire | Abort

@@ -1,0 +1,256 @@
+"""The pool's books: endpoints, their groups and machines, and who holds which slot. Pure.
+
+What is kept true here, after every call:
+
+- a seat lies in a bucket of its group exactly if it may be given one more job;
+- the bucket's number is how many of its slots are busy, and within a bucket the longest untouched comes first;
+- `Group.in_service` and `Group.open` count its seats in service, and those of them on machines nobody reserved.
+
+Every change is O(1); only a reservation, which is rare, looks at all machines.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from ioi_eval.sandbox.circuit import Circuit, End, Standing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One server, as the pool sees it.
+
+    Args:
+        name: its URL.
+        machine: what it shares processors with; endpoints of one machine have the same. It follows from the name.
+        group: endpoints that run jobs alike have the same.
+        slots: how many jobs of ours it may have at once.
+    """
+
+    name: str
+    machine: str
+    group: str
+    slots: int = 1
+
+
+class State(Enum):
+    """Where a claim stands."""
+
+    DELAYED = auto()  # its backoff is not over
+    WAITING = auto()  # for a free slot
+    PARKED = auto()  # for the retry budget
+    RESERVING = auto()  # for the last job on the machine it reserved
+    HELD = auto()  # it holds its slot, or its machine
+    LEFT = auto()
+
+
+class Claim:
+    """A job's claim to a slot, for one attempt. Made and changed by the pool only.
+
+    Attributes:
+        group: where it may run.
+        alone: whether it needs a machine to itself.
+        order: the job's place in the queue, the same for every attempt.
+        attempt: how many times the job has been sent, with this attempt.
+        retry: whether a server had work from this job before.
+        avoid: the endpoint that failed it last.
+        end: how it ended, once it was left.
+        granted_at: when it got its slot.
+    """
+
+    __slots__ = (
+        "alone", "attempt", "avoid", "end", "granted_at", "group", "machine", "order", "retry", "seat", "state",
+    )  # fmt: skip
+
+    def __init__(self, group: Group, order: int, *, alone: bool) -> None:
+        self.group = group
+        self.alone = alone
+        self.order = order
+        self.attempt = 1
+        self.retry = False
+        self.avoid: str | None = None
+        self.end = End.UNTRIED
+        self.granted_at = 0.0
+        self.state = State.WAITING
+        self.seat: Seat | None = None
+        self.machine: Machine | None = None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where the job runs; `None` before the grant."""
+        return self.seat.endpoint if self.seat is not None else None
+
+
+class Machine:
+    """What several endpoints may share."""
+
+    __slots__ = ("busy", "holder", "name", "seats")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.seats: dict[Seat, None] = {}  # in order: what the pool does must not depend on addresses
+        self.busy = 0
+        self.holder: Claim | None = None  # a claim that reserved it, or has it
+
+
+class Group:
+    """Endpoints that run jobs alike, and the claims to them."""
+
+    __slots__ = (
+        "_buckets", "dark_since", "dark_timer", "in_service", "is_looking", "name", "open", "parked", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, name: str, now: float) -> None:
+        self.name = name
+        self.waiting: list[tuple[int, int, Claim]] = []  # a heap by the job's place
+        self.parked: deque[Claim] = deque()
+        self.in_service = 0
+        self.open = 0
+        self.dark_since: float | None = now
+        self.dark_timer: float | None = None
+        self.is_looking = False
+        self._buckets: list[OrderedDict[Seat, None]] = []
+
+    def put(self, seat: Seat) -> None:
+        """Lay a free seat into its bucket, last in line."""
+        while len(self._buckets) <= len(seat.busy):
+            self._buckets.append(OrderedDict())
+        seat.bucket = len(seat.busy)
+        self._buckets[seat.bucket][seat] = None
+
+    def take_out(self, seat: Seat) -> None:
+        """Take a seat out of its bucket, if it lies in one."""
+        if seat.bucket is not None:
+            del self._buckets[seat.bucket][seat]
+            seat.bucket = None
+
+    def pick(self, avoid: str | None) -> Seat | None:
+        """The least busy free seat; another than `avoid` if there is one."""
+        second_choice = None
+        for bucket in self._buckets:
+            for seat in bucket:
+                if seat.endpoint.name != avoid:
+                    return seat
+                second_choice = seat
+        return second_choice
+
+
+class Seat:
+    """An endpoint with what is known of it.
+
+    Attributes:
+        busy: the claims that hold one of its slots.
+        heard: when it last answered anything, or was given a job while idle.
+        quiet_s: after how long without an answer it is checked in passing.
+        is_watched: whether a timer for that is set.
+        is_checked: whether a check in passing is under way.
+        failing_since: the first of the checks that failed since the last that did not.
+        is_leaving: it gets no more jobs, and is forgotten with its last one.
+        bucket: its bucket in its group; `None` while it may not be given a job.
+    """
+
+    __slots__ = (
+        "bucket", "busy", "circuit", "endpoint", "failing_since", "group", "heard", "is_checked", "is_counted",
+        "is_leaving", "is_open", "is_watched", "machine", "quiet_s", "rest_timer",
+    )  # fmt: skip
+
+    def __init__(self, endpoint: Endpoint, group: Group, machine: Machine, circuit: Circuit, quiet_s: float) -> None:
+        self.endpoint = endpoint
+        self.group = group
+        self.machine = machine
+        self.circuit = circuit
+        self.rest_timer: float | None = None
+        self.busy: set[Claim] = set()
+        self.heard = 0.0
+        self.quiet_s = quiet_s
+        self.is_watched = False
+        self.is_checked = False
+        self.failing_since: float | None = None
+        self.is_leaving = False
+        self.bucket: int | None = None
+        self.is_counted = False
+        self.is_open = False
+
+    @property
+    def may_serve(self) -> bool:
+        """Whether it is in service and stays."""
+        return self.circuit.is_in_service and not self.is_leaving
+
+    @property
+    def may_take_one(self) -> bool:
+        """Whether it may be given one more job."""
+        most = 1 if self.circuit.standing is Standing.TRIAL else self.endpoint.slots
+        return self.may_serve and self.machine.holder is None and len(self.busy) < most
+
+
+class Roster:
+    """All endpoints, by name, group and machine."""
+
+    def __init__(self) -> None:
+        self.seats: dict[str, Seat] = {}
+        self.groups: dict[str, Group] = {}
+        self._machines: dict[str, Machine] = {}
+
+    def group(self, name: str, now: float) -> Group:
+        """The group of this name; a new one is dark."""
+        found = self.groups.get(name)
+        if found is None:
+            found = self.groups[name] = Group(name, now)
+        return found
+
+    def enter(self, endpoint: Endpoint, circuit: Circuit, quiet_s: float, now: float) -> Seat:
+        """A seat for a new endpoint. It is filed with `refile`."""
+        machine = self._machines.get(endpoint.machine)
+        if machine is None:
+            machine = self._machines[endpoint.machine] = Machine(endpoint.machine)
+        seat = Seat(endpoint, self.group(endpoint.group, now), machine, circuit, quiet_s)
+        machine.seats[seat] = None
+        self.seats[endpoint.name] = seat
+        return seat
+
+    def forget(self, seat: Seat) -> None:
+        """Strike off a seat that left and has no job any more."""
+        if self.seats.get(seat.endpoint.name) is seat:
+            del self.seats[seat.endpoint.name]
+        seat.machine.seats.pop(seat, None)
+        if not seat.machine.seats and seat.machine.holder is None:
+            self._machines.pop(seat.machine.name, None)
+
+    def refile(self, seat: Seat) -> None:
+        """Put a seat where it now belongs: after every change of its jobs, its standing or its machine's holder."""
+        group = seat.group
+        group.take_out(seat)
+        if seat.may_take_one:
+            group.put(seat)
+        counted = seat.may_serve
+        group.in_service += counted - seat.is_counted
+        seat.is_counted = counted
+        opened = counted and seat.machine.holder is None
+        group.open += opened - seat.is_open
+        seat.is_open = opened
+
+    def seat_claim(self, claim: Claim, seat: Seat) -> None:
+        """Give a claim a slot of a seat."""
+        claim.seat = seat
+        claim.state = State.HELD
+        seat.busy.add(claim)
+        seat.machine.busy += 1
+
+    def unseat(self, claim: Claim, seat: Seat) -> None:
+        """Take it back."""
+        seat.busy.discard(claim)
+        seat.machine.busy -= 1
+
+    def least_busy_machine(self, group: Group) -> Machine | None:
+        """The machine that nobody reserved, with a seat of this group in service, that has the fewest jobs."""
+        if not group.open:
+            return None
+        return min(self._open_machines(group), key=lambda machine: machine.busy)
+
+    def _open_machines(self, group: Group) -> Iterator[Machine]:
+        for machine in self._machines.values():
+            if machine.holder is None and any(seat.group is group and seat.may_serve for seat in machine.seats):
+                yield machine

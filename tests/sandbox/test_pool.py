@@ -1,0 +1,382 @@
+"""The pool in virtual time: who gets which endpoint, and what becomes of dead ones."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from ioi_eval.sandbox.circuit import Circuit, CircuitPolicy, End, Standing
+from ioi_eval.sandbox.pool import Pool
+from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
+from ioi_eval.sandbox.roster import Claim, Endpoint
+
+POLICY = PoolPolicy(patience_s=60.0)
+
+
+class World:
+    """A pool, the time, and endpoints that answer checks or do not."""
+
+    def __init__(self, endpoints: int = 0, *, slots: int = 1, machines: int | None = None) -> None:
+        self.now = 0.0
+        self.pool = Pool(POLICY, rng=random.Random(7))
+        self.dead: set[str] = set()
+        self.held: list[Claim] = []
+        self.expired: list[Expire] = []
+        self.aborted: list[Claim] = []
+        self.checks: list[tuple[float, str]] = []
+        for number in range(endpoints):
+            machine = f"m{number % (machines or endpoints)}"
+            self.obey(self.pool.add(Endpoint(name=f"w{number}", machine=machine, group="g", slots=slots), self.now))
+
+    def obey(self, actions: list[Action]) -> None:
+        """Do what the pool says; a check takes no time."""
+        for action in actions:
+            match action:
+                case Grant(claim):
+                    self.held.append(claim)
+                case Check(endpoint):
+                    self.checks.append((self.now, endpoint.name))
+                    self.obey(self.pool.checked(endpoint.name, endpoint.name not in self.dead, self.now))
+                case Expire():
+                    self.expired.append(action)
+                case Abort(claim):
+                    self.aborted.append(claim)
+
+    def claim(self, *, alone: bool = False) -> Claim:
+        """A job arrives."""
+        claim, actions = self.pool.claim("g", self.now, alone=alone)
+        self.obey(actions)
+        return claim
+
+    def leave(self, claim: Claim, end: End = End.ANSWERED) -> None:
+        """A job ends."""
+        if claim in self.held:
+            self.held.remove(claim)
+        self.obey(self.pool.leave(claim, end, self.now))
+
+    def again(self, claim: Claim) -> Claim | None:
+        """A job is repeated."""
+        following, actions = self.pool.again(claim, self.now)
+        self.obey(actions)
+        return following
+
+    def until(self, when: float) -> None:
+        """Let time go by."""
+        while (due := self.pool.next_due()) is not None and due <= when:
+            self.now = max(self.now, due)
+            self.obey(self.pool.turn(self.now))
+        self.now = when
+
+
+def names(claims: list[Claim]) -> list[str]:
+    """Where these jobs run."""
+    return [claim.endpoint.name for claim in claims if claim.endpoint is not None]
+
+
+def test_load_is_spread() -> None:
+    """Every endpoint gets a job before any gets a second; what has rested longest comes first."""
+    world = World(3, slots=2)
+    claims = [world.claim() for _ in range(6)]
+    assert names(claims) == ["w0", "w1", "w2", "w0", "w1", "w2"]
+    assert world.claim() not in world.held
+    world.leave(claims[1])
+    world.leave(claims[4])
+    assert names(world.held[-1:]) == ["w1"], "the waiting job took the slot that came free"
+
+
+def test_first_come_first_served() -> None:
+    """Jobs that wait are served in the order of their arrival, and a repetition keeps its place."""
+    world = World(1)
+    first, second, third = (world.claim() for _ in range(3))
+    world.leave(first, End.BROKEN)
+    repeated = world.again(first)
+    assert world.held == [second]
+    world.until(1.0)
+    world.leave(second)
+    assert world.held == [repeated]
+    world.leave(repeated)
+    assert world.held == [third]
+
+
+def test_a_repetition_goes_elsewhere() -> None:
+    """The endpoint that failed a job is not asked again while another is free; but it is, if it is the only one."""
+    world = World(3)
+    claim = world.claim()
+    world.leave(claim, End.BROKEN)
+    for _ in range(2):
+        failed, following = claim, world.again(claim)
+        assert following is not None
+        claim = following
+        world.until(world.now + 5.0)
+        assert names([claim]) != names([failed])
+        world.leave(claim, End.BROKEN)
+    lonely = World(1)
+    claim = lonely.claim()
+    lonely.leave(claim, End.BROKEN)
+    following = lonely.again(claim)
+    lonely.until(5.0)
+    assert lonely.held == [following]
+
+
+def test_attempts_are_counted() -> None:
+    """A job is sent six times at most; attempts that found no server do not count."""
+    world = World(20)
+    claim: Claim | None = world.claim()
+    sent = 0
+    while claim is not None:
+        assert claim in world.held
+        sent += 1
+        end = End.UNREACHED if sent in {2, 3} else End.BROKEN
+        world.leave(claim, end)
+        claim = world.again(claim)
+        world.until(world.now + 61.0)
+    assert sent == POLICY.attempts + 2
+
+
+def test_a_refused_connection_puts_an_endpoint_out_at_once() -> None:
+    """A dead endpoint costs the one job that found it dead, which goes elsewhere without a wait."""
+    world = World(2)
+    world.dead.add("w0")
+    claim = world.claim()
+    assert names([claim]) == ["w0"]
+    world.leave(claim, End.UNREACHED)
+    following = world.again(claim)
+    assert following is not None
+    assert names([following]) == ["w1"]
+    world.claim()
+    assert len(world.held) == 1, "nothing else is sent to the dead endpoint"
+
+
+def test_an_endpoint_that_comes_back_is_used_again() -> None:
+    """It is checked after ever longer rests, gets one job when it answers, and all its slots after that job."""
+    world = World(1, slots=3)
+    world.dead.add("w0")
+    world.leave(world.claim(), End.UNREACHED)
+    world.until(40.0)
+    rests = [after - before for (before, _), (after, _) in zip(world.checks, world.checks[1:], strict=False)]
+    assert len(rests) >= 3
+    assert all(0.25 <= rest <= POLICY.circuit.most_rest_s for rest in rests)
+    assert rests[-1] > 2 * rests[0]
+    world.dead.clear()
+    world.until(world.now + POLICY.circuit.most_rest_s)
+    claims = [world.claim() for _ in range(4)]
+    assert world.held == claims[:1], "one job first"
+    world.leave(claims[0])
+    assert world.held == claims[1:]
+
+
+def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
+    """It costs one job a rest, and its rests grow."""
+    world = World(1)
+    sent = []
+    while world.now < 300.0:
+        claim = world.claim()
+        if claim in world.held:
+            sent.append(world.now)
+            world.leave(claim, End.BROKEN)
+        else:
+            world.leave(claim, End.UNTRIED)
+        world.until(world.now + 0.1)
+    assert len(sent) < 25
+    assert sent[-1] - sent[-2] > 14.0
+
+
+def test_broken_answers_are_borne_twice() -> None:
+    """Random faults do not put an endpoint out; three in a row do."""
+    circuit = Circuit(CircuitPolicy(), random.Random(1))
+    for end in (End.BROKEN, End.BROKEN, End.ANSWERED, End.BROKEN, End.UNTRIED, End.BROKEN):
+        circuit.ended(end, 0.0)
+        assert circuit.standing is Standing.IN
+    circuit.ended(End.BROKEN, 0.0)
+    assert circuit.standing is Standing.OUT
+
+
+@pytest.mark.parametrize("end", [End.UNREACHED, End.SILENT, End.OVERLOADED])
+def test_what_puts_an_endpoint_out_at_once(end: End) -> None:
+    """No connection, no answer in time, or its own word that it is too busy."""
+    circuit = Circuit(CircuitPolicy(), random.Random(1))
+    circuit.ended(end, 0.0)
+    assert circuit.standing is Standing.OUT
+
+
+def test_a_silent_death_is_noticed_within_five_seconds() -> None:
+    """An endpoint that dies under its job without a word fails the check in passing, and is out."""
+    world = World(2, slots=2)
+    claims = [world.claim() for _ in range(2)]
+    world.dead.add("w0")
+    world.until(5.0)
+    assert "w0" in {name for _, name in world.checks}
+    assert world.pool.in_service("g") == 1
+    assert not world.aborted
+    assert set(names([world.claim() for _ in range(4)])) == {"w1"}
+    assert claims[0] in world.held, "its job goes on: being out is a suspicion"
+    world.until(5.0 + POLICY.abandon_s + 2 * POLICY.circuit.most_rest_s)
+    assert claims[0] in world.aborted
+
+
+def test_long_jobs_are_looked_after_less_and_less() -> None:
+    """While an endpoint answers checks, they come ever more rarely; and an idle one is not checked at all."""
+    world = World(2)
+    world.claim()
+    world.until(300.0)
+    times = [when for when, name in world.checks if name == "w0"]
+    assert times[0] == pytest.approx(POLICY.quiet_s)
+    assert 5 <= len(times) <= 15
+    assert {name for _, name in world.checks} == {"w0"}
+
+
+def test_checks_in_passing_are_rationed() -> None:
+    """A thousand quiet endpoints are not asked in one second."""
+    world = World(1000)
+    for _ in range(1000):
+        world.claim()
+    world.until(30.0)
+    by_second: dict[int, int] = {}
+    for when, _ in world.checks:
+        by_second[int(when)] = by_second.get(int(when), 0) + 1
+    assert max(by_second.values()) == POLICY.checks_per_s
+    assert len({name for _, name in world.checks}) == 1000, "everybody's turn comes"
+
+
+def test_darkness_ends_in_an_error() -> None:
+    """With no endpoint left jobs wait for the stated time, then all expire; later ones at once, until one returns."""
+    world = World(1)
+    world.dead.add("w0")
+    world.leave(world.claim(), End.UNREACHED)
+    waiting = [world.claim(), world.claim(alone=True)]
+    world.until(POLICY.patience_s - 0.01)
+    assert not world.expired
+    world.until(POLICY.patience_s)
+    assert [expire.claim for expire in world.expired] == waiting
+    assert all(expire.is_dark for expire in world.expired)
+    world.claim()
+    assert len(world.expired) == 3
+    world.dead.clear()
+    world.until(world.now + 31.0)
+    assert world.claim() in world.held
+
+
+def test_a_group_that_never_had_an_endpoint_is_dark() -> None:
+    """Its claims wait for the stated time too, as an endpoint may yet appear."""
+    world = World()
+    claims = [world.claim(), world.claim()]
+    world.until(30.0)
+    world.obey(world.pool.add(Endpoint(name="late", machine="late", group="g"), world.now))
+    assert world.held == claims[:1]
+    world.until(1000.0)
+    assert not world.expired
+
+
+def test_alone_on_the_machine() -> None:
+    """A job that must be alone waits for the last job on a machine, and keeps others away, also its other ports."""
+    world = World(4, slots=2, machines=2)
+    others = [world.claim() for _ in range(4)]
+    alone = world.claim(alone=True)
+    assert alone not in world.held
+    later = [world.claim() for _ in range(2)]
+    assert all(claim in world.held for claim in later), "the other machine goes on"
+    machines = {claim.endpoint.machine for claim in later if claim.endpoint}
+    assert len(machines) == 1
+    for claim in others:
+        if claim.endpoint and claim.endpoint.machine not in machines:
+            world.leave(claim)
+    assert alone in world.held
+    assert alone.endpoint is not None
+    assert alone.endpoint.machine not in machines
+    crowd = [world.claim() for _ in range(10)]
+    assert {claim.endpoint.machine for claim in crowd if claim.endpoint} <= machines
+    before = len(world.held)
+    world.leave(alone)
+    assert len(world.held) == before - 1 + 4, "its slots are free again"
+
+
+def test_alone_moves_to_an_idle_machine() -> None:
+    """A reservation does not hold on to a busy machine when another one falls idle."""
+    world = World(2)
+    slow, quick = world.claim(), world.claim()
+    alone = world.claim(alone=True)
+    world.leave(quick)
+    if alone not in world.held:
+        world.leave(slow)
+    assert alone in world.held
+
+
+def test_alone_survives_the_death_of_its_machine() -> None:
+    """A reserved machine that goes out is given up for another one."""
+    world = World(2)
+    first, second = world.claim(), world.claim()
+    alone = world.claim(alone=True)
+    world.dead |= {"w0"}
+    world.leave(first, End.UNREACHED)
+    world.leave(second)
+    assert names([alone]) == ["w1"]
+
+
+def test_endpoints_come_and_go() -> None:
+    """A new endpoint serves at once; one that is removed ends its job and gets no more; then it may return."""
+    world = World(1)
+    first, second = world.claim(), world.claim()
+    added = Endpoint(name="w9", machine="m9", group="g")
+    world.obey(world.pool.add(added, world.now))
+    assert names([second]) == ["w9"]
+    world.obey(world.pool.remove("w0", world.now))
+    third = world.claim()
+    world.leave(first)
+    assert third not in world.held
+    world.obey(world.pool.add(Endpoint(name="w0", machine="m0", group="g"), world.now))
+    assert names([third]) == ["w0"]
+
+
+def test_an_endpoint_may_change_its_group() -> None:
+    """A worker whose packages changed serves another group, its running job notwithstanding."""
+    world = World(1, slots=2)
+    running = world.claim()
+    world.obey(world.pool.add(replace(Endpoint(name="w0", machine="m0", group="other", slots=2)), world.now))
+    assert (world.pool.in_service("g"), world.pool.in_service("other")) == (0, 1)
+    claims = []
+    for _ in range(3):
+        claim, actions = world.pool.claim("other", world.now)
+        world.obey(actions)
+        claims.append(claim)
+    assert [claim in world.held for claim in claims] == [True, False, False]
+    world.leave(running)
+    assert [claim in world.held for claim in claims] == [True, True, False]
+
+
+def test_repetitions_wait_for_the_budget() -> None:
+    """When a whole cluster breaks jobs, repetitions stay within the budget; what waits for it too long expires."""
+    world = World(200)
+    failed = [world.claim() for _ in range(100)]
+    for claim in failed:
+        world.leave(claim, End.BROKEN)
+    for claim in failed:
+        world.again(claim)
+    world.until(20.0)
+    assert len(world.held) == 10
+    world.until(20.0 + POLICY.patience_s + 1.0)
+    assert world.expired
+    assert not any(expire.is_dark for expire in world.expired)
+
+
+def test_first_attempts_overtake_parked_repetitions() -> None:
+    """While repetitions wait for the budget, new jobs go on."""
+    world = World(20)
+    for _ in range(10):
+        claim = world.claim()
+        world.leave(claim, End.BROKEN)
+        world.again(claim)
+    world.until(15.0)
+    busy = len(world.held)
+    assert busy < 10
+    assert world.claim() in world.held
+
+
+def test_leaving_twice_changes_nothing() -> None:
+    """A second leave of the same claim frees no second slot."""
+    world = World(1)
+    claim = world.claim()
+    for _ in range(3):
+        world.leave(claim)
+    assert [world.claim() in world.held for _ in range(2)] == [True, False]
