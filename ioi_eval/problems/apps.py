@@ -1,0 +1,135 @@
+"""APPS problems: rows as in `codeparrot/apps` and `metr-evals/apps` to `AppsProblem`s, streaming.
+
+Every row becomes a problem. One that cannot be judged says so in `fault` and `reason`; it is reported, and is neither a
+0 nor a pass. Only a row whose own id cannot be read, or is another row's, ends the run: results could not be told
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ioi_eval.errors import InputError
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems import big_json
+from ioi_eval.problems.apps_selection import Selection, choose
+from ioi_eval.problems.apps_tests import read_tests
+from ioi_eval.problems.row import Row, RowSource
+
+_ID_COLUMNS = ("problem_id", "id")
+APPS_COLUMNS = (*_ID_COLUMNS, "input_output", "difficulty", "url", "starter_code")
+
+
+def read_apps(
+    source: RowSource, selection: Selection | None = None, *, with_solutions: bool = False
+) -> Iterator[AppsProblem]:
+    """The problems of a split that were asked for, one at a time, in the split's order.
+
+    Args:
+        source: one split. It is read twice where the selection needs to see all rows first.
+        selection: which problems; all by default.
+        with_solutions: also the reference solutions, which are larger than the rest of most rows.
+
+    Raises:
+        InputError: the source cannot be read, two rows have the same id, or the selection names what is not there.
+        RowError: a row's id cannot be read.
+    """
+    chosen = None if selection is None else _chosen(source, selection)
+    columns = (*APPS_COLUMNS, "solutions") if with_solutions else APPS_COLUMNS
+    left = None if chosen is None else len(chosen)
+    seen: dict[str, int] = {}
+    for index, row in enumerate(source.iterate(columns)):
+        if left == 0:
+            return
+        if chosen is not None and index not in chosen:
+            continue
+        problem = apps_problem(row, index)
+        first = seen.setdefault(problem.id, index)
+        if first != index:
+            raise InputError(
+                f"{source.describe()}: the rows {first} and {index} (from 0) both have the id {problem.id}; the splits"
+                " of APPS number their problems alike, so give one of them"
+            )
+        if left is not None:
+            left -= 1
+        yield problem
+
+
+def _chosen(source: RowSource, selection: Selection) -> Collection[int] | None:
+    """The positions of what is asked for; `None` for all. Tests are not read."""
+    if not selection.narrows:
+        return None
+    if selection.limit is not None and selection.is_head:
+        return range(selection.limit)
+    rows = source.iterate((*_ID_COLUMNS, "difficulty"))
+    light = ((problem_id(row, index), difficulty_of(row)) for index, row in enumerate(rows))
+    return choose(light, selection, source.describe())
+
+
+def apps_problem(row: Row, index: int) -> AppsProblem:
+    """The problem in a row.
+
+    Args:
+        row: with the columns `APPS_COLUMNS`, and `solutions` where these are wanted.
+        index: its place in the unfiltered split, from 0; its id where it has none of its own.
+
+    Raises:
+        RowError: its id cannot be read.
+    """
+    starter_code = _text(row, "starter_code")
+    tests = read_tests(row.values.get("input_output") if row.has("input_output") else None, starter_code)
+    solutions, solutions_fault = _solutions(row)
+    return AppsProblem(
+        id=problem_id(row, index),
+        index=index,
+        difficulty=difficulty_of(row),
+        url=_text(row, "url"),
+        starter_code=starter_code,
+        fn_name=tests.fn_name,
+        tests=tests.tests,
+        inputs=tests.inputs,
+        outputs=tests.outputs,
+        fault=tests.fault,
+        reason=tests.reason,
+        solutions=solutions,
+        solutions_fault=solutions_fault,
+    )
+
+
+def problem_id(row: Row, index: int) -> str:
+    """What names the row's problem: it is the same however the split is filtered or sampled.
+
+    Source: mcpbr's page (`apps_<index>`); its code numbers what filtering has left.
+    """
+    for column in _ID_COLUMNS:
+        if row.has(column):
+            return row.identifier(column).removeprefix("apps_")
+    return str(index)
+
+
+def difficulty_of(row: Row) -> str:
+    """The row's difficulty in lower case; empty where it has none."""
+    return _text(row, "difficulty").strip().lower()
+
+
+def _text(row: Row, column: str) -> str:
+    """A text that says something about the problem, and does not decide its judgement."""
+    value = row.values.get(column)
+    return value if isinstance(value, str) else ""
+
+
+def _solutions(row: Row) -> tuple[tuple[str, ...], str]:
+    """The reference solutions, or why there are none."""
+    value = row.values.get("solutions") if row.has("solutions") else None
+    if isinstance(value, str):
+        if not value.strip():
+            return (), ""
+        try:
+            value = big_json.loads(value)
+        except ValueError as error:
+            return (), f"its solutions are no JSON: {error}"
+    if value is None:
+        return (), ""
+    if not isinstance(value, list | tuple) or not all(isinstance(solution, str) for solution in value):
+        return (), "its solutions are no list of texts"
+    return tuple(value), ""

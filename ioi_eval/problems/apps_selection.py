@@ -1,0 +1,116 @@
+"""Which problems of a split are taken: by difficulty, by id, a sample of them. Pure.
+
+The choice is made among the rows' positions, before any tests are read, and never renumbers: whatever is filtered or
+sampled keeps its id. The same seed picks the same problems as mcpbr does, from the same rows.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ioi_eval.errors import InputError
+
+
+class Sampling(StrEnum):
+    """How `limit` problems are taken."""
+
+    SEQUENTIAL = "sequential"  # the first
+    RANDOM = "random"  # any
+    STRATIFIED = "stratified"  # any, from each difficulty as many as its share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What is asked for. Filters come first, then the sample.
+
+    Args:
+        difficulties: only these, whatever their letter case; empty for all.
+        ids: only these, as `42` or `apps_42`; empty for all.
+        limit: how many at most; `None` for all.
+        sampling: which ones.
+        seed: of the random choices.
+    """
+
+    difficulties: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    limit: int | None = None
+    sampling: Sampling = Sampling.SEQUENTIAL
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"a sample of {self.limit} problems makes no sense; take at least 1")
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.difficulties or self.ids) or self.limit is not None
+
+    @property
+    def is_head(self) -> bool:
+        """Whether it is just the first `limit` rows."""
+        return not (self.difficulties or self.ids) and self.sampling is Sampling.SEQUENTIAL
+
+
+def choose(rows: Iterable[tuple[str, str]], selection: Selection, source: str) -> frozenset[int]:
+    """The positions of the problems that are asked for.
+
+    Args:
+        rows: the id and the difficulty of every row, in order.
+        selection: what is asked for.
+        source: what the rows are, for messages.
+
+    Raises:
+        InputError: a difficulty or an id is not among the rows.
+
+    Source: mcpbr's `sample_tasks` for the samples: `random.Random(seed).sample`, and by shares rounded down with the
+    rest given to the largest fractions.
+    """
+    names = list(rows)
+    wanted = {word.strip().lower() for word in selection.difficulties}
+    ids = {word.strip().removeprefix("apps_") for word in selection.ids}
+    _check(wanted, {difficulty for _, difficulty in names}, "difficulty", source)
+    _check(ids, {name for name, _ in names}, "id", source)
+    left = [
+        index
+        for index, (name, difficulty) in enumerate(names)
+        if (not wanted or difficulty in wanted) and (not ids or name in ids)
+    ]
+    limit = selection.limit
+    if limit is None or limit >= len(left):
+        return frozenset(left)
+    dice = random.Random(selection.seed)
+    match selection.sampling:
+        case Sampling.SEQUENTIAL:
+            return frozenset(left[:limit])
+        case Sampling.RANDOM:
+            return frozenset(dice.sample(left, limit))
+        case Sampling.STRATIFIED:
+            strata: dict[str, list[int]] = {}
+            for index in left:
+                strata.setdefault(names[index][1], []).append(index)
+            shares = _shares({name: len(strata[name]) for name in sorted(strata)}, limit)
+            return frozenset(index for name, share in shares.items() for index in dice.sample(strata[name], share))
+
+
+def _shares(sizes: dict[str, int], limit: int) -> dict[str, int]:
+    """How many of each stratum: `limit` in all, which is less than there are."""
+    total = sum(sizes.values())
+    exact = {name: limit * (size / total) for name, size in sizes.items()}
+    shares = {name: int(share) for name, share in exact.items()}
+    largest_first = sorted(exact, key=lambda name: exact[name] - shares[name], reverse=True)
+    for name in largest_first[: limit - sum(shares.values())]:
+        shares[name] += 1
+    return shares
+
+
+def _check(wanted: set[str], there: set[str], what: str, source: str) -> None:
+    absent = sorted(wanted - there)
+    if not absent:
+        return
+    few = sorted(there - {""})
+    known = f"; there are: {', '.join(few)}" if len(few) <= 20 else ""
+    raise InputError(f"{source} has no problem of {what} {', '.join(absent)}{known}")

@@ -1,0 +1,178 @@
+"""The column `input_output` of APPS to tests.
+
+It holds `{"inputs": […], "outputs": […]}`, as JSON text or already read. Without `fn_name` a test is a text, or a list
+of lines, for standard input and output. With it, an input is a list of arguments, and an output is the result: bare
+(LeetCode: `9`) or in a list of one element (Codewars: `[false]`). Nothing in a row says which; see `_may_be_wrapped`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.model.apps import AppsTest, CallTest, Lines, RowFault, StdinTest
+from ioi_eval.problems import apps_values, big_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSet:
+    """What the column comes to: the fields of an `AppsProblem` of the same names."""
+
+    __test__ = False
+
+    fn_name: str | None = None
+    tests: tuple[AppsTest, ...] = ()
+    inputs: int = 0
+    outputs: int = 0
+    fault: RowFault | None = None
+    reason: str = ""
+
+
+def read_tests(value: object, starter_code: str = "") -> TestSet:
+    """Read the column.
+
+    Args:
+        value: JSON text, or what it stands for; `None` where the row has nothing.
+        starter_code: its annotation may tell whether results are wrapped.
+
+    Returns:
+        The tests, or the fault that keeps the row from being judged. Where only the numbers of inputs and outputs
+        differ, the tests that pair are there too, for the profiles that judge them.
+    """
+    if isinstance(value, str):
+        if not value.strip():
+            return _faulty(RowFault.NO_TESTS, "the row has no tests: its input_output is empty")
+        try:
+            value = big_json.loads(value)
+        except big_json.TooLargeError as error:
+            return _faulty(RowFault.TOO_LARGE, f"its input_output cannot be carried: {error}")
+        except json.JSONDecodeError as error:
+            return _faulty(RowFault.BROKEN_JSON, f"its input_output is no JSON: {error}")
+    if not value and (value is None or isinstance(value, dict | list)):
+        return _faulty(RowFault.NO_TESTS, "the row has no tests: its input_output is empty")
+    if not isinstance(value, dict):
+        return _faulty(RowFault.WRONG_SHAPE, f"its input_output is {_kind(value)}, not an object")
+    return _from_object(value, starter_code)
+
+
+def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
+    columns: list[Sequence[Any]] = []
+    for name in ("inputs", "outputs"):
+        column = value.get(name)
+        if not isinstance(column, list | tuple):
+            found = f"{_kind(column)}, not a list" if name in value else "missing"
+            return _faulty(RowFault.WRONG_SHAPE, f"{name} in its input_output is {found}")
+        columns.append(column)
+    inputs, outputs = columns
+    fn_name = value.get("fn_name") or None
+    if fn_name is not None and not (isinstance(fn_name, str) and fn_name.isidentifier()):
+        return _faulty(RowFault.WRONG_SHAPE, "fn_name in its input_output is no name of a function")
+    if not inputs and not outputs:
+        return _faulty(RowFault.EMPTY, "its input_output has no tests", fn_name)
+    try:
+        tests = _calls(inputs, outputs, fn_name, starter_code) if fn_name else _streams(inputs, outputs)
+    except _WrongTestError as error:
+        return _faulty(RowFault.WRONG_TEST, str(error), fn_name, len(inputs), len(outputs))
+    except apps_values.ValueFormatError as error:
+        words = f"an argument or result in its input_output cannot be carried: {error}"
+        return _faulty(RowFault.TOO_LARGE, words, fn_name, len(inputs), len(outputs))
+    differ = len(inputs) != len(outputs)
+    return TestSet(
+        fn_name=fn_name,
+        tests=tests,
+        inputs=len(inputs),
+        outputs=len(outputs),
+        fault=RowFault.UNEQUAL if differ else None,
+        reason=f"its input_output has {len(inputs)} inputs and {len(outputs)} outputs" if differ else "",
+    )
+
+
+# --------------------------------------------------------------------------- standard input
+
+
+class _WrongTestError(ValueError):
+    """A test is not what it has to be."""
+
+
+def _streams(inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[AppsTest, ...]:
+    return tuple(
+        StdinTest(number=number, given=_lines(given, "input", number), expected=_lines(expected, "output", number))
+        for number, (given, expected) in enumerate(zip(inputs, outputs, strict=False))
+    )
+
+
+def _lines(value: object, what: str, number: int) -> Lines:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
+        return tuple(value)
+    raise _WrongTestError(f"{what} {number} is {_kind(value)}; a text or a list of lines is needed")
+
+
+# --------------------------------------------------------------------------- calls
+
+
+def _calls(inputs: Sequence[Any], outputs: Sequence[Any], fn_name: str, starter_code: str) -> tuple[AppsTest, ...]:
+    for number, given in enumerate(inputs):
+        if not isinstance(given, list | tuple):
+            raise _WrongTestError(f"input {number} is {_kind(given)}; a list of arguments for {fn_name} is needed")
+    for value in (*inputs, *outputs):
+        apps_values.encode(value)  # what can be read can be too deep to be written
+    wrapped = _may_be_wrapped(outputs, _result_depth(starter_code, fn_name))
+    return tuple(
+        CallTest(
+            number=number,
+            given=tuple(given),
+            expected=expected,
+            accepts=(expected, expected[0]) if wrapped else (expected,),
+        )
+        for number, (given, expected) in enumerate(zip(inputs, outputs, strict=False))
+    )
+
+
+_DEPTH = re.compile(r"(?:typing\.)?[Ll]ist\[")
+
+
+def _result_depth(starter_code: str, fn_name: str) -> int | None:
+    """How many lists deep the annotated result of the function is; `None` without an annotation."""
+    annotation = re.search(rf"\bdef\s+{re.escape(fn_name)}\s*\([^)]*\)\s*->\s*([^:\n]+):", starter_code[: 1 << 16])
+    if annotation is None:
+        return None
+    depth, words = 0, annotation[1].strip()
+    while match := _DEPTH.match(words):
+        depth, words = depth + 1, words[match.end() :]
+    return depth
+
+
+def _may_be_wrapped(outputs: Sequence[Any], depth: int | None) -> bool:
+    """Whether the element of each output may be the result, instead of the output itself.
+
+    It may where *all* outputs of the row are lists of one element: a single `[5]` among longer lists is a result. An
+    annotation of the function says how deep results are: outputs that are no deeper are bare.
+    """
+    if not all(isinstance(output, list) and len(output) == 1 for output in outputs):
+        return False
+    return depth is None or max(map(_depth, outputs), default=0) > depth
+
+
+def _depth(value: object) -> int:
+    depth = 0
+    while isinstance(value, list):
+        depth += 1
+        value = value[0] if value else None
+    return depth
+
+
+# --------------------------------------------------------------------------- words
+
+
+def _faulty(fault: RowFault, reason: str, fn_name: str | None = None, inputs: int = 0, outputs: int = 0) -> TestSet:
+    return TestSet(fault=fault, reason=reason, fn_name=fn_name, inputs=inputs, outputs=outputs)
+
+
+def _kind(value: object) -> str:
+    names = {str: "a text", list: "a list", tuple: "a list", dict: "an object", bool: "a truth value"}
+    return "null" if value is None else names.get(type(value), "a number")

@@ -1,0 +1,241 @@
+"""Arguments and results of calls: as data on their way into the box and out of it, and when two are equal.
+
+A value travels as JSON of its own kind, because JSON cannot tell a tuple from a list, has no other keys than texts, and
+is read with rounded or refused numbers by some:
+
+    null  true  false  "text"     as they are
+    17                            an integer below 2^53, else ["i", "0x…"] or ["i", "-0x…"]
+    ["f", "0x1.8p+1"]             a float, exactly; also "nan", "inf", "-inf"
+    ["l", …]  ["t", …]            a list, a tuple
+    ["d", key, value, …]          a dictionary
+    ["q", 1, 3]                   a fraction (also a decimal number)
+    ["o", "set"]                  anything else, by the name of its type: equal to nothing
+
+`graders/harness.py` writes results so, and reads arguments. Whatever a hostile program writes instead is only data.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ioi_eval.model.apps import CallTest, Comparator, ComparatorKind, JsonValue
+from ioi_eval.problems import big_json
+
+Value: TypeAlias = "Any"
+"""A result, read back: None, bool, int, float, str, Fraction, `Foreign`, or lists, tuples and dictionaries of these."""
+
+_PLAIN_BELOW = 1 << 53
+MOST_NESTED = 100
+"""How deep lists and dictionaries may stand in each other. The deepest in APPS is 5."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Foreign:
+    """A result that is no data (a set, a generator, an object). Equal to no other value."""
+
+    type_name: str
+
+
+class ValueFormatError(ValueError):
+    """The bytes are no value: the program wrote to where its result belongs."""
+
+
+# --------------------------------------------------------------------------- into the box and out of it
+
+
+def arguments_of(test: CallTest) -> tuple[Value, ...]:
+    """The arguments that a function is called with.
+
+    JSON has only texts as keys, so a dictionary with integer keys has become one with texts. In the first argument
+    that is undone, where all keys read as integers.
+
+    Source: hendrycks/apps and all who follow it, but these then drop the other arguments.
+    """
+    if not test.given or not isinstance(test.given[0], dict):
+        return test.given
+    return (integer_keys(test.given[0]), *test.given[1:])
+
+
+def integer_keys(value: dict[str, Any]) -> dict[Any, Any]:
+    """The dictionary with its keys as integers if all of them read as such, else as it is."""
+    try:
+        return {int(key): item for key, item in value.items()}
+    except ValueError:
+        return value
+
+
+def encode(value: Value) -> bytes:
+    """A value as it travels: ASCII, without blanks.
+
+    Raises:
+        ValueFormatError: something in it is no data, or it is nested too deeply.
+    """
+    return big_json.dumps(_tagged(value, MOST_NESTED)).encode("ascii")
+
+
+def decode(data: bytes) -> Value:
+    """Read a value back.
+
+    Raises:
+        ValueFormatError: the bytes are none.
+    """
+    try:
+        return _untagged(json.loads(data.decode("ascii")))
+    except (ValueError, TypeError, LookupError, RecursionError, OverflowError, ZeroDivisionError) as error:
+        raise ValueFormatError(f"no value: {type(error).__name__}") from None
+
+
+def _tagged(value: Value, left: int) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if -_PLAIN_BELOW < value < _PLAIN_BELOW else ["i", hex(value)]
+    if isinstance(value, float):
+        return ["f", value.hex()]
+    if isinstance(value, Fraction):
+        return ["q", _tagged(value.numerator, left), _tagged(value.denominator, left)]
+    if left == 0:
+        raise ValueFormatError(f"nested more than {MOST_NESTED} deep")
+    if isinstance(value, list | tuple):
+        return ["l" if isinstance(value, list) else "t", *(_tagged(item, left - 1) for item in value)]
+    if isinstance(value, dict):
+        return ["d", *(_tagged(part, left - 1) for item in value.items() for part in item)]
+    raise ValueFormatError(f"{type(value).__name__} is no data")
+
+
+def _untagged(data: Any) -> Value:  # noqa: PLR0911 - one line for each tag
+    if data is None or isinstance(data, bool | str | int):
+        return data
+    if not isinstance(data, list):
+        raise ValueFormatError("an untagged value")
+    tag, *rest = data
+    match tag:
+        case "l":
+            return [_untagged(item) for item in rest]
+        case "t":
+            return tuple(map(_untagged, rest))
+        case "d":
+            parts = [_untagged(item) for item in rest]
+            return dict(zip(parts[::2], parts[1::2], strict=True))
+        case "i":
+            return int(rest[0], 16)
+        case "f":
+            return float.fromhex(rest[0])
+        case "q":
+            return Fraction(_untagged(rest[0]), _untagged(rest[1]))
+        case "o":
+            return Foreign(type_name=str(rest[0])[:200])
+    raise ValueFormatError("an unknown tag")
+
+
+# --------------------------------------------------------------------------- equality
+
+
+def result_is_right(test: CallTest, data: bytes, comparator: Comparator) -> bool:
+    """Whether a function's result, as it left the box, is one that the test accepts.
+
+    `exact`, `lines` and `tokens` all ask for an equal value; `float`, `case-insensitive` and `unordered-lines` are
+    applied to its numbers, its texts, and the elements of a list.
+    """
+    size = max(len(encode(value)) for value in test.accepts)
+    if len(data) > 32 * size + 4096:  # no spelling of an equal value is that long; reading it could take gigabytes
+        return False
+    try:
+        got = decode(data)
+    except ValueFormatError:
+        return False
+    return any(equal(value, got, comparator) for value in test.accepts)
+
+
+def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None) -> bool:
+    """Whether a result is the expected one, seen as JSON would carry both.
+
+    So a tuple is a list, at any depth, and the key 1 is the key "1". Numbers are equal as in Python: `1 == 1.0 ==
+    True`, exactly and at any size. NaN is the expected NaN.
+
+    Args:
+        expected: as in the row.
+        got: what `decode` gave.
+        comparator: its `float` tolerances, letter case or order, where it has these; else equality.
+    """
+    comparator = comparator or Comparator()
+    try:
+        if comparator.kind is ComparatorKind.FLOAT:
+            return _near(expected, got, Fraction(comparator.absolute), Fraction(comparator.relative or 0))
+        fold = comparator.kind is ComparatorKind.CASE_INSENSITIVE
+        if comparator.kind is ComparatorKind.UNORDERED_LINES and isinstance(expected, list):
+            return isinstance(got, list | tuple) and _bag(expected) == _bag(got)
+        return _normal(expected, fold) == _normal(got, fold)
+    except RecursionError:
+        return False
+
+
+class _NanType:
+    """What stands for NaN where values are compared: it equals itself."""
+
+
+_NAN = _NanType()
+
+
+def _normal(value: Value, fold: bool = False) -> Hashable:
+    """A hashable form in which `==` means equal."""
+    if isinstance(value, list | tuple):
+        return ("list", *(_normal(item, fold) for item in value))
+    if isinstance(value, dict):
+        return ("dict", frozenset((_key(key), _normal(item, fold)) for key, item in value.items()), len(value))
+    if isinstance(value, float) and math.isnan(value):
+        return _NAN
+    if isinstance(value, str):
+        return _lower(value) if fold else value
+    return value  # type: ignore[no-any-return]
+
+
+def _bag(values: Value) -> Counter[Hashable]:
+    return Counter(map(_normal, values))
+
+
+def _near(expected: JsonValue, got: Value, absolute: Fraction, relative: Fraction) -> bool:
+    if isinstance(expected, list) and isinstance(got, list | tuple):
+        return len(expected) == len(got) and all(
+            _near(theirs, ours, absolute, relative) for theirs, ours in zip(expected, got, strict=True)
+        )
+    if isinstance(expected, dict) and isinstance(got, dict):
+        ours = {_key(key): item for key, item in got.items()}
+        theirs = {_key(key): item for key, item in expected.items()}
+        return (
+            len(ours) == len(got)
+            and ours.keys() == theirs.keys()
+            and all(_near(item, ours[key], absolute, relative) for key, item in theirs.items())
+        )
+    if isinstance(expected, bool | str | None) or isinstance(got, bool) or not isinstance(got, int | float | Fraction):
+        return _normal(expected) == _normal(got)
+    if isinstance(expected, list | dict) or (isinstance(expected, int) and isinstance(got, int)):
+        return expected == got
+    if not (math.isfinite(expected) and math.isfinite(got)):
+        return _normal(expected) == _normal(got)
+    theirs_exactly = Fraction(expected)
+    return abs(Fraction(got) - theirs_exactly) <= max(absolute, relative * abs(theirs_exactly))
+
+
+def _key(key: Value) -> Hashable:
+    """A key as JSON writes it; what it cannot write equals no text."""
+    if key is None or isinstance(key, bool | int | float):
+        try:
+            return json.dumps(key)
+        except ValueError:
+            return ("integer", key)
+    return key  # type: ignore[no-any-return]
+
+
+def _lower(text: str) -> str:
+    """ASCII letters in lower case; no other letter changes."""
+    return text.translate(_LOWER)
+
+
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}

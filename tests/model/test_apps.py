@@ -1,0 +1,57 @@
+"""Comparators are read as they are written, or refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.model.apps import Comparator
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "there is no comparator ''; there are: exact, lines"),
+        ("diff", "there is no comparator 'diff'"),
+        ("LINES", "there is no comparator 'LINES'"),
+        ("lines:1", "takes no parameters"),
+        ("float", "float:ABS"),
+        ("float:", "float:ABS"),
+        ("float:abc", "float:ABS"),
+        ("float:-1", "float:ABS"),
+        ("float:nan", "float:ABS"),
+        ("float:1:2:3", "float:ABS"),
+        ("float:1e-6:", "float:ABS"),
+        ("float:1_0", "float:ABS"),
+        ("float:٣", "float:ABS"),
+        ("checker", "needs a program"),
+        ("checker:", "needs a program"),
+    ],
+)
+def test_unknown_comparators(text: str, words: str) -> None:
+    """What is not understood is an error that says what there is."""
+    with pytest.raises(InputError, match=words.replace("(", r"\(")):
+        Comparator.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exact",
+        "lines",
+        "tokens",
+        "case-insensitive",
+        "unordered-lines",
+        "float:1e-6",
+        "float:0:.5",
+        "checker:a/b:c.cpp",
+    ],
+)
+def test_comparator_names(text: str) -> None:
+    """A comparator stands in results as it was asked for."""
+    assert str(Comparator.parse(text)) == text
+
+
+def test_default_comparator() -> None:
+    """Trailing blanks do not count unless something else is asked for."""
+    assert str(Comparator()) == "lines"

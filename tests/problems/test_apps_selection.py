@@ -1,0 +1,125 @@
+"""Filters and samples: the right problems, and never a new number for one."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import InputError
+from ioi_eval.problems.apps import read_apps
+from ioi_eval.problems.apps_selection import Sampling, Selection, choose
+from ioi_eval.rows import open_source
+
+ROWS = [(str(100 + index), ("introductory", "interview", "competition")[index % 7 % 3]) for index in range(70)]
+
+
+@pytest.fixture
+def split(tmp_path: Path) -> Path:
+    """A split whose even rows have no id of their own."""
+    lines = []
+    for index in range(20):
+        row = {
+            "input_output": {"inputs": ["1"], "outputs": [str(index)]},
+            "difficulty": ["Interview", "competition"][index % 2],
+        }
+        lines.append(json.dumps(row if index % 2 == 0 else {**row, "problem_id": 1000 + index}))
+    path = tmp_path / "apps.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def ids(split: Path, selection: Selection | None) -> list[str]:
+    """What is taken of the split."""
+    return [problem.id for problem in read_apps(open_source(split), selection)]
+
+
+def test_everything(split: Path) -> None:
+    """Without a selection every row is taken, in order."""
+    everything = [str(index if index % 2 == 0 else 1000 + index) for index in range(20)]
+    assert ids(split, None) == everything
+    assert ids(split, Selection()) == everything
+    assert ids(split, Selection(limit=100)) == everything
+
+
+def test_ids_are_stable(split: Path) -> None:
+    """Whatever is filtered or sampled keeps the id it has in the whole split."""
+    assert ids(split, Selection(difficulties=("INTERVIEW",), limit=3)) == ["0", "2", "4"]
+    assert ids(split, Selection(difficulties=("competition",), limit=2)) == ["1001", "1003"]
+    sampled = ids(split, Selection(limit=5, sampling=Sampling.RANDOM, seed=3))
+    assert set(sampled) < set(ids(split, None))
+    assert sampled == sorted(sampled, key=ids(split, None).index)
+
+
+@pytest.mark.parametrize("name", ["1003", "apps_1003", " apps_1003 "])
+def test_by_id(split: Path, name: str) -> None:
+    """Both spellings of an id select it."""
+    assert ids(split, Selection(ids=(name, "apps_4"))) == ["1003", "4"]
+
+
+def test_filters_add_up(split: Path) -> None:
+    """An id and a difficulty select what is both."""
+    assert ids(split, Selection(ids=("4", "1003"), difficulties=("interview", "Competition"))) == ["1003", "4"]
+    assert ids(split, Selection(ids=("4", "1003"), difficulties=("interview",))) == ["4"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "words"),
+    [
+        (Selection(difficulties=("hard",)), "no problem of difficulty hard; there are: competition, interview"),
+        (Selection(ids=("apps_7", "4")), "no problem of id 7;"),
+        (Selection(ids=("1",), difficulties=("interview",)), "no problem of id 1;"),
+    ],
+)
+def test_what_is_not_there(split: Path, selection: Selection, words: str) -> None:
+    """A name that nothing has is an error before anything is judged, not an empty result."""
+    with pytest.raises(InputError, match=words):
+        ids(split, selection)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_samples_of_nothing(limit: int) -> None:
+    """A sample has at least one problem."""
+    with pytest.raises(InputError, match="sample"):
+        Selection(limit=limit)
+
+
+@given(st.integers(1, 80), st.sampled_from(Sampling), st.integers(0, 5))
+def test_samples(limit: int, sampling: Sampling, seed: int) -> None:
+    """A sample has the size that was asked for, is the same for the same seed, and strata get their shares."""
+    selection = Selection(limit=limit, sampling=sampling, seed=seed)
+    taken = choose(ROWS, selection, "rows")
+    assert taken == choose(ROWS, selection, "rows")
+    assert len(taken) == min(limit, len(ROWS))
+    if sampling is Sampling.SEQUENTIAL:
+        assert taken == set(range(len(taken)))
+    if sampling is Sampling.STRATIFIED:
+        for name in ("introductory", "interview", "competition"):
+            share = sum(difficulty == name for _, difficulty in ROWS) * len(taken) / len(ROWS)
+            assert abs(sum(ROWS[index][1] == name for index in taken) - share) < 1
+
+
+def test_random_sample_is_the_one_that_mcpbr_takes() -> None:
+    """With its seed its users find the same problems."""
+    assert choose(ROWS, Selection(limit=9, sampling=Sampling.RANDOM, seed=42), "rows") == set(
+        random.Random(42).sample(range(70), 9)
+    )
+
+
+def test_seeds_differ() -> None:
+    """Another seed is another sample."""
+    samples = {choose(ROWS, Selection(limit=9, sampling=Sampling.RANDOM, seed=seed), "rows") for seed in range(5)}
+    assert len(samples) == 5
+
+
+def test_the_head_is_not_looked_for(split: Path) -> None:
+    """The first rows are taken without reading the rest, which may be damaged."""
+    with split.open("a") as file:
+        file.write("\n{broken")
+    assert ids(split, Selection(limit=3)) == ["0", "1001", "2"]
+    with pytest.raises(InputError):
+        ids(split, Selection(limit=3, sampling=Sampling.RANDOM))

@@ -1,0 +1,268 @@
+"""Results of calls: what travels comes back, what is equal is right, and nothing hostile gets through."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.model.apps import CallTest, Comparator
+from ioi_eval.problems.apps_values import (
+    Foreign,
+    ValueFormatError,
+    arguments_of,
+    decode,
+    encode,
+    equal,
+    result_is_right,
+)
+
+HUGE = 10**5000 + 7
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=10**400).map(lambda value: -value)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.fractions()
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(SCALARS | st.tuples(SCALARS, SCALARS), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def types(value: Any) -> Any:
+    """The value with the types of everything in it: `==` alone takes 1 for True."""
+    if isinstance(value, list | tuple):
+        return (type(value), [types(item) for item in value])
+    if isinstance(value, dict):
+        return [(types(key), types(item)) for key, item in value.items()]
+    return (type(value), value)
+
+
+# --------------------------------------------------------------------------- travel
+
+
+@given(VALUES)
+def test_what_travels_comes_back(value: Any) -> None:
+    """Every value arrives as it left, with its types, in ASCII."""
+    data = encode(value)
+    assert data.isascii()
+    assert types(decode(data)) == types(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        ([1, (2, "ä")], b'["l",1,["t",2,"\\u00e4"]]'),
+        ({1: None, "1": True}, b'["d",1,null,"1",true]'),
+        (0.1, b'["f","0x1.999999999999ap-4"]'),
+        (2**53, b'["i","0x20000000000000"]'),
+        (-(2**53), b'["i","-0x20000000000000"]'),
+        (2**53 - 1, b"9007199254740991"),
+        (Fraction(1, 3), b'["q",1,3]'),
+        (math.inf, b'["f","inf"]'),
+        ([HUGE], b'["l",["i","%b"]]' % hex(HUGE).encode()),
+    ],
+)
+def test_spelling(value: Any, data: bytes) -> None:
+    """The spelling is the one that the harness knows."""
+    assert encode(value) == data
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes", 1j, range(3)])
+def test_what_is_no_data_does_not_travel(value: Any) -> None:
+    """Nothing is carried under a false name."""
+    with pytest.raises(ValueFormatError, match="no data"):
+        encode(value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"{", b'{"a":1}', b"1.5", b"NaN", b"[]", b'["x"]', b'["i"]', b'["i",5]', b'["i","zz"]', b'["f"]'),
+        *(b'["f","x"]', b'["f",1]', b'["d",1]', b'["d",["l"],1]', b'["q",1,0]', b'["q","a",1]', b'["o"]', b"\xff"),
+        *(b'[["l"]]', b'["l",[]]', b"[" * 100_000, b'["l",' * 100_000, b"9" * 5000, b'["f","0x1p999999999"]'),
+    ],
+)
+def test_hostile_bytes_are_no_value(data: bytes) -> None:
+    """Whatever a program writes where its result belongs, reading it ends, in one way."""
+    with pytest.raises(ValueFormatError):
+        decode(data)
+
+
+def test_foreign_objects_equal_nothing() -> None:
+    """A set or a generator is named, and right nowhere."""
+    got = decode(b'["l",["o","set"]]')
+    assert isinstance(got[0], Foreign)
+    assert got[0].type_name == "set"
+    assert not equal(["set"], got)
+    assert not equal([None], got)
+    assert got != decode(b'["l",["o","set"]]')
+
+
+# --------------------------------------------------------------------------- arguments
+
+
+def call(*arguments: Any, expected: Any = None, accepts: tuple[Any, ...] | None = None) -> CallTest:
+    """A test of a call."""
+    return CallTest(number=0, given=arguments, expected=expected, accepts=(expected,) if accepts is None else accepts)
+
+
+@pytest.mark.parametrize(
+    ("given_", "expected"),
+    [
+        (({"1": "a", "-2": "b"}, 5), ({1: "a", -2: "b"}, 5)),
+        (({"1": "a", "x": "b"},), ({"1": "a", "x": "b"},)),
+        ((5, {"1": 2}), (5, {"1": 2})),
+        (({},), ({},)),
+        ((), ()),
+        (([{"1": 2}],), ([{"1": 2}],)),
+        (({"9" * 5000: 1},), ({"9" * 5000: 1},)),
+    ],
+)
+def test_integer_keys(given_: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
+    """What JSON did to the keys of the first argument is undone, and the other arguments stay."""
+    assert arguments_of(call(*given_)) == expected
+
+
+# --------------------------------------------------------------------------- equality
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "right"),
+    [
+        (9, 9, True),
+        (9, 9.0, True),
+        (9, True, False),
+        (1, True, True),
+        (True, 1, True),
+        (False, None, False),
+        (0, False, True),
+        (None, None, True),
+        ("1", 1, False),
+        ("a", "a", True),
+        ("a", "A", False),
+        ([HUGE], [HUGE], True),
+        ([HUGE], [HUGE + 1], False),
+        (10**17 + 1, 1e17, False),
+        (10**17, 1e17, True),
+        (0.5, Fraction(1, 2), True),
+        (0.1, Fraction(1, 10), False),
+        (0.3, 0.1 + 0.2, False),
+        (math.nan, math.nan, True),
+        (math.inf, math.inf, True),
+        ([], [], True),
+        ([], (), True),
+        ([], {}, False),
+        ([], None, False),
+        ([[1, 2], [3]], [(1, 2), [3]], True),
+        ([[1, 2], [3]], ((1, 2), (3,)), True),
+        ([1, 2], [2, 1], False),
+        ([1, 2], [1, 2, 2], False),
+        ([1, 2], 1, False),
+        ({"1": 2}, {1: 2}, True),
+        ({"1": 2}, {"1": 2}, True),
+        ({"1": 2}, {1: 2, "1": 2}, False),
+        ({"1": 2, "2": 3}, {2: 3, 1: 2}, True),
+        ({"true": 1, "null": 2, "1.5": 3}, {True: 1, None: 2, 1.5: 3}, True),
+        ({"(1, 2)": 1}, {(1, 2): 1}, False),
+        ({"9" * 5000: 1}, {10**5000 - 1: 1}, False),
+        ({"a": [1, {"1": 2}]}, {"a": (1, {1: 2})}, True),
+        ({}, {}, True),
+        ({}, [], False),
+        ("", [], False),
+        (["list"], "list", False),
+    ],
+)
+def test_equality(expected: Any, got: Any, right: bool) -> None:
+    """Values are compared as JSON carries them, numbers as Python compares them."""
+    assert equal(expected, got) is right
+
+
+@given(JSON_VALUES)
+def test_everything_equals_itself(value: Any) -> None:
+    """A result that is the expected one is right, by every rule."""
+    for name in ("exact", "float:0", "float:1e-6:1e-6", "case-insensitive", "unordered-lines"):
+        assert equal(value, decode(encode(value)), Comparator.parse(name))
+
+
+@given(JSON_VALUES, JSON_VALUES)
+def test_rules_only_widen(expected: Any, got: Any) -> None:
+    """What is equal is right by every other rule too; without tolerance `float` is equality."""
+    if equal(expected, got):
+        for name in ("float:0", "case-insensitive", "unordered-lines"):
+            assert equal(expected, got, Comparator.parse(name))
+    else:
+        assert not equal(expected, got, Comparator.parse("float:0"))
+
+
+@pytest.mark.parametrize(
+    ("comparator", "expected", "got", "right"),
+    [
+        ("float:1e-6", [0.5, 1], [0.5000005, 1], True),
+        ("float:1e-6", [0.5, 1], [0.5000015, 1], False),
+        ("float:1e-6", 10**20, 10**20 + 1, False),
+        ("float:1", 10**20, 10**20 + 1, False),
+        ("float:1", 5.0, 6, True),
+        ("float:0:1e-6", 1e9, 1e9 + 999, True),
+        ("float:0:1e-6", 1e9, 1e9 + 1001, False),
+        ("float:1e-6", {"a": 1.0}, {"a": 1.0000001}, True),
+        ("float:1e-6", {"a": 1.0}, {"b": 1.0}, False),
+        ("float:1e-6", {"1": 1.0}, {1: 1.0000001}, True),
+        ("float:1", 1.0, True, True),
+        ("float:1", 2.0, True, False),
+        ("float:1", math.inf, math.inf, True),
+        ("float:1", math.inf, 1e308, False),
+        ("float:1", math.nan, 1.0, False),
+        ("float:1", "1", 1, False),
+        ("float:1", [1.0], 1.0, False),
+        ("float:.5", 1.0, 1.5, True),
+        ("float:5.", 1.0, 6.0, True),
+        ("case-insensitive", ["Yes", {"K": "a"}], ["YES", {"K": "A"}], True),
+        ("case-insensitive", "é", "É", False),
+        ("unordered-lines", [1, 2, 2], (2, 1, 2), True),
+        ("unordered-lines", [1, 2, 2], [2, 1, 1], False),
+        ("unordered-lines", [[1, 2], [3]], [[3], (1, 2)], True),
+        ("unordered-lines", [[1, 2]], [[2, 1]], False),
+        ("unordered-lines", "ab", "ba", False),
+        ("unordered-lines", [1], {1: 1}, False),
+        ("lines", [1.0], [1], True),
+        ("tokens", "a b", "a  b", False),
+    ],
+)
+def test_rules(comparator: str, expected: Any, got: Any, right: bool) -> None:
+    """Tolerance, letter case and order apply to numbers, texts and lists, as documented."""
+    assert equal(expected, got, Comparator.parse(comparator)) is right
+
+
+def test_bare_or_wrapped() -> None:
+    """Whichever of the accepted values comes is right."""
+    test = call(1, expected=[False], accepts=([False], False))
+    for value, right in (([False], True), (False, True), ((False,), True), ([[False]], False), (None, False)):
+        assert result_is_right(test, encode(value), Comparator()) is right
+
+
+def test_results_that_cannot_be_right_are_not_read() -> None:
+    """A result far longer than any spelling of the expected one is refused before it takes memory."""
+    test = call(1, expected=[1])
+    assert not result_is_right(test, b'["l",' + b" " * 10_000_000 + b"1]", Comparator())
+    assert result_is_right(test, b'["l",' + b" " * 1_000 + b"1]", Comparator())
+    assert not result_is_right(test, b"garbage", Comparator())
