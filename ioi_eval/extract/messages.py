@@ -1,0 +1,63 @@
+"""What a model said, where it comes as a conversation: messages, each a text or a list of parts. Pure.
+
+Messages are dictionaries (a dump) or objects with the same attributes (Eval Protocol's `Message`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ioi_eval.errors import InputError
+
+
+def last_answer(messages: Sequence[object]) -> str | None:
+    """What the model answered: the last message of the assistant, else the last of all; `None` without messages.
+
+    Raises:
+        InputError: a message is none.
+    """
+    answers = [message for message in messages if _part(message, "role") == "assistant"]
+    return content_text(_part((answers or messages)[-1], "content")) if messages else None
+
+
+def last_content(messages: Sequence[object]) -> str | None:
+    """The last message, whoever wrote it; `None` without messages. Eval Protocol's rule.
+
+    Raises:
+        InputError: it is no message.
+    """
+    return content_text(_part(messages[-1], "content")) if messages else None
+
+
+def content_text(content: object) -> str:
+    """The text of a message's content: a text, nothing, or parts, of which those with text count.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list | tuple) or hasattr(content, "tolist"):
+        parts = content if isinstance(content, list | tuple) else content.tolist()
+        return "".join(_text_of(part) for part in parts)
+    raise InputError(
+        f"the content of a message is of type {type(content).__name__}; a text or a list of parts is needed"
+    )
+
+
+def _text_of(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    text = _part(part, "text")
+    return text if isinstance(text, str) else ""
+
+
+def _part(message: object, name: str) -> Any:
+    if isinstance(message, Mapping):
+        return message.get(name)
+    if message is None or isinstance(message, str | bytes | int | float | list | tuple):
+        raise InputError(f"a message is of type {type(message).__name__}; an object with role and content is needed")
+    return getattr(message, name, None)

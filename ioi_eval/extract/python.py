@@ -1,0 +1,171 @@
+"""The Python program in a generation, by our rule and by those of other graders. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from ioi_eval.extract.fences import Block, Extracted, blocks, encodable, split_thoughts
+
+_TAGS = frozenset({"py", "python", "pypy", "ipython", "sage"})
+_OTHER_LANGUAGES = frozenset(
+    {"bash", "c", "c#", "c++", "cc", "console", "cpp", "csharp", "css", "cxx", "diff", "go", "golang", "haskell"}
+    | {"html", "input", "java", "javascript", "js", "json", "julia", "kotlin", "output", "pascal", "pycon", "ruby"}
+    | {"rust", "scala", "sh", "shell", "sql", "stdin", "stdout", "swift", "ts", "typescript", "xml", "yaml"}
+)
+
+# What a line of a Python program begins with, and a line of prose or of sample output does not.
+_NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]*?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n]*?\])?)*+"
+_CODE_LINE = re.compile(
+    r"^[ \t]*+(?:"
+    r"import[ \t]++[A-Za-z_][\w.]*+[ \t]*+(?:$|[,;#]|as[ \t])"
+    r"|from[ \t]++\.*[A-Za-z_][\w.]*+[ \t]++import[ \t]++[\w(*]"
+    r"|(?:async[ \t]++)?def[ \t]++\w++[ \t]*+\("
+    r"|class[ \t]++\w++[ \t]*+[(:]"
+    r"|for[ \t]++\(?\w++(?:[ \t]*+,[ \t]*+\(?\w++\)?)*+\)?[ \t]++in\b[^\n]*:"
+    r"|(?:while|if)\b[^\n]*:[ \t]*+(?:#|$|\w[^\n]*[=(])"
+    r"|(?:try|else|finally)[ \t]*+:"
+    r"|with[ \t]++[\w.]++\([^\n]*:"
+    r"|@\w[\w.]*+[ \t]*+(?:\(|$)"
+    r"|(?:[A-Za-z_][\w.]*+\.)?(?:print|input|exit|main|solve|write|append|setrecursionlimit)[ \t]*+\("
+    rf"|{_NAMES}[ \t]*+(?::[ \t]*+[\w\[\], .]++)?(?:[-+*/|&^%@]|//|\*\*|<<|>>)?=(?!=)"
+    r"|\w++[ \t]*+=[ \t]*+lambda\b"
+    r")",
+    re.MULTILINE,
+)
+_PASSED_OVER = re.compile(r"(?:[ \t]*+(?:#[^\n]*)?\n)*+")
+_FENCE_LINE = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t\r]*+(\S?)", re.MULTILINE)
+_LOOKED_AT = 1 << 16
+
+
+def extract_python(generation: str) -> Extracted:
+    """The program that a model handed in: the last complete block tagged Python, else the last untagged one.
+
+    Of untagged blocks (and such with tags that name no language, as `solution` or `text`) those that look like Python
+    come first; a block in another language is never taken. Where there is no fence at all, the text itself is the
+    program if it is one: from its first line, or from the first line that is code, behind words; or, where the prompt
+    had opened the block, up to the only fence.
+
+    What the model said outside of its thoughts is its answer. Only where that holds no program, the blocks in
+    `<think>…</think>` are looked through, and the rule's name says so. A block without its closing fence was cut off,
+    and is not taken.
+
+    Args:
+        generation: everything the model said.
+
+    Returns:
+        The code with line feeds for line ends, and the rule: `fence:python`, `fence:untagged`, `bare`,
+        `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
+    """
+    answer, thoughts = split_thoughts(generation)
+    if found := _last_block(answer, "fence"):
+        return found
+    if found := _bare("".join(answer)):
+        return found
+    return _last_block(thoughts, "think") or Extracted(code=None, rule="none")
+
+
+def looks_like_python(code: str) -> bool:
+    """Whether code without a tag is Python, going by its first 64 kB."""
+    return _CODE_LINE.search(code, 0, _LOOKED_AT) is not None
+
+
+def _last_block(pieces: list[str], where: str) -> Extracted | None:
+    tagged: Block | None = None
+    likely: Block | None = None
+    untagged: Block | None = None
+    for piece in pieces:
+        for block in blocks(piece):
+            if block.blank:
+                continue
+            if block.tag.rstrip("0123456789.") in _TAGS:
+                tagged = block
+            elif block.tag.rstrip("0123456789") not in _OTHER_LANGUAGES:
+                if looks_like_python(block.text[block.start : min(block.end, block.start + _LOOKED_AT)]):
+                    likely = block
+                elif not block.tag:
+                    untagged = block
+    found = tagged or likely or untagged
+    if found is None:
+        return None
+    return Extracted(code=encodable(found.body()), rule=f"{where}:{'python' if found is tagged else 'untagged'}")
+
+
+def _bare(text: str) -> Extracted | None:
+    """The text itself, where nothing fences its code."""
+    text = text.replace("\r\n", "\n")
+    fences = [match for _, match in zip(range(2), _FENCE_LINE.finditer(text), strict=False)]
+    if fences:
+        first = fences[0]
+        if len(fences) > 1 or first[1] or not _is_code_from_start(text):
+            return None
+        return _program(text[: first.start()], "bare:before-fence")
+    if _is_code_from_start(text):
+        return _program(text, "bare")
+    code = _CODE_LINE.search(text, 0, _LOOKED_AT)
+    return _program(text[code.start() :], "bare:after-words") if code else None
+
+
+def _is_code_from_start(text: str) -> bool:
+    """Whether the first line that is neither blank nor a comment is code; a text in quotes may stand before it."""
+    start = _PASSED_OVER.match(text)
+    at = start.end() if start else 0
+    for quotes in ('"""', "'''"):
+        if text.startswith(quotes, at):
+            end = text.find(quotes, at + 3)
+            return end > 0 and looks_like_python(text[end:])
+    return _CODE_LINE.match(text, at) is not None
+
+
+def _program(text: str, rule: str) -> Extracted:
+    return Extracted(code=encodable(text if text.endswith("\n") else text + "\n"), rule=rule)
+
+
+# --------------------------------------------------------------------------- the rules of others
+
+_OPEN_OR_CLOSE = re.compile(r"<(/?)think>", re.IGNORECASE)
+
+
+def extract_eval_protocol(content: str) -> str | None:
+    """What Eval Protocol takes for the code: never mended, and often not what was meant.
+
+    Closed thoughts are removed. Then the first block opened by "```python" counts, else the first of any kind (its tag
+    becomes code), else all from the first "def " (imports above it are lost), else everything.
+
+    Returns:
+        The code without blanks around it; `None` where nothing but thoughts was said.
+
+    Source: `_extract_python_code` in eval-protocol 0.3, in linear time.
+    """
+    text = _without_closed_thoughts(content).strip()
+    if not text:
+        return None if content.strip() else ""
+    for opening in ("```python", "```"):
+        start = text.find(opening)
+        end = text.find("```", start + len(opening)) if start >= 0 else -1
+        if end >= 0:
+            return text[start + len(opening) : end].strip()
+    start = text.find("def ")
+    return text[start:].strip() if start >= 0 else text
+
+
+def extract_livecodebench(output: str) -> str:
+    """What LiveCodeBench takes for the code: all between the last two lines with a fence; empty without two.
+
+    Source: `extract_code` in LiveCodeBench, for chat models.
+    """
+    lines = output.split("\n")
+    fences = [number for number, line in enumerate(lines) if "```" in line]
+    return "\n".join(lines[fences[-2] + 1 : fences[-1]]) if len(fences) >= 2 else ""
+
+
+def _without_closed_thoughts(text: str) -> str:
+    kept: list[str] = []
+    at, opened = 0, -1
+    for marker in _OPEN_OR_CLOSE.finditer(text):
+        if not marker[1] and opened < 0:
+            opened = marker.start()
+        elif marker[1] and opened >= 0:
+            kept.append(text[at:opened])
+            at, opened = marker.end(), -1
+    kept.append(text[at:])
+    return "".join(kept)

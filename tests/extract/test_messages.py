@@ -1,0 +1,67 @@
+"""What the model said is found in every form in which conversations come."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.extract.messages import content_text, last_answer, last_content
+
+USER = {"role": "user", "content": "question"}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("a", "a"),
+        (None, ""),
+        ([], ""),
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"),
+        ([{"type": "image_url", "image_url": "x"}, {"type": "text", "text": "b"}], "b"),
+        (["a", "b"], "ab"),
+        ([SimpleNamespace(type="text", text="a")], "a"),
+        (({"text": None},), ""),
+    ],
+)
+def test_content(content: Any, text: str) -> None:
+    """A content is a text, nothing, or parts."""
+    assert content_text(content) == text
+    assert last_content([USER, {"role": "assistant", "content": content}]) == text
+    assert last_content([SimpleNamespace(role="assistant", content=content)]) == text
+
+
+def test_last_answer() -> None:
+    """The assistant's last message counts, even where a tool or the user spoke after it."""
+    messages = [USER, {"role": "assistant", "content": "1"}, {"role": "assistant", "content": "2"}, USER]
+    assert last_answer(messages) == "2"
+    assert last_content(messages) == "question"
+
+
+def test_without_assistant() -> None:
+    """Where nobody is the assistant, the last message counts."""
+    assert last_answer([USER, {"content": "x"}]) == "x"
+
+
+def test_without_messages() -> None:
+    """Nobody has said anything."""
+    assert last_answer([]) is None
+    assert last_content([]) is None
+
+
+@pytest.mark.parametrize("messages", [["text"], [5], [None], [["role", "user"]]])
+def test_no_messages(messages: list[object]) -> None:
+    """What is no message is named, not taken for one."""
+    with pytest.raises(InputError, match="a message is of type"):
+        last_answer(messages)
+    with pytest.raises(InputError, match="a message is of type"):
+        last_content(messages)
+
+
+@pytest.mark.parametrize("content", [5, {"text": "a"}, b"a"])
+def test_no_content(content: object) -> None:
+    """What is neither text nor parts is named."""
+    with pytest.raises(InputError, match="a text or a list of parts"):
+        content_text(content)
