@@ -64,24 +64,24 @@ def looks_like_cpp(code: str) -> bool:
     return _LIKELY.search(beginning) is not None and _OTHER.search(beginning) is None
 
 
-def fix_includes(code: str, problem_id: str) -> tuple[str, bool]:
+def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
     """Put in front of the code what models forget: a header with everything, the problem's own, and the namespace.
 
     Args:
         code: the program.
-        problem_id: names the problem's header.
+        header_name: the problem's own header; `None` if it has none.
 
     Returns:
         The code, and whether it was changed. Only empty code is not.
 
     Source: what the reference does under `--add_includes`: `bits/stdc++.h` always; `<id>.h` unless that very directive
-    is there; `using namespace std` unless it or any `std::` is.
+    is there (also for problems without one, which we do not repeat); `using namespace std` unless it or any `std::` is.
     """
     if not code:
         return code, False
     header = ["#include <bits/stdc++.h>\n"]
-    own = f'#include "{problem_id}.h"'
-    if own not in code:
+    own = f'#include "{header_name}"'
+    if header_name is not None and own not in code:
         header.append(f"{own}\n")
     if "using namespace std;" not in code and "std::" not in code:
         header.append("\nusing namespace std;\n\n")

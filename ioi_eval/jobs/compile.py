@@ -89,7 +89,7 @@ def submission_recipe(
     compile_argv = toolchain.compile_argv(source, "submission.o", std=std or problem.cxx_std)
     link_argv = toolchain.link_argv((*(name for name, _ in objects), "submission.o"), "a.out")
     headers = tuple((header.name, header.content) for header in problem.headers)
-    body = code.encode("utf-8", "surrogateescape")
+    body = code.encode("utf-8", "replace")
     return Recipe(
         what="submission",
         steps=(

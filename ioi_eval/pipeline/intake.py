@@ -15,7 +15,13 @@ from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.submissions import DEFAULT_YEAR, submission_columns, submission_from_row, target_subtask
+from ioi_eval.problems.submissions import (
+    DEFAULT_YEAR,
+    submission_columns,
+    submission_from_row,
+    target_subtask,
+    with_includes,
+)
 
 Place = tuple[str, int]
 """Source and number of a row."""
@@ -151,7 +157,7 @@ class Intake:
 
     def _entry(self, row: Row, taken: dict[bytes, Place]) -> Accepted | Refused:
         try:
-            submission = submission_from_row(row, id_column=self._id_column, with_includes=self._with_includes)
+            submission = submission_from_row(row, id_column=self._id_column)
             target = target_subtask(row)
         except InputError as error:
             kind = error.problem if isinstance(error, RowError) else str(error)
@@ -159,6 +165,8 @@ class Intake:
         problem = self.problems.problems.get(submission.problem)
         if problem is None:
             return self._without_problem(row, submission.problem)
+        if self._with_includes:
+            submission = with_includes(submission, problem)
         place = (row.source, row.number)
         first = taken.setdefault(keys_of(submission.problem, submission.id, "").submission, place)
         if first != place:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ioi_eval.extract.cpp import extract_cpp, fix_includes
-from ioi_eval.model import ProblemKey, Submission
+from ioi_eval.extract.fences import encodable
+from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.problems.row import Row
 
 DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
@@ -28,7 +31,6 @@ def submission_from_row(
     *,
     id_column: str = "uuid",
     default_year: int = DEFAULT_YEAR,
-    with_includes: bool = False,
     max_code_bytes: int | None = MAX_CODE_BYTES,
 ) -> Submission:
     """The submission that a row holds.
@@ -40,7 +42,6 @@ def submission_from_row(
         row: of a dump.
         id_column: what names the submission; numbers become text.
         default_year: for rows without a year.
-        with_includes: put the includes in front that models forget (the reference's `add_includes`).
         max_code_bytes: longer programs are refused, as the official server does; `None` for no limit.
 
     Raises:
@@ -63,12 +64,21 @@ def submission_from_row(
     if max_code_bytes is not None and size > max_code_bytes:
         words = f"The program is {size:,} bytes long, over our limit of {max_code_bytes:,} bytes; it was not compiled."
         return Submission(id=name, problem=problem, code=None, extraction=extraction, refused=words)
-    changed = False
-    if with_includes:
-        code, changed = fix_includes(code, problem.id)
-    return Submission(
-        id=name, problem=problem, code=code, extraction=extraction, fixes=("includes",) if changed else ()
-    )
+    return Submission(id=name, problem=problem, code=code, extraction=extraction)
+
+
+def with_includes(submission: Submission, problem: Problem) -> Submission:
+    """The submission with the includes in front that models forget, recorded in its `fixes`.
+
+    As the reference's `add_includes`, except that a problem without a header of its own does not get one included:
+    there, that makes a compile error of every program.
+    """
+    if submission.code is None:
+        return submission
+    own = f"{problem.key.id}.h"
+    has_header = any(header.name == own for header in problem.headers)
+    code, changed = fix_includes(submission.code, own if has_header else None)
+    return replace(submission, code=code, fixes=(*submission.fixes, "includes")) if changed else submission
 
 
 def target_subtask(row: Row) -> str | None:
@@ -83,7 +93,7 @@ def _code(row: Row) -> tuple[str | None, str]:
     """The program, and the rule by which it was found."""
     code = row.optional_text("code")
     if code is not None and code.strip():
-        return code, "column:code"
+        return encodable(code), "column:code"
     generation = row.optional_text("generation")
     if generation is None:
         return None, "none"

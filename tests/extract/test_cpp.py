@@ -215,9 +215,9 @@ def test_other_text_does_not_look_like_cpp(code: str) -> None:
 )
 def test_includes_are_fixed_as_the_reference_does(code: str, expected: str) -> None:
     """The header with everything always; the problem's and the namespace unless the very text is there."""
-    assert fix_includes(code, "nile") == (expected, True)
+    assert fix_includes(code, "nile.h") == (expected, True)
 
 
 def test_nothing_to_fix_in_no_code() -> None:
     """Empty code stays empty, so that it stays no code."""
-    assert fix_includes("", "nile") == ("", False)
+    assert fix_includes("", "nile.h") == ("", False)

@@ -7,17 +7,23 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import RowError
-from ioi_eval.model import ProblemKey, Submission
+from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
 from ioi_eval.problems.row import Row
-from ioi_eval.problems.submissions import MAX_CODE_BYTES, submission_columns, submission_from_row, target_subtask
+from ioi_eval.problems.submissions import (
+    MAX_CODE_BYTES,
+    submission_columns,
+    submission_from_row,
+    target_subtask,
+    with_includes,
+)
 
 GENERATION = "Here:\n```cpp\nint f() { return 1; }\n```\n"
 
 
-def read(id_column: str = "uuid", with_includes: bool = False, **values: Any) -> Submission:
+def read(id_column: str = "uuid", **values: Any) -> Submission:
     """The submission of a row with these columns."""
     row = Row(source="dump.jsonl", number=3, values={"uuid": "u", "problem_id": "nile", "year": 2023, **values})
-    return submission_from_row(row, id_column=id_column, with_includes=with_includes)
+    return submission_from_row(row, id_column=id_column)
 
 
 def test_code_column_wins_over_the_generation() -> None:
@@ -92,14 +98,48 @@ def test_programs_over_the_limit_are_refused_in_words() -> None:
     assert submission_from_row(row, max_code_bytes=None).code == "x" * 200_000
 
 
-def test_includes_are_added_on_request_only() -> None:
-    """What was changed is recorded."""
-    assert read(code="int f();").fixes == ()
-    found = read(code="int f();", with_includes=True)
+def problem(*headers: str) -> Problem:
+    """A Batch problem with these headers."""
+    return Problem(
+        key=ProblemKey(year=2023, id="nile"),
+        name="Nile",
+        task_type=TaskType.BATCH,
+        time_limit_s=1.0,
+        memory_limit_bytes=1 << 28,
+        subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+        tests={"a": TestCase(name="a", input=b"", answer=b"")},
+        headers=tuple(SourceFile(path=f"graders/{name}", content=b"") for name in headers),
+        cxx_std="gnu++17",
+    )
+
+
+def test_includes_that_are_put_in_front_are_recorded() -> None:
+    """Everything's header, the problem's own, the namespace; and in `fixes` that it was done."""
+    plain = read(code="int f();")
+    assert plain.fixes == ()
+    found = with_includes(plain, problem("nile.h"))
     assert found.fixes == ("includes",)
     assert found.code is not None
     assert '#include "nile.h"' in found.code
     assert found.code.endswith("int f();")
+
+
+def test_header_that_a_problem_does_not_have_is_not_included() -> None:
+    """It would make a compile error of every program."""
+    found = with_includes(read(code="int main() {}"), problem("other.h"))
+    assert found.code is not None
+    assert "nile.h" not in found.code
+    assert "#include <bits/stdc++.h>" in found.code
+
+
+def test_no_code_stays_no_code() -> None:
+    """There is nothing to put includes in front of."""
+    assert with_includes(read(generation="no"), problem()) == read(generation="no")
+
+
+def test_lone_surrogates_in_the_code_column_can_be_compiled() -> None:
+    """JSON can carry them, UTF-8 cannot."""
+    assert read(code="// \ud800\nint f();").code == "// \ufffd\nint f();"
 
 
 def test_target_subtask_is_read_from_either_column() -> None:
