@@ -15,7 +15,7 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
-from ioi_eval.model import Blob, Content, Problem, SourceFile
+from ioi_eval.model import Blob, Content, Problem
 from ioi_eval.sandbox import Sandbox, Target
 
 ATTEMPTS = 3
