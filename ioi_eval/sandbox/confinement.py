@@ -21,6 +21,8 @@ TMP_BYTES = 1 << 30
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
+_BOX_USER = "1000"
+
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 
@@ -46,16 +48,20 @@ def as_user(uid: int | None) -> tuple[str, ...]:
     return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
 
 
-def in_namespaces(*, hide: Sequence[Path] = ()) -> tuple[str, ...]:
+def in_namespaces(*, hide: Sequence[Path] = (), confines: bool = True) -> tuple[str, ...]:
     """The bwrap command that gives a box of its own: user, PID, network, IPC, UTS and mount namespaces.
 
     The system's programs and libraries are there read-only, `/tmp` and `/box` are empty and bounded.
 
     Args:
         hide: directories below `/usr` that hold something of ours (the package itself).
+        confines: what is started confines others further, so it is root there; else it is nobody in particular and
+            has no capability.
     """
-    words = ["bwrap", "--unshare-user", "--unshare-all", "--uid", "0", "--gid", "0"]
-    for capability in _CAPABILITIES:
+    words = ["bwrap", "--unshare-user", "--unshare-all"]
+    user = "0" if confines else _BOX_USER
+    words += ["--uid", user, "--gid", user]
+    for capability in _CAPABILITIES if confines else ():
         words += ["--cap-add", capability]
     words += ["--as-pid-1", "--die-with-parent", "--clearenv", "--setenv", "PATH", PATH, "--hostname", "box"]
     words += ["--ro-bind", "/usr", "/usr"]

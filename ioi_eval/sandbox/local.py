@@ -14,24 +14,25 @@ else `reduced`. A level below what the caller accepts is an `IsolationError` tha
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ioi_eval.errors import IsolationError, RejectedError, SandboxError, SetupError
+from ioi_eval.errors import IsolationError, RejectedError, SetupError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, Stage
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.descriptors import descriptors
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.process import ProcessEnd, run_process
+from ioi_eval.sandbox.scripts import ScriptBoxes, commands
 from ioi_eval.sandbox.slots import Slots
 
 _FIRST_UID = 0x70000000
@@ -67,6 +68,7 @@ class LocalSandbox:
         self._strongest = strongest
         self._compiler = compiler
         self._target: Target | None = None
+        self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""
         self._hidden = (Path(__file__).resolve().parent.parent,)
 
@@ -83,12 +85,15 @@ class LocalSandbox:
             slots=self._slots.count,
             isolation=level,
         )
+        self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._target = None
+        if self._script_boxes is not None:
+            self._script_boxes.close()
 
     def targets(self) -> Sequence[Target]:
         """This machine."""
@@ -98,17 +103,22 @@ class LocalSandbox:
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job in a fresh box; see `Sandbox.execute`."""
+        if job.kind is JobKind.SCRIPTS and not job.trusted and target.isolation is not Isolation.FULL:
+            raise RejectedError(
+                f"scripts of others need isolation 'full', and this sandbox has {target.isolation.value!r} "
+                f"({self.why_not_full}); use the bundled profile, whose runner confines programs itself"
+            )
         async with self._slots.take(alone=job.alone) as slot:
-            with _descriptors(job.files) as files:
+            if job.trusted and job.kind is JobKind.SCRIPTS:
+                return await self._run_trusted_script(job, slot)
+            with descriptors(job.files) as files:
                 if job.kind is JobKind.RUNNER:
-                    end = await self._run_runner(job, files, slot, target.isolation)
-                else:
-                    end = await self._run_scripts(job, slot)
-        return Execution(run=_stage(end))
+                    return await self._run_runner(job, files, slot, target.isolation)
+                return await self._run_scripts(job, files, slot)
 
-    # ------------------------------------------------------------------ the two kinds of jobs
+    # ------------------------------------------------------------------ the kinds of jobs
 
-    async def _run_runner(self, job: Job, files: dict[str, int], slot: int, isolation: Isolation) -> ProcessEnd:
+    async def _run_runner(self, job: Job, files: Mapping[str, int], slot: int, isolation: Isolation) -> Execution:
         table = ",".join(f"{name}={descriptor}" for name, descriptor in files.items() if name != "runner")
         command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--fds", table)
         with contextlib.ExitStack() as stack:
@@ -118,7 +128,7 @@ class LocalSandbox:
                 before += (*in_namespaces(hide=self._hidden), "--")
             else:
                 directory = stack.enter_context(_work_directory(_slot_uid(slot)))
-            return await run_process(
+            end = await run_process(
                 (*before, *command),
                 descriptors=tuple(files.values()),
                 cwd=directory,
@@ -127,14 +137,18 @@ class LocalSandbox:
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
             )
+        return Execution(run=_stage(end))
 
-    async def _run_scripts(self, job: Job, slot: int) -> ProcessEnd:
-        if not job.trusted:
-            raise RejectedError("the embedded sandbox does not run a submission's scripts yet: use the bundled profile")
+    async def _run_scripts(self, job: Job, files: Mapping[str, int], slot: int) -> Execution:
+        assert self._script_boxes is not None
+        executable = {file.name for file in job.files if file.executable}
+        return await self._script_boxes.run(commands(job), files, executable=executable, uid=_slot_uid(slot))
+
+    async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
         with _work_directory(_slot_uid(slot)) as directory:
             for file in job.files:
                 _place(directory, file)
-            return await run_process(
+            end = await run_process(
                 (*as_user(_slot_uid(slot)), "bash", "run", *job.args),
                 cwd=directory,
                 environment={**_TRUSTED_ENVIRONMENT, "TMPDIR": str(directory)},
@@ -142,6 +156,7 @@ class LocalSandbox:
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
             )
+        return Execution(run=_stage(end))
 
     # ------------------------------------------------------------------ what this machine can do
 
@@ -171,42 +186,6 @@ def _slot_uid(slot: int) -> int | None:
     if os.geteuid() != 0:
         return None
     return _FIRST_UID + (os.getpid() & 0xFFFF) * 256 + slot % 256
-
-
-@contextlib.contextmanager
-def _descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
-    """The job's files as open, read-only descriptors, by name."""
-    opened: dict[str, int] = {}
-    try:
-        for file in files:
-            opened[file.name] = _open(file)
-        yield opened
-    finally:
-        for descriptor in opened.values():
-            os.close(descriptor)
-
-
-def _open(file: JobFile) -> int:
-    """A read-only descriptor of a file's bytes; those in memory go into a sealed memory file."""
-    if isinstance(file.content, Blob):
-        try:
-            return os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise SandboxError(f"{file.content.path} cannot be read any more: {error.strerror}") from error
-    writable = os.memfd_create(file.name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        with open(writable, "wb", closefd=False) as stream:
-            stream.write(file.content)
-        os.fchmod(writable, 0o555 if file.executable else 0o444)
-        fcntl.fcntl(
-            writable,
-            fcntl.F_ADD_SEALS,
-            fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
-        )
-        # a program cannot be started while its file is open for writing
-        return os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
-    finally:
-        os.close(writable)
 
 
 @contextlib.contextmanager

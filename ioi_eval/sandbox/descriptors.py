@@ -1,0 +1,58 @@
+"""A job's files as descriptors: bytes in memory become sealed memory files, test data stays where it lies.
+
+So nothing of a job is ever at a path that a submission could name, and 25 MB of input are not copied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+
+from ioi_eval.errors import SandboxError
+from ioi_eval.model import Blob, JobFile
+
+
+@contextlib.contextmanager
+def descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
+    """The job's files as open, read-only descriptors, by name.
+
+    Raises:
+        SandboxError: a file that is referred to cannot be read any more.
+    """
+    opened: dict[str, int] = {}
+    try:
+        for file in files:
+            opened[file.name] = _open(file)
+        yield opened
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def sealed(content: bytes, *, executable: bool = False) -> int:
+    """A read-only descriptor of a memory file that nobody can change. The caller closes it."""
+    writable = os.memfd_create("ioi-eval", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with open(writable, "wb", closefd=False) as stream:
+            stream.write(content)
+        os.fchmod(writable, 0o555 if executable else 0o444)
+        fcntl.fcntl(
+            writable,
+            fcntl.F_ADD_SEALS,
+            fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
+        )
+        # a program cannot be started while its file is open for writing
+        return os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(writable)
+
+
+def _open(file: JobFile) -> int:
+    if not isinstance(file.content, Blob):
+        return sealed(file.content, executable=file.executable)
+    try:
+        return os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise SandboxError(f"{file.content.path} cannot be read any more: {error.strerror}") from error

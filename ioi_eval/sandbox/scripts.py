@@ -1,0 +1,301 @@
+"""Script jobs in the embedded sandbox: `bash compile`, then `bash run`, in one box that is thrown away.
+
+    files ── bwrap --file ── /box ── stages (PID 1) ── bash compile ── bash run ── frames ── Execution
+
+The files are copied into a tmpfs of the box's own mount namespace, so the scripts reach nothing of this machine but
+the system's programs and libraries, read-only. `graders/stages.cpp` is the box's PID 1: it keeps the limits, tells
+how each stage ended, and leaves nobody alive between the stages or after them.
+
+What the limits are worth, said honestly:
+- Wall clock and CPU time hold for the stage as a whole, within about 10 ms; only children of processes that ignore
+  SIGCHLD escape the sum of CPU time (not the wall clock).
+- Memory is the resident memory of all processes together, looked at every 10 ms, and what they share is counted for
+  each. Over it, the largest process is killed. Files in `/box` and `/tmp` (1 GiB each) are not counted.
+- Output is cut at the limit and the stage killed.
+
+A script can spoil its own job (then there is no answer, a `TransientError`), but it cannot make up a status.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import RejectedError, SetupError, TransientError
+from ioi_eval.model import Execution, Job, Stage, StageLimits
+from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.descriptors import sealed
+from ioi_eval.sandbox.process import run_process
+from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES
+from ioi_eval.toolchain import Toolchain
+
+_BUILD_WALL_MS = 120_000
+_START_MS = 10_000  # for starting the box and placing the files, on a loaded machine
+_HEADER_BYTES = 4096
+_NOTHING = -1  # the keeper's word for /dev/null
+
+_ENVIRONMENT = {"HOME": "/tmp"}
+"""Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What one stage starts.
+
+    Args:
+        stage: `compile` or `run`.
+        words: the command.
+        limits: its hard limits.
+        stdin: its standard input.
+    """
+
+    stage: str
+    words: tuple[str, ...]
+    limits: StageLimits
+    stdin: bytes = b""
+
+
+def commands(job: Job) -> tuple[Command, ...]:
+    """What a job of kind SCRIPTS starts."""
+    run = Command(stage="run", words=("bash", "run", *job.args), limits=job.run_limits, stdin=job.stdin)
+    if not any(file.name == "compile" for file in job.files):
+        return (run,)
+    limits = job.compile_limits or job.run_limits
+    return (Command(stage="compile", words=("bash", "compile"), limits=limits), run)
+
+
+class ScriptBoxes:
+    """Runs script jobs, each in a box of its own. The keeper is compiled when the first one comes.
+
+    Args:
+        toolchain: compiles the keeper.
+        hide: directories that no box shows.
+    """
+
+    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = ()) -> None:
+        self._toolchain = toolchain
+        self._hide = hide
+        self._keeper: int | None = None
+        self._building = asyncio.Lock()
+
+    def close(self) -> None:
+        """Let go of the keeper."""
+        if self._keeper is not None:
+            os.close(self._keeper)
+            self._keeper = None
+
+    async def run(
+        self,
+        stages: Sequence[Command],
+        files: Mapping[str, int],
+        *,
+        executable: Collection[str] = (),
+        uid: int | None,
+    ) -> Execution:
+        """Place files into a fresh box, run the stages in order, and say how they ended.
+
+        Args:
+            stages: `run`, or `compile` and `run`.
+            files: open descriptors, by the file's name in the box.
+            executable: the names of those that may be executed: the others have Piston's mode, 644.
+            uid: who starts the box, where we are root.
+
+        Raises:
+            RejectedError: a name leads out of the box, or the files do not fit in.
+            TransientError: the box gave no answer.
+        """
+        for name in files:
+            _refuse_escape(name)
+        keeper = await self._open_keeper(uid)
+        words = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False)]
+        for name, value in _ENVIRONMENT.items():
+            words += ["--setenv", name, value]
+        for name, descriptor in files.items():
+            permissions = "0755" if name in executable else "0644"
+            words += ["--perms", permissions, "--file", str(descriptor), f"/box/{name}"]
+        words += ["--", f"/proc/self/fd/{keeper}"]
+        with _inputs(stages) as inputs:
+            for stage, stdin in zip(stages, inputs, strict=True):
+                words += _stage_words(stage, stdin)
+            end = await run_process(
+                words,
+                descriptors=(keeper, *files.values(), *(stdin for stdin in inputs if stdin != _NOTHING)),
+                environment={"PATH": PATH},
+                wall_ms=_START_MS + sum(stage.limits.wall_ms for stage in stages),
+                output_bytes=sum(2 * stage.limits.output_bytes + _HEADER_BYTES for stage in stages),
+            )
+        if end.returncode != 0:
+            raise _no_answer(end.returncode, end.timed_out, end.stderr.decode("utf-8", "replace").strip())
+        return _execution(_frames(end.stdout))
+
+    async def _open_keeper(self, uid: int | None) -> int:
+        async with self._building:
+            if self._keeper is None:
+                self._keeper = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
+            return self._keeper
+
+
+async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
+    """Compile one of our own in-box programs on this machine.
+
+    Args:
+        toolchain: what with.
+        source: its name in `graders/`.
+        uid: as whom, where we are root.
+
+    Raises:
+        SetupError: it does not compile here; with the compiler's words.
+    """
+    with tempfile.TemporaryDirectory(prefix="ioi-eval-") as name:
+        if uid is not None:
+            os.chown(name, uid, uid)
+        directory = Path(name)
+        (directory / source).write_bytes(boxfiles.read(source))
+        static = ("-static",) if toolchain.static else ()
+        end = await run_process(
+            (*as_user(uid), toolchain.command, "-std=c++17", "-O2", "-pipe", *static, "-s", source, "-o", "program"),
+            cwd=directory,
+            environment={"PATH": PATH, "TMPDIR": name},
+            wall_ms=_BUILD_WALL_MS,
+            output_bytes=1 << 20,
+        )
+        if end.returncode != 0:
+            words = end.stderr.decode("utf-8", "replace").strip()[-2000:]
+            raise SetupError(f"{source} does not compile with {toolchain.command}: {words}")
+        return (directory / "program").read_bytes()
+
+
+def _refuse_escape(name: str) -> None:
+    parts = name.split("/")
+    if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
+        raise RejectedError(f"{name!r} cannot be the name of a file in a box")
+
+
+@contextlib.contextmanager
+def _inputs(stages: Sequence[Command]) -> Iterator[list[int]]:
+    """Each stage's standard input as a descriptor; `_NOTHING` where it has none."""
+    opened: list[int] = []
+    try:
+        for stage in stages:  # one by one, so that those already open are closed if one fails
+            descriptor = sealed(stage.stdin) if stage.stdin else _NOTHING
+            opened.append(descriptor)
+        yield opened
+    finally:
+        for descriptor in opened:
+            if descriptor != _NOTHING:
+                os.close(descriptor)
+
+
+def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:
+    limits = stage.limits
+    memory = DEFAULT_MEMORY_BYTES if limits.memory_bytes is None else limits.memory_bytes
+    numbers = (limits.wall_ms, limits.cpu_ms, memory, limits.output_bytes, stdin, len(stage.words))
+    return (stage.stage, *map(str, numbers), *stage.words)
+
+
+def _no_answer(code: int, timed_out: bool, words: str) -> Exception:
+    if timed_out:
+        return TransientError("the box gave no answer in time")
+    if words.startswith("bwrap:"):  # before anything of the job's was started
+        return RejectedError(f"the files of the job cannot be placed into a box: {words}")
+    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    return TransientError(f"the box gave no answer ({how}): {words[-400:]}")
+
+
+# ---------------------------------------------------------------------- the keeper's answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    """What `stages.cpp` tells of one stage; its essay names the fields."""
+
+    stage: str
+    code: int
+    signal: int
+    limit: str | None
+    cpu_us: int
+    wall_us: int
+    memory_bytes: int
+    stdout: bytes
+    stderr: bytes
+
+
+def _frames(answer: bytes) -> tuple[_Frame, ...]:
+    """Take the answer apart: a line, then as many bytes as it says, and so on to the end."""
+    frames = []
+    at = 0
+    try:
+        while at < len(answer):
+            end = answer.index(b"\n", at)
+            header = orjson.loads(answer[at:end])
+            middle = end + 1 + header.pop("stdout")
+            at = middle + header.pop("stderr")
+            if at > len(answer):
+                raise ValueError("cut off")
+            frames.append(_Frame(**header, stdout=answer[end + 1 : middle], stderr=answer[middle:at]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise TransientError(f"the box's answer is damaged: {error!r}") from error
+    if not frames:
+        raise TransientError("the box gave no answer")
+    return tuple(frames)
+
+
+def _execution(frames: Sequence[_Frame]) -> Execution:
+    """As Piston answers: where `compile` failed, `run` is a copy of it."""
+    stages = {frame.stage: _stage(frame) for frame in frames}
+    compiled = stages.get("compile")
+    if compiled is not None and "run" not in stages:
+        if compiled.code == 0:
+            raise TransientError("the box's answer stops after the compile stage")
+        return Execution(compile=compiled, run=compiled)
+    return Execution(compile=compiled, run=stages["run"])
+
+
+_LIMITS = {
+    "cpu": ("TO", "Time limit exceeded"),
+    "wall": ("TO", "Time limit exceeded (wall clock)"),
+    "stdout": ("OL", "stdout length exceeded"),
+    "stderr": ("EL", "stderr length exceeded"),
+}
+"""Status and message. Source: Piston since isolate (recorded: `cpu_time_limit`, `run_timeout_sleep`, `limit_*`)."""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no names of their own
+        return f"SIG{number}"
+
+
+def _stage(frame: _Frame) -> Stage:
+    code: int | None = frame.code
+    name = None
+    status = message = None
+    if frame.limit is not None:
+        code, name = None, "SIGKILL"
+        status, message = _LIMITS[frame.limit]
+    elif frame.signal:
+        code, name = None, _signal_name(frame.signal)
+        status, message = "SG", f"Caught fatal signal {frame.signal}"
+    elif frame.code:
+        status, message = "RE", f"Exited with error status {frame.code}"
+    return Stage(
+        stdout=frame.stdout.decode("utf-8", "replace"),
+        stderr=frame.stderr.decode("utf-8", "replace"),
+        code=code,
+        signal=name,
+        status=status,
+        message=message,
+        cpu_ms=frame.cpu_us / 1000,
+        wall_ms=frame.wall_us / 1000,
+        memory_bytes=frame.memory_bytes,
+    )
