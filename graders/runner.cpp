@@ -139,6 +139,7 @@ constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJud
 
 constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files
 constexpr int kScratchFiles = 256;
+constexpr size_t kMostNames = 32;             // of refused calls, in one report
 constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;        // of what is kept, this much is in a line
@@ -146,6 +147,8 @@ constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000, kQuickPhaseUs = 20000;
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own may show
 constexpr size_t kStepFloodBytes = 64 << 20;    // a step that prints more than this is stopped
+
+constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
 
 const char* const kPath = "/usr/local/bin:/usr/bin:/bin";
 
@@ -658,400 +661,162 @@ Plan read_plan() {
 }
 
 // ------------------------------------------------------------------------------------------------ system calls
-// What a contestant may call, and why. A call that is not in the table, or whose condition does not hold, is refused.
+// What a contestant may call, and why: groups of calls under one rule. A call that stands nowhere is refused.
 
 enum class Let {
   Always,
   OnSelf,    // argument `arg` is 0 or the process's own id
+  SignalSelf,  // the same, and the signal, argument values[0], is not SIGKILL: that one is ours
   OneOf,     // argument `arg` is one of `values`
   Without,   // argument `arg` has none of the bits of values[0]
   With,      // argument `arg` has all bits of values[0] and none of those of values[1]
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
-  Never,     // refused by errno, and noted
+  Never,     // refused by errno
   Deadly,    // has no honest use: ends the program
 };
 
+// A narrower place makes `Never` of a rule.
 enum class Where {
   Everywhere,
-  Full,   // refused under reduced isolation
-  Alone,  // refused under reduced isolation if the contestant has siblings
+  Full,         // not under reduced isolation
+  OnlyChild,    // not for a contestant with siblings
+  OrFull,       // not for a contestant with siblings, under reduced isolation
 };
 
-struct Call {
+struct CallName {
   long number;
   const char* name;
-  Let let;
-  int arg = 0;
-  std::initializer_list<uint32_t> values = {};
-  int error = EPERM;   // what a refusal answers
-  bool noted = true;   // whether the runner hears of a refusal
-  Where where = Where::Everywhere;
 };
 
-#define CALL(name) SYS_##name, #name
-#define NEWER(number, name) number, name  // newer than the oldest headers that we compile with
+struct Rule {
+  Let let;
+  int arg;
+  std::initializer_list<uint32_t> values;
+  Where where;
+  int error;   // what a refusal answers
+  bool noted;  // whether the runner hears of a refusal
+  std::initializer_list<CallName> calls;
+};
+
+#define C(name) \
+  { SYS_##name, #name }
 
 // Calls with a condition come first: the kernel remembers the others as allowed and does not run the filter for them.
-const Call kCalls[] = {
-    // Memory. Huge pages are not counted as resident; MADV_PAGEOUT, MADV_COLD would hide pages from the count.
-    {CALL(mmap), Let::Without, 3, {0x40000 /* MAP_HUGETLB */}, ENOMEM},
-    {CALL(madvise), Let::OneOf, 2, {0, 1, 2, 3, 4, 8, 14, 15, 16, 17}, EINVAL, false},
-    // Threads. Not processes: CPU time and memory are counted for one process, and nothing outlives it.
+const Rule kRules[] = {
+    // Huge pages are not counted as resident. Files without a name escape the count of a scratch directory that is not a
+    // file system of its own; O_PATH would look at what Landlock does not let it open.
+    {Let::Without, 3, {0x40000 /* MAP_HUGETLB */}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
+    {Let::Without, 2, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(openat)}},
+    {Let::Without, 1, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(open)}},
+    // NORMAL to DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP. PAGEOUT or COLD would hide pages from the count.
+    {Let::OneOf, 2, {0, 1, 2, 3, 4, 8, 14, 15, 16, 17}, Where::Everywhere, EINVAL, false, {C(madvise)}},
+    // Threads, not processes: CPU time and memory are counted for one process, and nothing outlives it.
     // With siblings under reduced isolation not even threads: thread ids would be a channel between them.
-    {CALL(clone), Let::With, 0, {0x10000 /* CLONE_THREAD */, 0x7e020000 /* namespaces */}, EPERM, true, Where::Alone},
-    {CALL(clone3), Let::Never, 0, {}, ENOSYS, false},  // glibc falls back to clone; EPERM would break std::thread
+    {Let::With, 0, {0x10000 /* CLONE_THREAD */, 0x7e020000 /* namespaces */}, Where::OrFull, EPERM, true, {C(clone)}},
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {C(clone3)}},  // glibc takes clone then; EPERM breaks std::thread
     // Clocks of other processes tell how they spend their time.
-    {CALL(clock_gettime), Let::OwnClock, 0, {}, EINVAL},
-    {CALL(clock_getres), Let::OwnClock, 0, {}, EINVAL},
-    {CALL(clock_nanosleep), Let::OwnClock, 0, {}, EINVAL},
-    {CALL(timer_create), Let::OwnClock, 0, {}, EINVAL},
-    // Signals to itself: abort, raise.
-    {CALL(kill), Let::OnSelf, 0},
-    {CALL(tgkill), Let::OnSelf, 0},
-    {CALL(tkill), Let::OnSelf, 0},
-    {CALL(rt_sigqueueinfo), Let::OnSelf, 0},
-    {CALL(rt_tgsigqueueinfo), Let::OnSelf, 0},
+    {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true,
+     {C(clock_gettime), C(clock_getres), C(clock_nanosleep), C(timer_create)}},
+    // Signals to itself: abort, raise. A SIGKILL that we did not send means that the machine ran out of memory.
+    {Let::SignalSelf, 0, {1}, Where::Everywhere, EPERM, true, {C(kill), C(tkill), C(rt_sigqueueinfo)}},
+    {Let::SignalSelf, 0, {2}, Where::Everywhere, EPERM, true, {C(tgkill), C(rt_tgsigqueueinfo)}},
     // Questions about itself.
-    {CALL(prlimit64), Let::OnSelf, 0},
-    {CALL(getpriority), Let::OnSelf, 1},
-    {CALL(getpgid), Let::OnSelf, 0},
-    {CALL(getsid), Let::OnSelf, 0},
-    {CALL(get_robust_list), Let::OnSelf, 0},
-    {CALL(sched_getaffinity), Let::OnSelf, 0},
-    {CALL(sched_getparam), Let::OnSelf, 0},
-    {CALL(sched_getscheduler), Let::OnSelf, 0},
-    {CALL(sched_getattr), Let::OnSelf, 0},
-    {CALL(sched_rr_get_interval), Let::OnSelf, 0},
-    // Many-in-one calls. fcntl: no locks, leases, owners, signals. ioctl: what isatty and stdio ask.
-    {CALL(fcntl), Let::OneOf, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */}},
-    {CALL(ioctl), Let::OneOf, 1, {0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */, 0x5421, 0x5450, 0x5451},
-     ENOTTY},
-    {CALL(prctl), Let::OneOf, 0, {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS,
-                                  PR_GET_PDEATHSIG, PR_GET_TIMERSLACK, 0x53564d41 /* PR_SET_VMA */}, EINVAL},
-    {CALL(arch_prctl), Let::OneOf, 0, {0x1001, 0x1002, 0x1003, 0x1004 /* ARCH_{SET,GET}_{FS,GS} */}, EINVAL, false},
-    // Files: in the scratch directory. Files without a name, or taken away while open, escape the count of a scratch
-    // directory that is not a file system of its own.
-    {CALL(open), Let::Always},
-    {CALL(openat), Let::Always},
-    {CALL(unlink), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(unlinkat), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(rename), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(renameat), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(renameat2), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(mkdir), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(mkdirat), Let::Always, 0, {}, EPERM, true, Where::Full},
-    {CALL(rmdir), Let::Always, 0, {}, EPERM, true, Where::Full},
+    {Let::OnSelf, 0, {}, Where::Everywhere, EPERM, true,
+     {C(prlimit64), C(getpgid), C(getsid), C(get_robust_list), C(sched_getaffinity), C(sched_getparam),
+      C(sched_getscheduler), C(sched_getattr), C(sched_rr_get_interval)}},
+    {Let::OnSelf, 1, {}, Where::Everywhere, EPERM, true, {C(getpriority)}},
+    // Many calls in one: no locks, leases, owners or signals of descriptors; what isatty and stdio ask of a device.
+    {Let::OneOf, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */},
+     Where::Everywhere, EPERM, true, {C(fcntl)}},
+    {Let::OneOf, 1, {0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */, 0x5421 /* FIONBIO */,
+                     0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */}, Where::Everywhere, ENOTTY, true, {C(ioctl)}},
+    {Let::OneOf, 0, {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS,
+                     PR_GET_PDEATHSIG, PR_GET_TIMERSLACK, 0x53564d41 /* PR_SET_VMA */},
+     Where::Everywhere, EINVAL, true, {C(prctl)}},
+    {Let::OneOf, 0, {0x1001, 0x1002, 0x1003, 0x1004 /* ARCH_{SET,GET}_{FS,GS} */}, Where::Everywhere, EINVAL, false,
+     {C(arch_prctl)}},
+    // The launcher's last steps, with numbers that a contestant can never own.
+    {Let::OneOf, 0, {kControlFd}, Where::Everywhere, EPERM, true, {C(sendmsg)}},
+    {Let::OneOf, 0, {kProgramFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
+    // Files in the scratch directory.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true, {C(getcwd), C(getdents64), C(umask)}},
+    // Taken away while open, they escape the count too.
+    {Let::Always, 0, {}, Where::Full, EPERM, true,
+     {C(unlink), C(unlinkat), C(rename), C(renameat), C(renameat2), C(mkdir), C(mkdirat), C(rmdir)}},
     // Landlock does not keep a path from being looked at; /proc would show siblings to each other.
-    {CALL(stat), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(lstat), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(newfstatat), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(statx), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(access), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(faccessat), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {NEWER(439, "faccessat2"), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(readlink), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(readlinkat), Let::Always, 0, {}, EACCES, false, Where::Alone},
-    {CALL(getcwd), Let::Always},
-    {CALL(chdir), Let::Always},
-    {CALL(fchdir), Let::Always},
-    {CALL(getdents64), Let::Always},
-    {CALL(umask), Let::Always},
+    {Let::Always, 0, {}, Where::OrFull, EACCES, false,
+     {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(readlink), C(readlinkat),
+      C(chdir), C(fchdir)}},
     // Its own descriptors.
-    {CALL(read), Let::Always},
-    {CALL(write), Let::Always},
-    {CALL(readv), Let::Always},
-    {CALL(writev), Let::Always},
-    {CALL(pread64), Let::Always},
-    {CALL(pwrite64), Let::Always},
-    {CALL(preadv), Let::Always},
-    {CALL(pwritev), Let::Always},
-    {CALL(preadv2), Let::Always},
-    {CALL(pwritev2), Let::Always},
-    {CALL(lseek), Let::Always},
-    {CALL(close), Let::Always},
-    {NEWER(kSysCloseRange, "close_range"), Let::Always},
-    {CALL(fstat), Let::Always},
-    {CALL(ftruncate), Let::Always},
-    {CALL(fallocate), Let::Always},
-    {CALL(fsync), Let::Always},
-    {CALL(fdatasync), Let::Always},
-    {CALL(fadvise64), Let::Always},
-    {CALL(readahead), Let::Always},
-    {CALL(sendfile), Let::Always},
-    {CALL(copy_file_range), Let::Always},
-    {CALL(dup), Let::Always},
-    {CALL(dup2), Let::Always},
-    {CALL(dup3), Let::Always},
-    {CALL(pipe), Let::Always},
-    {CALL(pipe2), Let::Always},
-    {CALL(poll), Let::Always},
-    {CALL(ppoll), Let::Always},
-    {CALL(select), Let::Always},
-    {CALL(pselect6), Let::Always},
-    {CALL(epoll_create), Let::Always},
-    {CALL(epoll_create1), Let::Always},
-    {CALL(epoll_ctl), Let::Always},
-    {CALL(epoll_wait), Let::Always},
-    {CALL(epoll_pwait), Let::Always},
-    {CALL(eventfd), Let::Always},
-    {CALL(eventfd2), Let::Always},
-    {CALL(timerfd_create), Let::Always},
-    {CALL(timerfd_settime), Let::Always},
-    {CALL(timerfd_gettime), Let::Always},
-    {CALL(signalfd), Let::Always},
-    {CALL(signalfd4), Let::Always},
-    // Its own memory and threads.
-    {CALL(munmap), Let::Always},
-    {CALL(mremap), Let::Always},
-    {CALL(mprotect), Let::Always},
-    {CALL(msync), Let::Always},
-    {CALL(brk), Let::Always},
-    {CALL(futex), Let::Always},
-    {NEWER(449, "futex_waitv"), Let::Always},
-    {CALL(set_robust_list), Let::Always},
-    {CALL(set_tid_address), Let::Always},
-    {NEWER(334, "rseq"), Let::Always},
-    {CALL(membarrier), Let::Always},
-    {CALL(sched_yield), Let::Always},
-    {CALL(sched_get_priority_max), Let::Always},
-    {CALL(sched_get_priority_min), Let::Always},
-    {CALL(getcpu), Let::Always},
-    {CALL(exit), Let::Always},
-    {CALL(exit_group), Let::Always},
-    {CALL(wait4), Let::Always},  // there is nobody to wait for
-    {CALL(waitid), Let::Always},
-    // Its own signals and timers.
-    {CALL(rt_sigaction), Let::Always},
-    {CALL(rt_sigprocmask), Let::Always},
-    {CALL(rt_sigreturn), Let::Always},
-    {CALL(rt_sigpending), Let::Always},
-    {CALL(rt_sigsuspend), Let::Always},
-    {CALL(rt_sigtimedwait), Let::Always},
-    {CALL(sigaltstack), Let::Always},
-    {CALL(restart_syscall), Let::Always},
-    {CALL(pause), Let::Always},
-    {CALL(alarm), Let::Always},
-    {CALL(nanosleep), Let::Always},
-    {CALL(getitimer), Let::Always},
-    {CALL(setitimer), Let::Always},
-    {CALL(timer_settime), Let::Always},
-    {CALL(timer_gettime), Let::Always},
-    {CALL(timer_getoverrun), Let::Always},
-    {CALL(timer_delete), Let::Always},
-    // Harmless questions.
-    {CALL(time), Let::Always},
-    {CALL(times), Let::Always},
-    {CALL(gettimeofday), Let::Always},
-    {CALL(getrusage), Let::Always},
-    {CALL(getrlimit), Let::Always},
-    {CALL(setrlimit), Let::Always},  // the hard limits hold
-    {CALL(getrandom), Let::Always},
-    {CALL(uname), Let::Always},
-    {CALL(sysinfo), Let::Always},
-    {CALL(getpid), Let::Always},
-    {CALL(gettid), Let::Always},
-    {CALL(getppid), Let::Always},
-    {CALL(getpgrp), Let::Always},
-    {CALL(getuid), Let::Always},
-    {CALL(geteuid), Let::Always},
-    {CALL(getgid), Let::Always},
-    {CALL(getegid), Let::Always},
-    {CALL(getresuid), Let::Always},
-    {CALL(getresgid), Let::Always},
-    {CALL(getgroups), Let::Always},
-    // The launcher's last two steps: a number that a contestant can never own.
-    {CALL(sendmsg), Let::OneOf, 0, {kControlFd}},
-    {CALL(execveat), Let::OneOf, 0, {kProgramFd}, EACCES},
-    // Refused quietly: libraries try them and go on.
-    {CALL(mlock), Let::Never, 0, {}, EPERM, false},
-    {NEWER(325, "mlock2"), Let::Never, 0, {}, EPERM, false},
-    {CALL(mlockall), Let::Never, 0, {}, EPERM, false},
-    {CALL(munlock), Let::Never, 0, {}, EPERM, false},
-    {CALL(mbind), Let::Never, 0, {}, EPERM, false},
-    {CALL(set_mempolicy), Let::Never, 0, {}, EPERM, false},
-    {CALL(get_mempolicy), Let::Never, 0, {}, EPERM, false},
-    // Refused and noted: names for what the report says was attempted. What is not named here is ENOSYS.
-    {CALL(fork), Let::Never},
-    {CALL(vfork), Let::Never},
-    {CALL(execve), Let::Never, 0, {}, EACCES},
-    {CALL(socket), Let::Never, 0, {}, EACCES},
-    {CALL(socketpair), Let::Never, 0, {}, EACCES},
-    {CALL(connect), Let::Never},
-    {CALL(bind), Let::Never},
-    {CALL(listen), Let::Never},
-    {CALL(accept), Let::Never},
-    {CALL(accept4), Let::Never},
-    {CALL(sendto), Let::Never},
-    {CALL(recvfrom), Let::Never},
-    {CALL(recvmsg), Let::Never},
-    {CALL(sendmmsg), Let::Never},
-    {CALL(recvmmsg), Let::Never},
-    {CALL(setsockopt), Let::Never},
-    {CALL(getsockopt), Let::Never},
-    {CALL(getsockname), Let::Never},
-    {CALL(getpeername), Let::Never},
-    {CALL(shutdown), Let::Never},
-    {CALL(chmod), Let::Never},
-    {CALL(fchmod), Let::Never},
-    {CALL(fchmodat), Let::Never},
-    {NEWER(452, "fchmodat2"), Let::Never},
-    {CALL(chown), Let::Never},
-    {CALL(fchown), Let::Never},
-    {CALL(lchown), Let::Never},
-    {CALL(fchownat), Let::Never},
-    {CALL(utime), Let::Never},
-    {CALL(utimes), Let::Never},
-    {CALL(utimensat), Let::Never},
-    {CALL(futimesat), Let::Never},
-    {CALL(setxattr), Let::Never},
-    {CALL(lsetxattr), Let::Never},
-    {CALL(fsetxattr), Let::Never},
-    {CALL(getxattr), Let::Never},
-    {CALL(lgetxattr), Let::Never},
-    {CALL(fgetxattr), Let::Never},
-    {CALL(listxattr), Let::Never},
-    {CALL(llistxattr), Let::Never},
-    {CALL(flistxattr), Let::Never},
-    {CALL(removexattr), Let::Never},
-    {CALL(lremovexattr), Let::Never},
-    {CALL(fremovexattr), Let::Never},
-    {CALL(flock), Let::Never},
-    {CALL(truncate), Let::Never},
-    {CALL(link), Let::Never},
-    {CALL(linkat), Let::Never},
-    {CALL(symlink), Let::Never},
-    {CALL(symlinkat), Let::Never},
-    {CALL(mknod), Let::Never},
-    {CALL(mknodat), Let::Never},
-    {CALL(creat), Let::Never},
-    {NEWER(437, "openat2"), Let::Never, 0, {}, ENOSYS},
-    {CALL(statfs), Let::Never},
-    {CALL(fstatfs), Let::Never},
-    {CALL(sync), Let::Never},
-    {CALL(syncfs), Let::Never},
-    {CALL(memfd_create), Let::Never},
-    {NEWER(447, "memfd_secret"), Let::Never},
-    {CALL(splice), Let::Never},
-    {CALL(tee), Let::Never},
-    {CALL(vmsplice), Let::Never},
-    {CALL(mincore), Let::Never},
-    {CALL(remap_file_pages), Let::Never},
-    {CALL(shmget), Let::Never},
-    {CALL(shmat), Let::Never},
-    {CALL(shmctl), Let::Never},
-    {CALL(shmdt), Let::Never},
-    {CALL(semget), Let::Never},
-    {CALL(semop), Let::Never},
-    {CALL(semctl), Let::Never},
-    {CALL(semtimedop), Let::Never},
-    {CALL(msgget), Let::Never},
-    {CALL(msgsnd), Let::Never},
-    {CALL(msgrcv), Let::Never},
-    {CALL(msgctl), Let::Never},
-    {CALL(mq_open), Let::Never},
-    {CALL(mq_unlink), Let::Never},
-    {CALL(inotify_init), Let::Never},
-    {CALL(inotify_init1), Let::Never},
-    {CALL(fanotify_init), Let::Never},
-    {CALL(setpriority), Let::Never},
-    {CALL(sched_setaffinity), Let::Never},
-    {CALL(sched_setscheduler), Let::Never},
-    {CALL(sched_setparam), Let::Never},
-    {CALL(sched_setattr), Let::Never},
-    {CALL(ioprio_set), Let::Never},
-    {CALL(ioprio_get), Let::Never},
-    {CALL(setsid), Let::Never},
-    {CALL(setpgid), Let::Never},
-    {CALL(setuid), Let::Never},
-    {CALL(setgid), Let::Never},
-    {CALL(setreuid), Let::Never},
-    {CALL(setregid), Let::Never},
-    {CALL(setresuid), Let::Never},
-    {CALL(setresgid), Let::Never},
-    {CALL(setgroups), Let::Never},
-    {CALL(capget), Let::Never},
-    {CALL(capset), Let::Never},
-    {CALL(personality), Let::Never},
-    {CALL(syslog), Let::Never},
-    {CALL(vhangup), Let::Never},
-    {NEWER(kSysPidfdSendSignal, "pidfd_send_signal"), Let::Never},
-    {NEWER(434, "pidfd_open"), Let::Never},
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
+     {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev), C(preadv2), C(pwritev2),
+      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(fallocate), C(fsync), C(fdatasync),
+      C(sendfile), C(copy_file_range), C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6),
+      C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
+      C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
+    // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were.
+    {Let::Always, 0, {}, Where::OnlyChild, EPERM, true, {C(pipe), C(pipe2)}},
+    // Its own memory, threads, signals and timers.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
+     {C(munmap), C(mremap), C(mprotect), C(msync), C(brk), C(futex), {449, "futex_waitv"}, C(set_robust_list),
+      C(set_tid_address), {334, "rseq"}, C(membarrier), C(sched_yield), C(sched_get_priority_max),
+      C(sched_get_priority_min), C(getcpu), C(exit), C(exit_group), C(wait4), C(waitid), C(rt_sigaction),
+      C(rt_sigprocmask), C(rt_sigreturn), C(rt_sigpending), C(rt_sigsuspend), C(rt_sigtimedwait), C(sigaltstack),
+      C(restart_syscall), C(pause), C(alarm), C(nanosleep), C(getitimer), C(setitimer), C(timer_settime),
+      C(timer_gettime), C(timer_getoverrun), C(timer_delete)}},
+    // Harmless questions; limits of its own, which cannot be raised.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
+     {C(time), C(times), C(gettimeofday), C(getrusage), C(getrlimit), C(setrlimit), C(getrandom), C(uname), C(sysinfo),
+      C(getpid), C(gettid), C(getppid), C(getpgrp), C(getuid), C(geteuid), C(getgid), C(getegid), C(getresuid),
+      C(getresgid), C(getgroups)}},
+    // Refused quietly: libraries try them and go on. (Advice on files could empty caches that siblings share.)
+    {Let::Never, 0, {}, Where::Everywhere, EPERM, false,
+     {C(mlock), {325, "mlock2"}, C(mlockall), C(munlock), C(munlockall), C(mbind), C(set_mempolicy), C(get_mempolicy),
+      C(fadvise64), C(readahead)}},
+    // Refused and noted. They stand here for their names and errors; what does not is "syscall_<number>" and ENOSYS.
+    {Let::Never, 0, {}, Where::Everywhere, EPERM, true,
+     {C(fork), C(vfork), C(connect), C(bind), C(listen), C(accept), C(accept4), C(sendto), C(recvfrom), C(recvmsg),
+      C(sendmmsg), C(recvmmsg), C(setsockopt), C(getsockopt), C(getsockname), C(getpeername), C(shutdown), C(chmod),
+      C(fchmod), C(fchmodat), {452, "fchmodat2"}, C(chown), C(fchown), C(lchown), C(fchownat), C(utime), C(utimes),
+      C(utimensat), C(futimesat), C(setxattr), C(lsetxattr), C(fsetxattr), C(getxattr), C(lgetxattr), C(fgetxattr),
+      C(listxattr), C(llistxattr), C(flistxattr), C(removexattr), C(lremovexattr), C(fremovexattr), C(flock),
+      C(truncate), C(link), C(linkat), C(symlink), C(symlinkat), C(mknod), C(mknodat), C(creat), C(statfs), C(fstatfs),
+      C(sync), C(syncfs), C(memfd_create), {447, "memfd_secret"}, C(splice), C(tee), C(vmsplice), C(mincore),
+      C(remap_file_pages), C(shmget), C(shmat), C(shmctl), C(shmdt), C(semget), C(semop), C(semctl), C(semtimedop),
+      C(msgget), C(msgsnd), C(msgrcv), C(msgctl), C(mq_open), C(mq_unlink), C(inotify_init), C(inotify_init1),
+      C(fanotify_init), C(setpriority), C(sched_setaffinity), C(sched_setscheduler), C(sched_setparam),
+      C(sched_setattr), C(ioprio_set), C(ioprio_get), C(setsid), C(setpgid), C(setuid), C(setgid), C(setreuid),
+      C(setregid), C(setresuid), C(setresgid), C(setgroups), C(capget), C(capset), C(personality), C(syslog),
+      C(vhangup), {kSysPidfdSendSignal, "pidfd_send_signal"}, {434, "pidfd_open"}}},
+    {Let::Never, 0, {}, Where::Everywhere, EACCES, true, {C(execve), C(socket), C(socketpair)}},
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, true, {{437, "openat2"}}},
     // No honest use.
-    {CALL(ptrace), Let::Deadly},
-    {CALL(process_vm_readv), Let::Deadly},
-    {CALL(process_vm_writev), Let::Deadly},
-    {CALL(kcmp), Let::Deadly},
-    {NEWER(438, "pidfd_getfd"), Let::Deadly},
-    {NEWER(440, "process_madvise"), Let::Deadly},
-    {CALL(unshare), Let::Deadly},
-    {CALL(setns), Let::Deadly},
-    {CALL(chroot), Let::Deadly},
-    {CALL(pivot_root), Let::Deadly},
-    {CALL(mount), Let::Deadly},
-    {CALL(umount2), Let::Deadly},
-    {NEWER(428, "open_tree"), Let::Deadly},
-    {NEWER(429, "move_mount"), Let::Deadly},
-    {NEWER(430, "fsopen"), Let::Deadly},
-    {NEWER(431, "fsconfig"), Let::Deadly},
-    {NEWER(432, "fsmount"), Let::Deadly},
-    {NEWER(433, "fspick"), Let::Deadly},
-    {NEWER(442, "mount_setattr"), Let::Deadly},
-    {CALL(swapon), Let::Deadly},
-    {CALL(swapoff), Let::Deadly},
-    {CALL(reboot), Let::Deadly},
-    {CALL(sethostname), Let::Deadly},
-    {CALL(setdomainname), Let::Deadly},
-    {CALL(settimeofday), Let::Deadly},
-    {CALL(clock_settime), Let::Deadly},
-    {CALL(adjtimex), Let::Deadly},
-    {CALL(clock_adjtime), Let::Deadly},
-    {CALL(iopl), Let::Deadly},
-    {CALL(ioperm), Let::Deadly},
-    {CALL(modify_ldt), Let::Deadly},
-    {CALL(init_module), Let::Deadly},
-    {CALL(finit_module), Let::Deadly},
-    {CALL(delete_module), Let::Deadly},
-    {CALL(kexec_load), Let::Deadly},
-    {CALL(kexec_file_load), Let::Deadly},
-    {CALL(bpf), Let::Deadly},
-    {CALL(perf_event_open), Let::Deadly},
-    {CALL(userfaultfd), Let::Deadly},
-    {NEWER(425, "io_uring_setup"), Let::Deadly},
-    {NEWER(426, "io_uring_enter"), Let::Deadly},
-    {NEWER(427, "io_uring_register"), Let::Deadly},
-    {CALL(io_setup), Let::Deadly},
-    {CALL(io_submit), Let::Deadly},
-    {CALL(add_key), Let::Deadly},
-    {CALL(request_key), Let::Deadly},
-    {CALL(keyctl), Let::Deadly},
-    {CALL(seccomp), Let::Deadly},
-    {CALL(name_to_handle_at), Let::Deadly},
-    {CALL(open_by_handle_at), Let::Deadly},
-    {CALL(acct), Let::Deadly},
-    {CALL(quotactl), Let::Deadly},
-    {CALL(lookup_dcookie), Let::Deadly},
+    {Let::Deadly, 0, {}, Where::Everywhere, EPERM, true,
+     {C(ptrace), C(process_vm_readv), C(process_vm_writev), C(kcmp), {438, "pidfd_getfd"}, {440, "process_madvise"},
+      C(unshare), C(setns), C(chroot), C(pivot_root), C(mount), C(umount2), {428, "open_tree"}, {429, "move_mount"},
+      {430, "fsopen"}, {431, "fsconfig"}, {432, "fsmount"}, {433, "fspick"}, {442, "mount_setattr"}, C(swapon),
+      C(swapoff), C(reboot), C(sethostname), C(setdomainname), C(settimeofday), C(clock_settime), C(adjtimex),
+      C(clock_adjtime), C(iopl), C(ioperm), C(modify_ldt), C(init_module), C(finit_module), C(delete_module),
+      C(kexec_load), C(kexec_file_load), C(bpf), C(perf_event_open), C(userfaultfd), {425, "io_uring_setup"},
+      {426, "io_uring_enter"}, {427, "io_uring_register"}, C(io_setup), C(io_submit), C(add_key), C(request_key),
+      C(keyctl), C(seccomp), C(name_to_handle_at), C(open_by_handle_at), C(acct), C(quotactl), C(lookup_dcookie)}},
 };
+
+#undef C
 
 // Writes a seccomp filter from the table. What the filter does not let pass goes to the listener if there is one, else
 // it is decided here.
 class FilterWriter {
  public:
-  FilterWriter(bool notify, bool reduced, bool siblings) : notify_(notify) {
+  FilterWriter(bool notify, bool reduced, bool siblings) : notify_(notify), reduced_(reduced), siblings_(siblings) {
     load(offsetof(seccomp_data, arch));
     emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-    refuse_deadly();
+    end_program();
     load(offsetof(seccomp_data, nr));
     emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000 /* x32 */, 0, 1);
-    refuse_deadly();
-    for (const Call& call : kCalls) {
-      bool here = call.where == Where::Everywhere || (call.where == Where::Full ? !reduced : !siblings);
-      add(call, here ? call.let : Let::Never, reduced);
-    }
-    if (notify_) {
-      emit(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
-    } else {
-      emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
-    }
+    end_program();
+    for (const Rule& rule : kRules) add(rule);
+    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
   }
 
   std::vector<sock_filter> code;
@@ -1062,91 +827,121 @@ class FilterWriter {
     code.push_back({static_cast<uint16_t>(op), yes, no, k});
   }
   void load(size_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
-  void load_argument(int index) {
+  void load_argument(uint32_t index) {
     // The low half: the kernel takes none of the arguments that are judged here as more than 32 bits.
     load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index));
   }
   void allow() { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
-  void refuse_deadly() {
+  void end_program() {
     emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_KILL_PROCESS);
   }
-  void refuse(const Call& call) {
-    if (notify_ && call.noted) {
-      emit(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
-    } else {
-      emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<uint32_t>(call.error));
+  void refuse(const Rule& rule) {
+    bool told = notify_ && rule.noted;
+    emit(BPF_RET | BPF_K, told ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF)
+                               : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error));
+  }
+
+  bool holds(Where where) const {
+    switch (where) {
+      case Where::Full: return !reduced_;
+      case Where::OnlyChild: return !siblings_;
+      case Where::OrFull: return !(reduced_ && siblings_);
+      default: return true;
     }
   }
 
-  void add(const Call& call, Let let, bool reduced) {
-    if (notify_ && call.noted && (let == Let::Never || let == Let::Deadly)) return;  // the default
-    size_t test = code.size();
-    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call.number), 0, 0 /* patched: to the next call */);
-    bool nameless = reduced && (call.number == SYS_open || call.number == SYS_openat);
-    if (nameless) {
-      load_argument(call.number == SYS_open ? 1 : 2);
-      emit(BPF_JMP | BPF_JSET | BPF_K, 020000000 /* __O_TMPFILE */, 0, 1);
-      emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP);
-      allow();
-    } else {
-      condition(call, let);
+  void add(const Rule& rule) {
+    Let let = holds(rule.where) ? rule.let : Let::Never;
+    if (notify_ && rule.noted && (let == Let::Never || let == Let::Deadly)) return;  // the listener's, by default
+    for (const CallName& call : rule.calls) {
+      size_t test = code.size();
+      emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call.number), 0, 0 /* below: to the next call */);
+      decide(rule, let);
+      code[test].jf = static_cast<uint8_t>(code.size() - test - 1);
     }
-    code[test].jf = static_cast<uint8_t>(code.size() - test - 1);
   }
 
-  // Code that ends in a decision for this call.
-  void condition(const Call& call, Let let) {
-    const uint32_t* values = call.values.begin();
+  // Code that ends in a decision.
+  void decide(const Rule& rule, Let let) {
+    const uint32_t* values = rule.values.begin();
+    uint32_t bits = values != nullptr && rule.values.size() > 0 ? values[0] : 0;
+    if (bits == kOpenRefused && !reduced_) let = Let::Always;
     switch (let) {
       case Let::Always:
         return allow();
+      case Let::SignalSelf:
+        load_argument(bits);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, SIGKILL, 0, 1);
+        refuse(rule);
+        [[fallthrough]];
       case Let::OnSelf:
-        load_argument(call.arg);
+        load_argument(static_cast<uint32_t>(rule.arg));
         emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
         self.push_back(code.size());
         emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
         allow();
-        return refuse(call);
+        return refuse(rule);
       case Let::OneOf:
-        load_argument(call.arg);
-        for (size_t i = 0; i < call.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(call.values.size() - i), 0);
+        load_argument(static_cast<uint32_t>(rule.arg));
+        for (size_t i = 0; i < rule.values.size(); i++) {
+          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
         }
-        refuse(call);
+        refuse(rule);
         return allow();
       case Let::Without:
-        load_argument(call.arg);
-        emit(BPF_JMP | BPF_JSET | BPF_K, values[0], 1, 0);
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
         allow();
-        return refuse(call);
+        return refuse(rule);
       case Let::With:
-        load_argument(call.arg);
-        emit(BPF_ALU | BPF_AND | BPF_K, values[0] | values[1]);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, values[0], 0, 1);
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_ALU | BPF_AND | BPF_K, bits | values[1]);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1);
         allow();
-        return refuse(call);
+        return refuse(rule);
       case Let::OwnClock:
-        // A clock of a process or thread is ~id << 3 | kind: below -8 other than for id 0, which means oneself.
-        load_argument(call.arg);
+        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, which is oneself.
+        load_argument(static_cast<uint32_t>(rule.arg));
         emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
         emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
-        refuse(call);
+        refuse(rule);
         return allow();
       case Let::Never:
-        return refuse(call);
+        return refuse(rule);
       case Let::Deadly:
-        return refuse_deadly();
+        return end_program();
     }
   }
 
-  bool notify_;
+  bool notify_, reduced_, siblings_;
 };
 
-const Call* find_call(long number) {
-  for (const Call& call : kCalls) {
-    if (call.number == number) return &call;
+// What the table says of a call that was refused.
+struct Refusal {
+  std::string name;
+  int error = ENOSYS;
+  bool deadly = false, suicide = false;
+};
+
+Refusal refusal_of(const seccomp_data& data) {
+  Refusal refusal;
+  if (data.arch != AUDIT_ARCH_X86_64 || data.nr >= 0x40000000) {
+    refusal.name = "foreign_abi";
+    refusal.deadly = true;
+    return refusal;
   }
-  return nullptr;
+  refusal.name = format("syscall_%d", data.nr);
+  for (const Rule& rule : kRules) {
+    for (const CallName& call : rule.calls) {
+      if (call.number != data.nr) continue;
+      refusal.name = call.name;
+      refusal.error = rule.error;
+      refusal.deadly = rule.let == Let::Deadly;
+      refusal.suicide = rule.let == Let::SignalSelf && data.args[*rule.values.begin()] == SIGKILL;
+      return refusal;
+    }
+  }
+  return refusal;
 }
 
 // What the compiler must not do. Nothing hostile runs in a step, only a compiler that reads hostile text: a short list
@@ -1665,7 +1460,7 @@ struct Place {
 };
 
 Plan g_plan;
-Fd g_program;                       // contestant's program
+std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
 std::vector<Place> g_places;
 std::vector<sock_filter> g_filter;  // with 0 for the process's own id
 std::vector<size_t> g_filter_self;
@@ -1790,6 +1585,7 @@ struct Contestant {
   int64_t peak_bytes = 0;          // as polled; wait4 has the last word
   const char* limit = nullptr;     // the rule that stopped it
   bool violated = false;           // a deadly call
+  bool suicide = false;            // by SIGKILL
   bool stopped = false;            // by us, for what another process did
   int refusals = 0;
   std::vector<std::pair<std::string, int>> attempted;
@@ -1806,7 +1602,11 @@ struct Contestant {
 class Launch {
  public:
   Launch(const Contestant& contestant, const Place& place, int control, int input)
-      : contestant_(contestant), place_(place), control_(control), input_(input) {}
+      : contestant_(contestant),
+        place_(place),
+        control_(control),
+        input_(input),
+        program_(g_programs[static_cast<size_t>(contestant.index)].get()) {}
 
   [[noreturn]] void run() {
     setsid();
@@ -1824,7 +1624,7 @@ class Launch {
     }
     if (full() && chroot(place_.root.c_str()) != 0) die("chroot");
     if (chdir(full() ? "/box" : place_.scratch.c_str()) != 0) die("chdir");
-    if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {control_, kControlFd}, {g_program.get(), kProgramFd}}, kControlFd)) {
+    if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {control_, kControlFd}, {program_, kProgramFd}}, kControlFd)) {
       die("descriptors");
     }
     control_ = kControlFd;
@@ -1846,10 +1646,12 @@ class Launch {
     set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms * 5 / 4 + 100));
     set_limit(RLIMIT_MEMLOCK, 0);
     set_limit(RLIMIT_MSGQUEUE, 0);
-    set_limit(RLIMIT_SIGPENDING, 1024);
-    // Counted for a user id; only in a user namespace are these our processes alone. (Before Linux 5.14 not even there,
-    // but nothing else runs under a slot's user id.) Threads are counted by polling; this stops a burst.
-    if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads * g_plan.processes) + 200);
+    // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
+    // no limit. Threads are counted by polling; NPROC only stops a burst. Outside of a user namespace of ours it would
+    // count strangers too.
+    bool siblings = g_plan.processes > 1;
+    set_limit(RLIMIT_SIGPENDING, siblings ? 0 : 1024);
+    if (full() && !siblings) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200);
   }
 
   void confine() {
@@ -1922,7 +1724,7 @@ class Launch {
 
   const Contestant& contestant_;
   const Place& place_;
-  int control_, input_;
+  int control_, input_, program_;
 };
 
 void start_contestant(Contestant& contestant, const Place& place, int input) {
@@ -1985,24 +1787,22 @@ void answer_refusal(Contestant& contestant) {
   memset(&request, 0, sizeof request);
   memset(&answer, 0, sizeof answer);
   if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it has died meanwhile
-  const seccomp_data& data = request.fields.data;
-  bool foreign = data.arch != AUDIT_ARCH_X86_64 || data.nr >= 0x40000000;
-  const Call* call = foreign ? nullptr : find_call(data.nr);
-  std::string name = foreign ? "foreign_abi" : call != nullptr ? call->name : format("syscall_%d", data.nr);
+  Refusal refusal = refusal_of(request.fields.data);
   auto known = std::find_if(contestant.attempted.begin(), contestant.attempted.end(),
-                            [&](const auto& entry) { return entry.first == name; });
+                            [&](const auto& entry) { return entry.first == refusal.name; });
   if (known == contestant.attempted.end()) {
-    if (contestant.attempted.size() < 32) contestant.attempted.emplace_back(name, 1);
+    if (contestant.attempted.size() < kMostNames) contestant.attempted.emplace_back(refusal.name, 1);
   } else {
     known->second++;
   }
-  if (foreign || (call != nullptr && call->let == Let::Deadly)) {
-    contestant.violated = true;
+  if (refusal.deadly || refusal.suicide) {
+    contestant.violated |= refusal.deadly;
+    contestant.suicide |= refusal.suicide;
     contestant.process.kill();
     return;
   }
   answer.fields.id = request.fields.id;
-  answer.fields.error = call != nullptr ? -call->error : -ENOSYS;
+  answer.fields.error = -refusal.error;
   ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
   if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
 }
@@ -2687,7 +2487,17 @@ class TestRun {
     o_.attempted.push_back(entry);
   }
 
+  // With a listener a contestant cannot send SIGKILL. If it died of one that is not ours, then of the machine's: no memory
+  // left, most likely.
+  bool killed_from_outside(const Contestant& c) const {
+    return g_means.notify && c.process.signal() == SIGKILL && !c.stopped && !c.suicide && !c.violated && c.limit == nullptr &&
+           !over_memory(c) && o_.cpu_us < g_plan.cpu_ms * 1000;
+  }
+
   void decide() {
+    for (const Contestant& c : contestants_) {
+      if (killed_from_outside(c)) return judge_error("signal", "runner", "killed from outside: is there memory left?");
+    }
     if (own_failure()) return;
     Said said;
     bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
@@ -2859,9 +2669,9 @@ class Needed {
 };
 
 void run_tests() {
-  g_program = program_copy();
+  for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
   bool reduced = !full();
-  FilterWriter filter(g_means.notify, reduced, reduced && g_plan.processes > 1);
+  FilterWriter filter(g_means.notify, reduced, g_plan.processes > 1);
   g_filter = std::move(filter.code);
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));
