@@ -34,34 +34,43 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     Args:
         summary: as `Summary.as_dict` makes it.
     """
-    parts = [_problems(summary), *_contests(summary), _verdicts(summary), *_failures(summary)]
-    return "\n\n".join(part for part in parts if part)
+    parts = [*_problems(summary), *_contests(summary), _verdicts(summary), *_cost(summary), *_failures(summary)]
+    return "\n\n".join(parts)
+
+
+PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
-    """A problem in a row: name, submissions, best, all together, points per subtask, verdicts."""
-    subtasks = " ".join(
-        f"{points(s['best_points'])}{'?' if s['undecided'] else ''}/{points(s['points'])}" for s in problem["subtasks"]
-    )
-    verdicts = " ".join(f"{verdict} {count}" for verdict, count in problem["verdicts"].items())
+    """A problem in a row: name, submissions, best, all together, the best 50 of a contestant, verdicts."""
     full = points(problem["points"])
+    bound = "?" if problem["undecided"] else ""
     return [
         f"{problem['year']}/{problem['problem']}",
         str(problem["submissions"]),
         f"{points(problem['best_score'])}/{full}",
-        f"{points(problem['all_submissions_score'])}{'?' if problem['undecided'] else ''}/{full}",
-        f"{points(problem['limit_50_score'])}/{full}",
-        subtasks,
-        verdicts,
+        f"{points(problem['all_submissions_score'])}{bound}/{full}",
+        f"{points(problem['limit_50_score'])}{bound}/{full}",
+        " ".join(f"{verdict} {count}" for verdict, count in problem["verdicts"].items()),
     ]
 
 
-PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "best per subtask", "verdicts")
+def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
+    problems = summary["problems"]
+    if not problems:
+        return ("No submission was judged.",)
+    best = [
+        (f"{problem['year']}/{problem['problem']}", " ".join(map(_subtask, problem["subtasks"])))
+        for problem in problems
+    ]
+    return (
+        table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})),
+        table(("problem", "best per subtask"), best, left=frozenset({0, 1})),
+    )
 
 
-def _problems(summary: Mapping[str, Any]) -> str:
-    rows = [problem_cells(problem) for problem in summary["problems"]]
-    return table(PROBLEM_HEAD, rows, left=frozenset({0, 5, 6})) if rows else "No submission was judged."
+def _subtask(subtask: Mapping[str, Any]) -> str:
+    return f"{points(subtask['best_points'])}{'?' if subtask['undecided'] else ''}/{points(subtask['points'])}"
 
 
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
@@ -79,6 +88,13 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     copies = f" ({counts['copies']} copies of others)" if counts["copies"] else ""
     return f"{counts['scored']} of {counts['rows']} submissions scored{copies}{': ' if verdicts else ''}{verdicts}"
+
+
+def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
+    run = summary["this_run"]
+    if run["judged"]:
+        cpu = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run["cpu_s"].items())
+        yield f"{run['judged']} judged in {run['wall_s']:.1f} s, {run['workers']} jobs at once; CPU: {cpu}"
 
 
 def _failures(summary: Mapping[str, Any]) -> Iterable[str]:

@@ -127,13 +127,16 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     """All that a person needs first, on a terminal of any kind."""
     text = terminal_report(example())
     lines = text.splitlines()
-    assert lines[0].split() == ["problem", "submissions", "best", "all", "50", "best", "per", "subtask", "verdicts"]
-    assert re.search(r"2024/nile +2 +70/100 +70/100 .* 40/40 30/60 +PA 2", text)
-    assert re.search(r"2024/tree +1 +–/100 +40\?/100 .* 40/40 –\?/60 +JE 1", text)
+    assert lines[0].split() == ["problem", "submissions", "best", "all", "50", "verdicts"]
+    assert re.search(r"^2024/nile +2 +70/100 +70/100 +70/100 +PA 2$", text, re.MULTILINE)
+    assert re.search(r"^2024/tree +1 +–/100 +40\?/100 +40\?/100 +JE 1$", text, re.MULTILINE)
+    assert re.search(r"^2024/nile +40/40 30/60$", text, re.MULTILINE)
+    assert re.search(r"^2024/tree +40/40 –\?/60$", text, re.MULTILINE)
     for words in (
         "3 of 7 submissions scored",
         "1 not scored, as judging failed (JE):\n  t1 (2024/tree): test 2: checker crashed",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
+        "3 judged in 60.0 s, 2 jobs at once; CPU: compile 10.0 s, run 80.0 s, check 5.0 s",
         "2 still to be judged: run the same command again",
         "2024: 110 of 200 points on 2 problems with all submissions, 110 with 50 each",
         "an unfinished record dropped",
@@ -158,7 +161,7 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
         assert words in text
     assert markdown_table(("a",), [("x | y\n<script>`",)]).splitlines()[2] == "| x \\| y &lt;script>\\` |"
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| 2024/")}
-    assert widths == {8}
+    assert widths == {7}
 
 
 def test_an_empty_summary_is_no_error() -> None:
