@@ -1,0 +1,110 @@
+"""Small tasks of our own, judged the whole way by a `Scorer` in the embedded sandbox.
+
+A test of such a task carries what its judge program does: checker and manager are shell scripts that take their
+orders from `input.txt`. So one program, compiled once, meets many checkers or managers in one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import JudgeLimits, Policy
+from ioi_eval.errors import IsolationError
+from ioi_eval.model import (
+    Isolation,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TaskType,
+    TestCase,
+    TestOutcome,
+)
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+MIB = 1024 * 1024
+KEY = ProblemKey(year=2024, id="task")
+POLICY = Policy(judge=JudgeLimits(cpu_s=1.0, wall_s=5.0, memory_bytes=256 * MIB), output_bytes=4 * MIB)
+
+
+def problem_of(tests: Mapping[str, tuple[bytes, bytes | None]], **fields: Any) -> Problem:
+    """A problem with one subtask a test, so that the result shows every verdict."""
+    base = Problem(
+        key=KEY,
+        name="task",
+        task_type=TaskType.BATCH,
+        time_limit_s=0.4,
+        memory_limit_bytes=64 * MIB,
+        subtasks=tuple(Subtask(name=name, points=1.0, tests=(name,)) for name in tests),
+        tests={name: TestCase(name=name, input=given, answer=answer) for name, (given, answer) in tests.items()},
+        cxx_std="gnu++17",
+    )
+    return replace(base, **fields)
+
+
+class Bench:
+    """Scores programs, one after the other, in one sandbox of one isolation."""
+
+    def __init__(self, runner: asyncio.Runner, scorer: Scorer) -> None:
+        self._runner = runner
+        self._scorer = scorer
+
+    def result(self, problem: Problem, code: str) -> SubmissionResult:
+        """What a program is worth on every test of a problem."""
+        submission = Submission(id="program", problem=problem.key, code=code)
+        return self._runner.run(self._scorer.score(problem, submission, exhaustive=True))
+
+    def outcomes(self, problem: Problem, code: str) -> dict[str, TestOutcome]:
+        """What became of a program on each test of a problem. It must compile."""
+        result = self.result(problem, code)
+        assert result.compile.verdict is None, result.compile.message
+        return {test.test: test for subtask in result.subtasks for test in subtask.tests}
+
+
+@pytest.fixture(scope="session")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Isolation], Bench]]:
+    """Benches by isolation; all share what is compiled once."""
+    store = ArtifactStore(tmp_path_factory.mktemp("fidelity"))
+    known: dict[Isolation, Bench] = {}
+    with asyncio.Runner() as runner:
+        stack = contextlib.AsyncExitStack()
+
+        def get(isolation: Isolation) -> Bench:
+            if isolation not in known:
+                sandbox = LocalSandbox(slots=2, isolation=isolation, strongest=isolation)
+                try:
+                    runner.run(stack.enter_async_context(sandbox))
+                except IsolationError as error:
+                    pytest.skip(str(error))
+                known[isolation] = Bench(runner, Scorer(sandbox, artifacts=store, policy=POLICY))
+            return known[isolation]
+
+        yield get
+        runner.run(stack.aclose())
+
+
+@pytest.fixture(params=[Isolation.FULL, Isolation.REDUCED], ids=str)
+def bench(request: pytest.FixtureRequest, benches: Callable[[Isolation], Bench]) -> Bench:
+    """A bench of each isolation in turn."""
+    return benches(request.param)
+
+
+@pytest.fixture
+def full_bench(benches: Callable[[Isolation], Bench]) -> Bench:
+    """A bench for what does not depend on the isolation of contestants."""
+    return benches(Isolation.FULL)
+
+
+@pytest.fixture
+def problem_from() -> Callable[..., Problem]:
+    """How to make a problem of tests."""
+    return problem_of

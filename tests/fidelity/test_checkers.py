@@ -1,0 +1,212 @@
+"""Checkers to the letter: what each protocol says by exit code, output and files, and what is no score at all.
+
+The checker is a script that does what the test's input says; the program under judgement prints one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ioi_eval.model import CheckerProtocol, SourceFile, TestOutcome, Verdict
+
+PROGRAM = '#include <cstdio>\nint main() { std::puts("printed"); }'
+CHECKER = SourceFile(path="checker/checker.sh", content=b"#!/bin/bash\n. ./input.txt\n")
+JE, AC, PA, WA = Verdict.JE, Verdict.AC, Verdict.PA, Verdict.WA
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a checker does, and what must come of it.
+
+    Args:
+        does: shell commands.
+        verdict, score: the test's.
+        words: what the message must be; for JE, what it must contain. `None` for anything.
+    """
+
+    does: str
+    verdict: Verdict
+    score: float | None
+    words: str | None = None
+
+
+def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome]) -> list[str]:
+    """The cases that came out otherwise."""
+    found = []
+    for name, case in cases.items():
+        seen = outcomes[name]
+        fits = case.words is None or (case.words in seen.message if case.verdict is JE else case.words == seen.message)
+        if (seen.verdict, seen.score) != (case.verdict, case.score) or not fits:
+            found.append(f"{name}: {seen.verdict} {seen.score} {seen.message!r} for {case}")
+        if case.verdict is JE and (seen.judge_program, seen.final) != ("checker", True):
+            found.append(f"{name}: blames {seen.judge_program}, final {seen.final}")
+    return found
+
+
+def judged(full_bench: Any, problem_from: Any, protocol: CheckerProtocol, cases: dict[str, Case]) -> list[str]:
+    """Run all cases; those that came out otherwise."""
+    tests = {name: (case.does.encode(), b"expected\n") for name, case in cases.items()}
+    problem = problem_from(tests, checker=CHECKER, checker_protocol=protocol)
+    return wrong(cases, full_bench.outcomes(problem, PROGRAM))
+
+
+def says(text: str) -> str:
+    """A checker that prints this, byte for byte."""
+    return f"printf '%b' '{text}'"
+
+
+SCORES = {
+    "1": (AC, 1.0),
+    "1\\n": (AC, 1.0),
+    "1.0\\n": (AC, 1.0),
+    "1.0000\\n": (AC, 1.0),
+    " 1 \\n": (AC, 1.0),
+    "\\t1\\r\\n": (AC, 1.0),
+    "+1": (AC, 1.0),
+    "1e0": (AC, 1.0),
+    "0.1E1": (AC, 1.0),
+    "0": (WA, 0.0),
+    "0.0000\\n": (WA, 0.0),
+    "-0": (WA, 0.0),
+    "1e-400": (WA, 0.0),
+    "0.5": (PA, 0.5),
+    ".5": (PA, 0.5),
+    "0.99996\\n": (PA, 0.99996),
+    "0.9999999999\\n": (PA, 0.9999999999),
+    "1e-5\\n": (PA, 1e-5),
+    "5E-1": (PA, 0.5),
+    "0.25\\n1\\n": (PA, 0.25),
+    "0.25\\r\\nignored": (PA, 0.25),
+    "": (JE, None),
+    "\\n": (JE, None),
+    "\\n1\\n": (JE, None),
+    "nan": (JE, None),
+    "inf": (JE, None),
+    "-inf": (JE, None),
+    "-0.1": (JE, None),
+    "-1e-9": (JE, None),
+    "1.0001": (JE, None),
+    "1.00000000001": (JE, None),
+    "2": (JE, None),
+    "100": (JE, None),
+    "1e400": (JE, None),
+    "1 extra": (JE, None),
+    "1,0": (JE, None),
+    "1_0": (JE, None),
+    "1\\0000": (JE, None),
+    "1.0.0": (JE, None),
+    "1e": (JE, None),
+    ".": (JE, None),
+    "0x1": (JE, None),
+    "0x1p-1": (JE, None),
+    "OK": (JE, None),
+    "٠.5": (JE, None),
+}
+
+
+def test_cms_score_is_the_first_line_of_stdout(full_bench: Any, problem_from: Any) -> None:
+    """A decimal number in [0, 1], blanks around it allowed; anything else is the checker's failure, never points."""
+    cases = {
+        f"{place:02}": Case(says(text), verdict, score, "score" if verdict is JE else "")
+        for place, (text, (verdict, score)) in enumerate(SCORES.items())
+    }
+    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+
+
+def test_cms_message_is_the_first_line_of_stderr(full_bench: Any, problem_from: Any) -> None:
+    """With CMS's three standard texts by name, and no bytes lost."""
+    cases = {
+        "plain": Case("echo 1; echo well done >&2", AC, 1.0, "well done"),
+        "first line": Case("echo 0; printf ' no \\nmore\\n' >&2", WA, 0.0, "no"),
+        "success": Case("echo 1; echo translate:success >&2", AC, 1.0, "Output is correct"),
+        "partial": Case("echo 0.5; echo translate:partial >&2", PA, 0.5, "Output is partially correct"),
+        "wrong": Case("echo 0; echo 'translate: wrong' >&2", WA, 0.0, "Output isn't correct"),
+        "unknown": Case("echo 0; echo translate:other >&2", WA, 0.0, "translate:other"),
+        "utf-8": Case("echo 0; echo größer >&2", WA, 0.0, "größer"),
+        "not utf-8": Case("echo 0; printf 'a\\377b\\n' >&2", WA, 0.0, "a\ufffdb"),
+        "quotes": Case("echo 0; printf '\"\\\\\\t{}\\n' >&2", WA, 0.0, '"\\\t{}'),
+    }
+    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+
+
+def test_cms_checker_that_fails_is_at_fault(full_bench: Any, problem_from: Any) -> None:
+    """Whatever it printed: a non-zero exit code, a signal, too much time or waiting, is a judge error."""
+    cases = {
+        "exit 1": Case("echo 1; exit 1", JE, None, "exit code 1"),
+        "exit 255": Case("echo 1; echo why >&2; exit 255", JE, None, "exit code 255: why"),
+        "segfault": Case("echo 1; kill -SEGV $$", JE, None, "signal 11"),
+        "killed": Case("echo 1; kill -KILL $$", JE, None, "signal 9"),
+        "busy": Case("echo 1; while :; do :; done", JE, None, "time"),
+        "hangs": Case("echo 1; exec sleep 1000", JE, None, "stall"),
+    }
+    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+
+
+def test_cms_checker_gets_three_files(full_bench: Any, problem_from: Any) -> None:
+    """Input, answer, output as arguments; stdin is empty."""
+    files = 'cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ "$(cat "$3")" = printed ]'
+    cases = {
+        "contents": Case(f"{files} && echo 1", AC, 1.0),
+        "names": Case('[ "$*" = "input.txt correct_output.txt output.txt" ] && echo 1', AC, 1.0),
+        "stdin": Case('[ -z "$(cat)" ] && echo 1', AC, 1.0),
+        "own directory": Case("echo scratch > notes && [ -s notes ] && echo 1", AC, 1.0),
+        "clean directory": Case("[ ! -e notes ] && echo 1", AC, 1.0),
+    }
+    assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
+
+
+def test_test_without_answer_has_an_empty_one(full_bench: Any, problem_from: Any) -> None:
+    """Checkers open all three files, whether they need them or not."""
+    problem = problem_from({"a": (b"[ -e $2 ] && [ ! -s $2 ] && echo 1", None)}, checker=CHECKER)
+    assert full_bench.outcomes(problem, PROGRAM)["a"].verdict is AC
+
+
+def test_testlib_exit_codes(full_bench: Any, problem_from: Any) -> None:
+    """0 is right; 1, 2, 4 and 8 wrong; 7 has points; all others, the checker's own failure 3 among them, are JE."""
+    cases = {f"exit {code}": Case(f"echo no >&2; exit {code}", WA, 0.0, "no") for code in (1, 2, 4, 8)}
+    cases |= {f"exit {code}": Case(f"exit {code}", JE, None, f"exit code {code}") for code in (3, 5, 6, 9, 16, 50, 116)}
+    cases |= {
+        "exit 0": Case("echo ok 3 numbers >&2", AC, 1.0, "ok 3 numbers"),
+        "stdout is not read": Case("echo 0", AC, 1.0),
+        "killed": Case("kill -KILL $$", JE, None, "signal 9"),
+        "points": Case("echo points 0.3 nearly >&2; exit 7", PA, 0.3, "points 0.3 nearly"),
+        "all points": Case("echo points 1 >&2; exit 7", AC, 1.0),
+        "no points": Case("echo points 0.0 >&2; exit 7", WA, 0.0),
+        "points of 100": Case("echo points 30 >&2; exit 7", JE, None, "30"),
+        "points missing": Case("echo nearly >&2; exit 7", JE, None, "score"),
+        "points nan": Case("echo points nan >&2; exit 7", JE, None, "nan"),
+        "order of files": Case(
+            '[ "$(cat "$2")" = printed ] && [ "$(cat "$3")" = expected ] && cmp $1 input.txt || exit 3', AC, 1.0
+        ),
+    }
+    assert judged(full_bench, problem_from, CheckerProtocol.TESTLIB, cases) == []
+
+
+def test_kattis_exit_codes(full_bench: Any, problem_from: Any) -> None:
+    """42 accepts, 43 rejects, all others, 0 among them, are JE; the output is the validator's stdin.
+
+    Source: Kattis problem package format, "Output Validators".
+    """
+    cases = {f"exit {code}": Case(f"exit {code}", JE, None, f"exit code {code}") for code in (0, 1, 2, 41, 44, 134)}
+    cases |= {
+        "accepts": Case("exit 42", AC, 1.0, ""),
+        "rejects": Case("exit 43", WA, 0.0, ""),
+        "killed": Case("kill -SEGV $$", JE, None, "signal 11"),
+        "stdin is the output": Case('[ "$(cat)" = printed ] && exit 42', AC, 1.0),
+        "files": Case('cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ $# = 3 ] && exit 42', AC, 1.0),
+    }
+    assert judged(full_bench, problem_from, CheckerProtocol.KATTIS, cases) == []
+
+
+@pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
+def test_failed_program_is_not_checked(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
+    """What a program that fails has printed does not count, however the checker likes it."""
+    cases = {"crash": b"echo 1; [ $3 = feedback/ ] && exit 42; exit 0"}
+    problem = problem_from(
+        {name: (does, b"") for name, does in cases.items()}, checker=CHECKER, checker_protocol=protocol
+    )
+    outcome = full_bench.outcomes(problem, '#include <cstdio>\nint main() { std::puts("printed"); return 1; }')["crash"]
+    assert (outcome.verdict, outcome.score, outcome.exit_code, outcome.message) == (Verdict.RE, 0.0, 1, "")

@@ -1,0 +1,138 @@
+"""White-diff against a model of it in ten lines, on pairs of texts that differ in little but white space.
+
+Source of the rule: CMS, `cms/grading/steps/whitediff.py`. Lines end with `\\n`; in a line, runs of blanks are one and
+those at its ends are none; lines of nothing but blanks at the end of either text do not count.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ioi_eval.model import CheckerProtocol, Verdict
+
+CAT = """
+#include <unistd.h>
+int main() {
+  static char block[65536];
+  for (ssize_t n; (n = read(0, block, sizeof block)) > 0;)
+    if (write(1, block, n) != n) return 1;
+}
+"""
+BLANKS = b" \t\x0b\x0c\r"
+BUFFER = 8192
+"""Of the comparison under test: texts of about this size cross the border between two reads."""
+
+Pair = tuple[bytes, bytes]
+
+
+def equal(output: bytes, answer: bytes) -> bool:
+    """The model."""
+
+    def lines(text: bytes) -> list[list[bytes]]:
+        found = [line.split() for line in text.split(b"\n")]
+        while found and not found[-1]:
+            found.pop()
+        return found
+
+    return lines(output) == lines(answer)
+
+
+def text(random_: random.Random) -> bytes:
+    """A short text, mostly white space."""
+    words = [b"1", b"12", b"a", b"A", b"-1", b"\0", b"\xc2\xa0", b"\x85", b"\xff", b"0.5"]
+    pieces = [random_.choice([b" ", b"\n", *words]) for _ in range(random_.randrange(8))]
+    if random_.random() < 0.05:
+        pieces.insert(0, random_.choice([b"x", b" ", b"\n", b"x "]) * random_.randrange(BUFFER - 4, BUFFER + 4))
+    return b"".join(pieces)
+
+
+def changed(random_: random.Random, original: bytes) -> bytes:
+    """Nearly the same text: white space grows, shrinks, moves or turns into other white space."""
+    result = bytearray(original)
+    for _ in range(random_.randrange(4)):
+        place = random_.randrange(len(result) + 1)
+        match random_.randrange(5):
+            case 0:
+                result[place:place] = bytes([random_.choice(BLANKS)]) * random_.randrange(1, 3)
+            case 1:
+                result[place:place] = b"\n"
+            case 2 if place < len(result) and result[place] in b" \t\n\x0b\x0c\r":
+                del result[place]
+            case 3 if place < len(result) and result[place] in BLANKS:
+                result[place] = random_.choice(BLANKS)
+            case _:
+                result += random_.choice([b"", b"\n", b" \n", b"\n\n", b"\r\n", b" ", b"\t\n \n"])
+    return bytes(result)
+
+
+def pairs(count: int, seed: int) -> Iterator[Pair]:
+    """Pairs of output and answer; two in three are equal."""
+    random_ = random.Random(seed)
+    for _ in range(count):
+        answer = text(random_)
+        yield (changed(random_, answer) if random_.random() < 0.95 else text(random_)), answer
+
+
+def disagreements(full_bench: Any, problem_from: Any, cases: list[Pair]) -> list[str]:
+    """The pairs of which the sandbox says something else than the model."""
+    problem = problem_from(
+        {str(place): pair for place, pair in enumerate(cases)}, checker_protocol=CheckerProtocol.WHITE_DIFF
+    )
+    outcomes = full_bench.outcomes(problem, CAT)
+    return [
+        f"{output!r} for {answer!r}: {outcomes[str(place)].verdict}"
+        for place, (output, answer) in enumerate(cases)
+        if outcomes[str(place)].verdict is not (Verdict.AC if equal(output, answer) else Verdict.WA)
+    ]
+
+
+def test_white_diff_agrees_with_its_model(full_bench: Any, problem_from: Any) -> None:
+    """On a few thousand pairs."""
+    cases = list(pairs(2500, seed=1))
+    assert 0.2 < sum(equal(*pair) for pair in cases) / len(cases) < 0.8
+    assert disagreements(full_bench, problem_from, cases) == []
+
+
+@pytest.mark.full
+@pytest.mark.timeout(7200)
+def test_white_diff_agrees_with_its_model_at_length(full_bench: Any, problem_from: Any) -> None:
+    """On 10^5 pairs."""
+    for seed in range(2, 42):
+        assert disagreements(full_bench, problem_from, list(pairs(2500, seed))) == []
+
+
+def test_white_diff_rule_by_example(full_bench: Any, problem_from: Any) -> None:
+    """The model is not taken on trust either: what CMS's rule says of the cases that people ask about."""
+    right = [
+        (b"1 2\n3\n", b"1 2\n3\n"),
+        (b"1 2\n3", b"1 2\n3\n"),
+        (b"1   2 \n3\n\n \n", b"1 2\n3\n"),
+        (b"\t1 2\r\n3\r\n", b"1 2\n3\n"),
+        (b"1 2\n3\n", b"1 2\n3\n\n\n"),
+        (b"", b""),
+        (b"", b"\n \n"),
+        (b" ", b""),
+        (b"\n1\n", b" \n1\n"),
+    ]
+    other = [
+        (b"1\n2\n3\n", b"1 2\n3\n"),
+        (b"1 2 3\n", b"1 2\n3\n"),
+        (b"12\n3\n", b"1 2\n3\n"),
+        (b"\n1 2\n3\n", b"1 2\n3\n"),
+        (b"1 2\n\n3\n", b"1 2\n3\n"),
+        (b"1 2\n", b"1 2\n3\n"),
+        (b"1 2\n3\n4\n", b"1 2\n3\n"),
+        (b"", b"1\n"),
+        (b"1\n", b""),
+        (b"YES\n", b"yes\n"),
+        (b"1.0\n", b"1\n"),
+        (b"1\xc2\xa02\n", b"1 2\n"),
+        (b"1\0\n", b"1\n"),
+    ]
+    assert all(equal(*pair) for pair in right)
+    assert not any(equal(*pair) for pair in other)
+    assert disagreements(full_bench, problem_from, right + other) == []
