@@ -279,7 +279,7 @@ def test_a_full_disk_is_said_and_the_run_goes_on_later(score: Start, write: Writ
 def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
     score: Start, write: Write, results: Results, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
-    """130, with what was judged so far; nothing of that is judged again; no process is left."""
+    """130, with what was judged so far; nothing of that is judged again, and nothing of it is the interrupt's doing."""
     dump = write("dump.jsonl", submission_row("quick"), *(submission_row(str(n), f"{SLOW}// {n}\n") for n in range(40)))
     arguments = ["--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1"]
     child = subprocess.Popen(
@@ -289,18 +289,20 @@ def test_ctrl_c_leaves_results_and_the_next_run_goes_on(
         text=True,
         cwd=tmp_path,
         env=dict(environment),
+        start_new_session=True,
     )
     journal = tmp_path / "out" / "journal"
     while not (journal.exists() and b" r " in journal.read_bytes()):
         assert child.poll() is None
         time.sleep(0.05)
-    child.send_signal(signal.SIGINT)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: whatever we started gets it too
     output, errors = child.communicate()
     assert child.returncode == 130, errors
     assert "Interrupted: writing what is there" in errors
     assert "still to be judged: run the same command again" in output
     done = len(results())
     assert 1 <= done < 41
+    assert {row["verdict"] for row in results()} <= {"AC", "TLE"}
     planned = score(dump, "--dry-run").stdout.splitlines()[2].split()
     assert planned == ["2024/add", str(41 - done), "0", str(done)]
 
