@@ -141,7 +141,7 @@ bool traces() { return ptrace(PTRACE_ATTACH, somebody_else(), nullptr, nullptr) 
 bool reads_memory_of_others() { return syscall(SYS_process_vm_readv, somebody_else(), nullptr, 0, nullptr, 0, 0) == 0; }
 bool mounts() { return mount("none", "/", "tmpfs", 0, nullptr) == 0; }
 bool namespaces() { return unshare(CLONE_NEWUSER) == 0; }
-bool becomes_root() { return geteuid() != 0 && setuid(0) == 0; }
+bool uses_privileges() { return (geteuid() != 0 && setuid(0) == 0) || chroot(".") == 0; }
 bool io_ring() { return syscall(425, 1, nullptr) >= 0; }
 bool kernel_programs() { return syscall(SYS_bpf, 0, nullptr, 0) >= 0; }
 bool writes_elsewhere() {
@@ -176,7 +176,7 @@ const Attempt attempts[] = {
     {"memory-of-others", reads_memory_of_others},
     {"mount", mounts},
     {"namespaces", namespaces},
-    {"become-root", becomes_root},
+    {"privileges", uses_privileges},
     {"io-uring", io_ring},
     {"kernel-programs", kernel_programs},
 };

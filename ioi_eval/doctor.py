@@ -53,7 +53,7 @@ ATTEMPTS = {
     "memory-of-others": "read memory of other processes",
     "mount": "mount file systems",
     "namespaces": "make namespaces",
-    "become-root": "become root",
+    "privileges": "get or use privileges of root",
     "io-uring": "use io_uring",
     "kernel-programs": "load kernel programs",
 }
