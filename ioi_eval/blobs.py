@@ -1,18 +1,24 @@
 """Content-addressed files on disk: where test data waits, so that a year of it is never in memory.
 
-Layout, below the cache directory: `blobs/<first two digits>/<sha256>`. An entry is written beside its place and
-renamed into it, so whoever sees the name sees the whole content, and any number of processes may share a store.
-At most one value passes through memory at a time, and a stream in pieces only.
+Layout, below the cache directory: `blobs/<first two digits>/<name>`, the name a hash of the content that is keyed with
+a secret of this store (`blobs/.secret`). A plain hash would be an oracle: where Landlock alone confines a program, it
+can still find out whether a path exists, and so which of the answers that it thinks possible is the right one.
+
+An entry is written beside its place and renamed into it, so whoever sees the name sees the whole content, and any
+number of processes may share a store. At most one value passes through memory at a time, and a stream in pieces only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -21,6 +27,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Blob
 
 _PIECE = 1024 * 1024
+_SECRET_BYTES = 32
 
 
 class BlobStore:
@@ -74,7 +81,27 @@ class BlobStore:
         return Blob(path=path, size=size, sha256=digest)
 
     def _path(self, digest: str) -> Path:
-        return self._root / digest[:2] / digest
+        name = hashlib.blake2b(bytes.fromhex(digest), key=self._secret, digest_size=32).hexdigest()
+        return self._root / name[:2] / name
+
+    @cached_property
+    def _secret(self) -> bytes:
+        """What nobody without the right to read this directory knows; made by whoever comes first."""
+        path = self._root / ".secret"
+        if not path.exists():
+            with self._replacing(None) as file:
+                os.fchmod(file.fileno(), 0o600)
+                file.write(secrets.token_bytes(_SECRET_BYTES))
+                file.flush()
+                with contextlib.suppress(FileExistsError):  # somebody else came first
+                    os.link(file.name, path)
+        try:
+            secret = path.read_bytes()
+        except OSError as error:
+            raise SetupError(f"{path} cannot be read: {error.strerror}; set IOI_EVAL_CACHE to one of yours") from error
+        if len(secret) != _SECRET_BYTES:
+            raise SetupError(f"{path} is damaged; delete {self._root}")
+        return secret
 
     def _is_there(self, path: Path, digest: str, size: int) -> bool:
         """Whether the entry exists, whole and undamaged. One of another size was cut by a crash and is written anew."""

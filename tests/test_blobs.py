@@ -17,13 +17,13 @@ from ioi_eval.errors import InputError, SetupError
 
 
 def entries(cache: Path) -> list[Path]:
-    """Every file below the cache."""
-    return sorted(path for path in cache.rglob("*") if path.is_file())
+    """Every file below the cache but the store's secret."""
+    return sorted(path for path in cache.rglob("*") if path.is_file() and path.name != ".secret")
 
 
 @pytest.mark.parametrize("content", [b"", b"3\n", b"\0\xff" * 700_000])
 def test_bytes_and_streams_make_the_same_entry(tmp_path: Path, content: bytes) -> None:
-    """The same content, however it comes, is one file of mode 644 that is named by its hash."""
+    """The same content, however it comes, is one file of mode 644."""
     store = BlobStore(tmp_path / "cache")
     blob = store.put(content)
     assert store.put(io.BytesIO(content)) == blob
@@ -32,6 +32,24 @@ def test_bytes_and_streams_make_the_same_entry(tmp_path: Path, content: bytes) -
     assert blob.path.read_bytes() == content
     assert entries(tmp_path) == [blob.path]
     assert blob.path.stat().st_mode & 0o777 == 0o644
+
+
+def test_names_cannot_be_guessed(tmp_path: Path) -> None:
+    """A program that knows what an answer may be does not know what its file would be called."""
+    blob = BlobStore(tmp_path / "one").put(b"YES\n")
+    other = BlobStore(tmp_path / "two").put(b"YES\n")
+    assert blob.sha256 == other.sha256
+    assert blob.path.name != other.path.name
+    assert blob.sha256 not in {blob.path.name, other.path.name}
+    assert (tmp_path / "one" / "blobs" / ".secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_damaged_secret_is_refused(tmp_path: Path) -> None:
+    """A secret that is empty or cut would make names that can be guessed."""
+    BlobStore(tmp_path).put(b"YES\n")
+    (tmp_path / "blobs" / ".secret").write_bytes(b"")
+    with pytest.raises(SetupError, match=r"\.secret is damaged; delete"):
+        BlobStore(tmp_path).put(b"NO\n")
 
 
 def test_entry_is_used_again_not_rewritten(tmp_path: Path) -> None:
@@ -116,7 +134,9 @@ for n in order:
     assert [process.wait(timeout=120) for process in running] == [0, 0, 0, 0]
     kept = entries(tmp_path)
     assert len(kept) == 40
-    assert all(hashlib.sha256(path.read_bytes()).hexdigest() == path.name for path in kept)
+    store = BlobStore(tmp_path)
+    assert {store.put(b"%d" % n * (1 + 5000 * n)).path for n in range(40)} == set(kept)
+    assert entries(tmp_path) == kept
 
 
 def test_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
@@ -131,7 +151,7 @@ try:
     store.put(b"x" * 1_000_000)
 except SetupError as error:
     print(error)
-print([path.name for path in Path(sys.argv[1]).rglob("*") if path.is_file()])
+print([path.name for path in Path(sys.argv[1]).rglob("*") if path.is_file() and path.name != ".secret"])
 """
     if shutil.which("unshare") is None:
         pytest.skip("no unshare")
