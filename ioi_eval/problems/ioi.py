@@ -14,7 +14,7 @@ from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, check_std, problem_from, read_sheet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.test_data import BytesKeeper, TestData, collect_tests
+from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 
 PROBLEM_COLUMNS = (
     *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit"),
