@@ -1,0 +1,87 @@
+"""Programs run as other graders run them, in all but their insecurity.
+
+What a program sees differs from grader to grader: names that are there without an import, a function around its top
+level (where `global` and star imports mean something else), a stand-in for standard input that lacks `buffer`, `exit`
+taken away. A file of `profiles/` says all that, and their verdicts depend on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import sys
+import types
+from typing import Any
+
+from . import program, values
+
+
+class OtherGrader:
+    """One of them, by the name of its file in `profiles/`. That defines
+
+    `PRELUDE`: source that is put before every program;
+    `MODULE`, `ENTRY`: the names of the module, and of the function that holds a stdin program;
+    `DIGITS`: how long an integer may be in decimal; `None` for the interpreter's own limit;
+    `prepare(text)`: a stdin program as the grader executes it;
+    `guard()`: takes from the interpreter what the grader takes;
+    `pretend(text)`: puts what the grader puts in place of standard input.
+
+    A run ends in the phase `load`, `run` or `done`. A `SystemExit` from the function is swallowed, as all of them do.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._rules: Any = importlib.import_module(f"{__package__}.profiles.{name}")
+        exec(self._rules.PRELUDE, {"__name__": "prelude"})  # so that the imports of every program find it done
+
+    def run_stdin(self, task: program.Task, report: program.Report) -> int:
+        """Run a program as the function that the grader makes of it; write what it printed, if it succeeded."""
+        text = program.read_all(0).decode("utf-8", "replace")
+        module = self._load(self._rules.prepare(task.program.decode("utf-8", "replace")), report)
+        if module is None:
+            return 1
+        printed = io.StringIO()
+        phase = "load"
+        try:
+            entry = getattr(module, self._rules.ENTRY)
+            phase = "run"
+            sys.stdout = printed
+            self._rules.pretend(text)
+            with contextlib.suppress(SystemExit):
+                entry()
+        except Exception as error:  # noqa: BLE001 - the graders' own way
+            report.write(phase, error)
+            return 1
+        program.write_all(1, printed.getvalue().encode("utf-8", "backslashreplace"))
+        report.write("done")
+        return 0
+
+    def run_call(self, task: program.Task, arguments: Any, result_fd: int, report: program.Report) -> int:
+        """Call the function; its result is written to `result_fd`."""
+        text = task.program.decode("utf-8", "replace")
+        module = self._load(self._rules.PRELUDE + text, report)
+        if module is None:
+            return 1
+        phase = "load"
+        try:
+            function = getattr(module.Solution() if "class Solution" in text else module, task.name)
+            phase = "run"
+            data = values.encode(function(*arguments))
+        except Exception as error:  # noqa: BLE001 - the graders' own way
+            report.write(phase, error)
+            return 1
+        program.write_all(result_fd, data)
+        report.write("done")
+        return 0
+
+    def _load(self, source: str, report: program.Report) -> types.ModuleType | None:
+        if self._rules.DIGITS is not None and hasattr(sys, "set_int_max_str_digits"):
+            sys.set_int_max_str_digits(self._rules.DIGITS)
+        module = types.ModuleType(self._rules.MODULE)
+        try:
+            self._rules.guard()
+            exec(source, module.__dict__)
+        except Exception as error:  # noqa: BLE001 - the graders' own way
+            report.write("load", error)
+            return None
+        return module

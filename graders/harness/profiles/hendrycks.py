@@ -1,0 +1,53 @@
+"""hendrycks/apps: `eval/testing_util.py`. Behaviour of the repository's last version."""
+
+from __future__ import annotations
+
+import io
+
+from . import pretend_text, take_away
+
+MODULE = "tmp_sol"
+ENTRY = "code"
+DIGITS = 0  # its Python had no limit
+
+_FROM = (
+    ("itertools", "accumulate, product, permutations, combinations"),
+    ("collections", "Counter, OrderedDict, deque, defaultdict, ChainMap"),
+    ("functools", "lru_cache"),
+    ("math", "sqrt, sin, cos, tan, ceil, fabs, floor, gcd, exp, log, log2"),
+    ("typing", "List, Tuple"),
+    ("heapq", "*"),
+)
+PRELUDE = (
+    "".join(f"import {name}\n" for name in ("sys", "time", "itertools", "collections", "math", "fractions", "random"))
+    + "import heapq\nimport numpy as np\n"
+    + "".join(f"from {module} import {names}\n" for module, names in _FROM)
+)
+
+
+def prepare(text: str) -> str:
+    """Imports at the beginning of a line stay, all else becomes the body of a function.
+
+    It begins at the first line that is no import; imports behind that go into it, as they are.
+    """
+    source = [PRELUDE]
+    inside = False
+    for line in text.split("\n"):
+        if inside or not line.startswith(("from ", "import ")):
+            if not inside:
+                source.append("stdin = sys.stdin\nstdout = sys.stdout\ndef code():\n")
+            inside = True
+            source.append(f"\t{line}\n")
+        else:
+            source.append(f"{line}\n")
+    return "".join(source)
+
+
+def guard() -> None:
+    """`exit` and `quit` are gone, so that calling them is an error; `sys.exit` is not."""
+    take_away("exit", "quit")
+
+
+def pretend(text: str) -> None:
+    """A text stream, without a `buffer`; the real object's lines come without their ends."""
+    pretend_text(text, io.StringIO(text), "")

@@ -1,0 +1,304 @@
+"""One program: run as a script, or called as a function, in this process."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import gc
+import importlib
+import io
+import json
+import linecache
+import os
+import sys
+import threading
+import traceback
+import types
+from typing import Any
+
+from . import top_level, values
+
+_dumps = json.dumps  # the program may replace it
+FILE = "solution.py"
+SHOWN = 4000  # characters of an error that are reported
+
+CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bisect", "math", "fractions", "random")
+"""A call-based answer is written against LeetCode's preamble, which has these names and the modules themselves."""
+
+
+class Task:
+    """A program and how to run it. Travels as one line of JSON, then the program.
+
+    mode:         `stdin` or `call`.
+    name:         the function or method (call).
+    conventions:  mend what the data set did to its reference solutions: see `top_level.py`.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        line, _, self.program = data.partition(b"\n")
+        header = json.loads(line)
+        self.mode: str = header["mode"]
+        self.name: str = header.get("name") or ""
+        self.conventions: bool = header.get("conventions", False)
+
+
+class Report:
+    """Says how a run ended, as one line of JSON, where somebody wants to know more than the exit code.
+
+    `phase`: `compile` (a syntax error), `load` (while the module was executed, or the function was looked for), `run`,
+    or `done`. With an error: its `repr`, its traceback, and whether it was an `exit`.
+    """
+
+    def __init__(self, fd: int | None) -> None:
+        self._fd = fd
+
+    def write(self, phase: str, error: BaseException | None = None) -> None:
+        """Write the line; only the first is."""
+        fd, self._fd = self._fd, None
+        if fd is None:
+            return
+        line: dict[str, Any] = {"phase": phase}
+        if error is not None:
+            lines = traceback.format_exception(type(error), error, error.__traceback__)
+            line.update(exit=isinstance(error, SystemExit), error=_shown(error)[:SHOWN])
+            line["traceback"] = "".join(lines)[-SHOWN:]
+        write_all(fd, _dumps(line).encode("ascii") + b"\n")
+        os.close(fd)
+
+
+# --------------------------------------------------------------------------- the two ways to run
+
+
+def perform(task: Task, report: Report, grader: Any = None) -> int:
+    """Do what a task asks, with the streams on 0, 1 and 2. Returns the exit code.
+
+    In a call the standard input holds the arguments and the standard output gets the result; the program itself reads
+    nothing, and what it prints goes to standard error.
+
+    Args:
+        task: the program.
+        report: where to say more.
+        grader: an `OtherGrader`, to run it as that one would.
+    """
+    sys.path[0] = os.getcwd()  # as for a script; the harness's own archive is no place to import from
+    if task.mode == "stdin":
+        return grader.run_stdin(task, report) if grader else run_stdin(task, report)
+    arguments = values.decode(read_all(0))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    result_fd = os.dup(1)
+    os.dup2(2, 1)
+    run = grader.run_call if grader else run_call
+    return run(task, arguments, result_fd, report)
+
+
+def run_stdin(task: Task, report: Report) -> int:
+    """Run a program as `python3 solution.py` would, to its end. Returns its exit code."""
+    module = _module("__main__", task)
+    phase = "compile"
+    status = 0
+    try:
+        code = _compiled(task)
+        phase = "run"
+        _reset_interpreter()
+        exec(code, module.__dict__)
+        _start(task, module)
+    except SystemExit as error:
+        status = _exit_status(error)
+        report.write(phase, error)
+    except BaseException as error:  # noqa: BLE001 - whatever ends a program ends it here
+        status = 1
+        _print_error(error)
+        report.write(phase, error)
+    else:
+        report.write("done")
+    return _end(module, status)
+
+
+def run_call(task: Task, arguments: Any, result_fd: int, report: Report) -> int:
+    """Load a program and call its function; what it returns is written to `result_fd`. Returns the exit code."""
+    module = _module("solution", task)
+    module.__dict__.update(call_prelude())
+    phase = "compile"
+    status = 1
+    try:
+        code = _compiled(task)
+        phase = "load"
+        _reset_interpreter()
+        exec(code, module.__dict__)
+        function = _function(module, task.name)
+        phase = "run"
+        data = values.encode(function(*arguments))
+    except BaseException as error:  # noqa: BLE001 - whatever ends a program ends it here; an exit too is no result
+        _print_error(error)
+        report.write(phase, error)
+    else:
+        status = 0
+        write_all(result_fd, data)
+        report.write("done")
+    return _end(module, status)
+
+
+def call_prelude() -> dict[str, Any]:
+    """The names that a call-based answer may use without importing them. None hides a builtin."""
+    names: dict[str, Any] = {}
+    for module_name in CALL_MODULES:
+        module = importlib.import_module(module_name)
+        public = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
+        names.update((name, getattr(module, name)) for name in public if not hasattr(builtins, name))
+    for module_name in (*CALL_MODULES, "sys", "time", "string", "re", "operator", "copy", "datetime"):
+        names[module_name] = importlib.import_module(module_name)
+    return names
+
+
+# --------------------------------------------------------------------------- as a fresh interpreter would
+
+
+def _module(name: str, task: Task) -> types.ModuleType:
+    """A fresh module, which tracebacks can quote from."""
+    module = types.ModuleType(name)
+    module.__dict__["__builtins__"] = builtins
+    if name == "__main__":
+        module.__dict__["__file__"] = FILE
+        sys.argv[:] = [FILE]
+    sys.modules[name] = module
+    text = task.program.decode("utf-8", "replace")
+    linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
+    return module
+
+
+def _compiled(task: Task) -> types.CodeType:
+    try:
+        return compile(task.program, FILE, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        if not (task.conventions and "'return' outside function" in str(error.msg)):
+            raise
+    return top_level.compile_returning(task.program, FILE)
+
+
+def _reset_interpreter() -> None:
+    """The depth of recursion that a script has, and integers of any length, as when APPS was made."""
+    depth, frame = 0, sys._getframe(2)
+    while frame:
+        depth, frame = depth + 1, frame.f_back
+    sys.setrecursionlimit(1000 + depth)
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)
+
+
+def _start(task: Task, module: types.ModuleType) -> None:
+    start = module.__dict__.get("__starting_point")
+    if not task.conventions or start is None:
+        return
+    if top_level.lacks_start(task.program):
+        start()
+
+
+def _function(module: types.ModuleType, name: str) -> Any:
+    """The method of `class Solution` where there is one of this name, else the function."""
+    solution = module.__dict__.get("Solution")
+    if issubclass(type(solution), type) and hasattr(solution, name):
+        return getattr(solution(), name)
+    if name not in module.__dict__:
+        raise NameError(f"the program has no function {name}")
+    return module.__dict__[name]
+
+
+def _exit_status(error: SystemExit) -> int:
+    """What the interpreter makes of `sys.exit(x)`."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    write_all(2, f"{error.code}\n".encode("utf-8", "backslashreplace"))
+    return 1
+
+
+def _print_error(error: BaseException) -> None:
+    """Print the traceback, from the program's first frame on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    try:
+        if sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(type(error), error, trace)
+            return
+    except BaseException:  # noqa: BLE001 - the program's own hook
+        pass
+    traceback.print_exception(type(error), error, trace)
+
+
+def _shown(error: BaseException) -> str:
+    try:
+        return repr(error)
+    except BaseException:  # noqa: BLE001 - the program's own method
+        return type(error).__name__
+
+
+def _end(module: types.ModuleType, status: int) -> int:
+    """What the interpreter does at its end, as far as a program can tell: threads, exit functions, files."""
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException as error:  # noqa: BLE001 - the program's own functions
+        _print_error(error)
+    flushed = _flushed(sys.stdout, sys.stderr)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    names = module.__dict__
+    for name in sorted(names, key=lambda name: not (type(name) is str and name[:1] == "_")):
+        if name != "__builtins__":
+            names[name] = None  # a file that was never closed is written out when nothing refers to it any more
+    gc.collect()
+    return status if _flushed(sys.stdout, sys.stderr) and flushed else status or 120
+
+
+def _flushed(*streams: Any) -> bool:
+    """Whether everything that was printed could be written."""
+    flushed = True
+    for stream in streams:
+        try:
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
+        except BaseException:  # noqa: BLE001 - the program's own stream
+            flushed = False
+    return flushed
+
+
+# --------------------------------------------------------------------------- descriptors
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write everything."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def read_all(fd: int) -> bytes:
+    """Everything that comes from a descriptor."""
+    pieces = []
+    while True:
+        piece = os.read(fd, 1 << 20)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+
+
+def fresh_streams() -> None:
+    """New standard streams over the descriptors 0, 1 and 2, made as the interpreter makes them."""
+    for fd, name, mode in ((0, "stdin", "rb"), (1, "stdout", "wb"), (2, "stderr", "wb")):
+        old = getattr(sys, f"__{name}__")
+        binary = open(fd, mode, closefd=False)  # noqa: SIM115 - open as long as the process
+        binary.raw.name = f"<{name}>"
+        text = io.TextIOWrapper(
+            binary,
+            encoding=old.encoding if old else "utf-8",
+            errors=old.errors if old else "surrogateescape",
+            newline=None if fd == 0 else "\n",
+            line_buffering=fd == 2,
+        )
+        text.mode = mode[0]
+        setattr(sys, name, text)
+        setattr(sys, f"__{name}__", text)

@@ -1,0 +1,119 @@
+"""The harness as it travels, started by hand: descriptors for its task, its streams and its report."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.apps.harness import harness_archive, task
+from ioi_eval.problems.apps_values import decode, encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a run of the harness ended."""
+
+    code: int
+    stdout: bytes
+    stderr: str
+    report: dict[str, Any]
+
+    @property
+    def phase(self) -> str | None:
+        """The phase it reported, if it did."""
+        return self.report.get("phase")
+
+    @property
+    def value(self) -> Any:
+        """The result of a call."""
+        return decode(self.stdout)
+
+
+def memory_file(content: bytes = b"") -> int:
+    """A descriptor with these bytes, at their beginning."""
+    fd = os.memfd_create("test", 0)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def content_of(fd: int) -> bytes:
+    """What a descriptor holds; it is closed."""
+    with os.fdopen(fd, "rb") as file:
+        file.seek(0)
+        return file.read()
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The harness as a file."""
+    path = tmp_path_factory.mktemp("harness") / "harness.pyz"
+    path.write_bytes(harness_archive())
+    return path
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(archive: Path, tmp_path: Path) -> Run:
+    """Run a program: `run(program, stdin)`, or with `fn_name` and `args` call a function."""
+
+    def run_it(
+        program: str,
+        stdin: bytes = b"",
+        *,
+        args: tuple[Any, ...] | None = None,
+        fn_name: str | None = None,
+        conventions: bool = False,
+        grader: str | None = None,
+        python: str = sys.executable,
+    ) -> Ended:
+        given = stdin if args is None else encode(args)
+        task_fd = memory_file(task(program, fn_name=fn_name, conventions=conventions))
+        report_fd = memory_file()
+        options = ["--task", str(task_fd), "--report", str(report_fd), *(["--grader", grader] if grader else [])]
+        done = subprocess.run(
+            [python, "-s", str(archive), "run", *options],
+            input=given,
+            capture_output=True,
+            pass_fds=[task_fd, report_fd],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(tmp_path)},
+            timeout=120,
+            check=False,
+        )
+        os.close(task_fd)
+        said = content_of(report_fd)
+        report = json.loads(said) if said else {}
+        return Ended(code=done.returncode, stdout=done.stdout, stderr=done.stderr.decode(), report=report)
+
+    return run_it
+
+
+def interpreters() -> list[str]:
+    """Every Python from 3.8 on that this machine has."""
+    found = []
+    for minor in range(8, 15):
+        homes = sorted((Path.home() / ".pyenv/versions").glob(f"3.{minor}.*/bin/python3"))
+        named = shutil.which(f"python3.{minor}")
+        if homes:
+            found.append(str(homes[-1]))
+        elif named is not None and "/shims/" not in named:
+            found.append(named)
+    return found or [sys.executable]
+
+
+@pytest.fixture(params=interpreters(), ids=lambda path: path.split("versions/")[-1].split("/")[0])
+def python(request: pytest.FixtureRequest) -> str:
+    """Each of them."""
+    return str(request.param)

@@ -1,0 +1,62 @@
+"""The harness works alike on every Python from 3.8 on that this machine has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def test_stdin(run: Run, python: str) -> None:
+    """A program runs, with its threads, its files, its exit code."""
+    program = (
+        "import sys, threading\nn = int(input())\nthreading.Thread(target=print, args=(n * 2,)).start()\n"
+        "f = open(1, 'w', closefd=False)\nprint(len(str(10 ** 5000)))\nsys.stdout.flush()\nf.write('late')\nsys.exit(3)"
+    )
+    ended = run(program, b"21\n", python=python)
+    assert (ended.code, sorted(ended.stdout.split())) == (3, [b"42", b"5001", b"late"]), ended.stderr
+    assert (ended.phase, ended.report["exit"]) == ("run", True)
+
+
+def test_call(run: Run, python: str) -> None:
+    """A method is called, and its result leaves."""
+    program = (
+        "import collections, fractions\nclass Solution:\n    def f(self, a: List[int], b) -> List[int]:\n"
+        "        return [a, (b,), collections.Counter('aa'), fractions.Fraction(1, 3), 10 ** 30, {1}]"
+    )
+    ended = run(program, args=([1, 2], 0.1), fn_name="f", python=python)
+    assert ended.phase == "done", ended.stderr
+    assert ended.value[:3] == [[1, 2], (0.1,), {"a": 2}]
+    assert ended.value[5].type_name == "set"
+
+
+def test_conventions(run: Run, python: str) -> None:
+    """A top-level `return` is mended."""
+    program = (
+        "x: int = 1\ndef f():\n    global x\n    x += 1\nf()\nprint(x, [x for x in [5]])\nif x:\n    return\nprint(3)"
+    )
+    ended = run(program, conventions=True, python=python)
+    assert (ended.code, ended.stdout) == (0, b"2 [5]\n"), ended.stderr
+
+
+@pytest.mark.parametrize("program", ["x = (", "1 / 0"])
+def test_errors(run: Run, python: str, program: str) -> None:
+    """Errors are printed and reported."""
+    ended = run(program, python=python)
+    assert ended.code == 1
+    assert ended.phase == ("compile" if "(" in program else "run")
+    assert "Error" in ended.stderr
+
+
+def test_probe(archive: Path, python: str) -> None:
+    """The harness says which Python it is, and whether there is numpy."""
+    answer = subprocess.run([python, "-s", str(archive), "probe"], capture_output=True, check=True)
+    said = json.loads(answer.stdout)
+    assert said["python"].startswith("cpython 3.")
+    assert said["numpy"] is None or said["numpy"][0].isdigit()

@@ -1,0 +1,255 @@
+"""The warm interpreter: forks that are measured, confined and alone, like any other process."""
+
+from __future__ import annotations
+
+import array
+import base64
+import ctypes
+import errno
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.apps.harness import task
+from ioi_eval.problems.apps_values import decode, encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a fork ended, as its parent saw it."""
+
+    status: int
+    usage: resource.struct_rusage
+    stdout: bytes
+    stderr: str
+    report: bytes
+
+
+def memory_file(content: bytes = b"") -> int:
+    """A descriptor with these bytes, at their beginning."""
+    fd = os.memfd_create("test", 0)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+class Warm:
+    """A warm interpreter, and what a runner does with it."""
+
+    def __init__(self, archive: Path, folder: Path) -> None:
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-s", str(archive), "serve", "--control", str(theirs.fileno())]
+        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=folder, stdin=subprocess.DEVNULL)
+        theirs.close()
+
+    def start(self, program: str, stdin: bytes, extra: dict[str, int], **rules: Any) -> tuple[int, dict[str, int]]:
+        """Send a request; returns the pid and our descriptors."""
+        fn_name = rules.pop("fn_name", None)
+        fds = {"task": memory_file(task(program, fn_name=fn_name)), "stdin": memory_file(stdin)}
+        fds.update({name: memory_file() for name in ("stdout", "stderr", "report")})
+        sent = {**fds, **extra}
+        header = json.dumps({"descriptors": list(sent), "sibling": True, **rules}).encode()
+        rights = array.array("i", sent.values())
+        self.control.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        return json.loads(self.control.recv(4096))["pid"], fds
+
+    def finish(self, pid: int, fds: dict[str, int]) -> Ended:
+        """Wait for a fork as for any child."""
+        _, status, usage = os.wait4(pid, 0)
+        contents = {}
+        for name, fd in fds.items():
+            with os.fdopen(fd, "rb") as file:
+                file.seek(0)
+                contents[name] = file.read()
+        return Ended(
+            status=os.waitstatus_to_exitcode(status),
+            usage=usage,
+            stdout=contents["stdout"],
+            stderr=contents["stderr"].decode(),
+            report=contents["report"],
+        )
+
+    def run(self, program: str, stdin: bytes = b"", **rules: Any) -> Ended:
+        """Run a program in a fork."""
+        return self.finish(*self.start(program, stdin, {}, **rules))
+
+
+@pytest.fixture
+def warm(archive: Path, tmp_path: Path) -> Iterator[Warm]:
+    """A warm interpreter; it ends when its socket is closed."""
+    interpreter = Warm(archive, tmp_path)
+    yield interpreter
+    interpreter.control.close()
+    assert interpreter.process.wait(30) == 0
+
+
+def test_programs_run(warm: Warm) -> None:
+    """Input, output, errors, exit codes and calls are as in a process of one's own."""
+    assert warm.run("print(int(input()) * 2)", b"21\n").stdout == b"42\n"
+    failed = warm.run("print(1)\n1 / 0")
+    assert (failed.status, failed.stdout) == (1, b"1\n")
+    assert "ZeroDivisionError" in failed.stderr
+    assert json.loads(failed.report)["phase"] == "run"
+    assert warm.run("exit(7)").status == 7
+    assert warm.run("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)").status == -signal.SIGSEGV
+    called = warm.run("def f(a): return (a, 1.5)", encode(([1],)), fn_name="f")
+    assert decode(called.stdout) == ([1], 1.5)
+
+
+def test_fork_is_the_runners_child(warm: Warm) -> None:
+    """The runner, not the warm process, is its parent, and reads its exact CPU time and memory."""
+    program = (
+        "import os, threading\nprint(os.getppid(), os.getpid() == threading.get_native_id())\nx = 'a' * 50_000_000"
+    )
+    ended = warm.run(program + "\nfor _ in range(3_000_000): pass")
+    assert ended.stdout.split() == [str(os.getpid()).encode(), b"True"]
+    assert ended.usage.ru_maxrss > 50_000
+    idle = warm.run("import time\ntime.sleep(0.3)").usage
+    busy = ended.usage
+    assert idle.ru_maxrss < 50_000
+    assert busy.ru_utime + busy.ru_stime > idle.ru_utime + idle.ru_stime
+
+
+def test_threads_work_in_a_fork(warm: Warm) -> None:
+    """A fork that the C library has not made can start threads, and they are joined."""
+    program = "import threading\nfor i in range(20): threading.Thread(target=print, args=(i,)).start()"
+    assert len(warm.run(program).stdout.split()) == 20
+
+
+def test_forks_know_nothing_of_each_other(warm: Warm) -> None:
+    """Whatever a program changes is gone with its process."""
+    spoil = "import builtins, json, sys\nbuiltins.print = None\njson.dumps = None\nsys.modules['kept'] = json\n"
+    assert warm.run(spoil + "builtins.kept = 1\nopen('left', 'w').close()").status == 0
+    assert warm.run(
+        "import sys, json\nprint('kept' in sys.modules, json.dumps(1), 'kept' in dir(__builtins__))"
+    ).stdout == (b"False 1 False\n")
+
+
+def test_many_at_once(warm: Warm) -> None:
+    """Forks run beside each other, and end in any order."""
+    slow = warm.start("import time\ntime.sleep(1)\nprint('slow')", b"", {})
+    assert warm.run("print('quick')").stdout == b"quick\n"
+    assert warm.finish(*slow).stdout == b"slow\n"
+
+
+def test_descriptors(warm: Warm) -> None:
+    """A program holds its streams and the place of its report: neither its task nor our socket."""
+    look = "import os\nfor f in os.listdir('/proc/self/fd'):\n    path = '/proc/self/fd/' + f\n"
+    ended = warm.run(look + "    if int(f) > 2 and os.path.lexists(path): print(os.readlink(path))")
+    assert ended.stdout.count(b"memfd") <= 1
+    assert b"socket" not in ended.stdout
+
+
+def test_a_killed_fork_harms_nobody(warm: Warm) -> None:
+    """The runner can kill a program; the warm process goes on."""
+    pid, fds = warm.start("while True: pass", b"", {})
+    os.kill(pid, signal.SIGKILL)
+    assert warm.finish(pid, fds).status == -signal.SIGKILL
+    assert warm.run("print(1)").stdout == b"1\n"
+
+
+# --------------------------------------------------------------------------- confinement
+
+
+def instruction(code: int, true: int, false: int, value: int) -> bytes:
+    """One instruction of a filter."""
+    return struct.pack("HBBI", code, true, false, value)
+
+
+LOAD_CALL = instruction(0x20, 0, 0, 0)
+ALLOW = instruction(0x06, 0, 0, 0x7FFF0000)
+
+
+def filter_for(call: int, action: int) -> str:
+    """A filter that answers one system call with an action, and allows the rest."""
+    code = LOAD_CALL + instruction(0x15, 0, 1, call) + instruction(0x06, 0, 0, action) + ALLOW
+    return base64.b64encode(code).decode()
+
+
+SYS_SOCKET = 41
+NO_SOCKETS = filter_for(SYS_SOCKET, 0x00050000 | errno.EPERM)
+TELL_SOCKETS = filter_for(SYS_SOCKET, 0x7FC00000)
+OPEN_SOCKET = "import socket\ntry:\n    socket.socket()\n    print('open')\nexcept OSError as e:\n    print(e.errno)"
+
+
+def test_rlimits(warm: Warm) -> None:
+    """The limits are set before the program is read."""
+    ended = warm.run("import resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE))", rlimits=[[7, 80, 80]])
+    assert ended.stdout == b"(80, 80)\n"
+    assert warm.run("while True: pass", rlimits=[[resource.RLIMIT_CPU, 1, 2]]).status == -signal.SIGXCPU
+
+
+def test_seccomp(warm: Warm) -> None:
+    """The runner's filter holds in the fork, and only there."""
+    assert warm.run(OPEN_SOCKET, seccomp=NO_SOCKETS).stdout == b"%d\n" % errno.EPERM
+    assert warm.run(OPEN_SOCKET).stdout == b"open\n"
+
+
+def test_no_new_privileges(warm: Warm) -> None:
+    """No program gains privileges by executing another."""
+    ended = warm.run("print([l for l in open('/proc/self/status') if l.startswith('NoNewPrivs')])")
+    assert b"NoNewPrivs:\\t1" in ended.stdout
+
+
+def test_ready_is_closed_when_confined(warm: Warm) -> None:
+    """The runner's clock can start when the socket ends; nothing of the program has run by then."""
+    ours, theirs = socket.socketpair()
+    pid, fds = warm.start("print(1)", b"", {"ready": theirs.fileno()}, seccomp=NO_SOCKETS)
+    theirs.close()
+    assert ours.recv(1) == b""
+    assert warm.finish(pid, fds).stdout == b"1\n"
+    ours.close()
+
+
+def test_listener_reaches_the_runner(warm: Warm) -> None:
+    """The descriptor of the filter's notifications comes over the socket, and works."""
+    ours, theirs = socket.socketpair()
+    pid, fds = warm.start(OPEN_SOCKET, b"", {"ready": theirs.fileno()}, seccomp=TELL_SOCKETS, listener=True)
+    theirs.close()
+    said, ancillary, _, _ = ours.recvmsg(16, socket.CMSG_SPACE(4))
+    assert said == b"l"
+    (listener,) = struct.unpack("i", ancillary[0][2][:4])
+    assert os.readlink(f"/proc/self/fd/{listener}") == "anon_inode:seccomp notify"
+    os.close(listener)  # without a listener the call is refused as unknown
+    assert warm.finish(pid, fds).stdout == b"%d\n" % errno.ENOSYS
+    ours.close()
+
+
+def test_landlock(warm: Warm) -> None:
+    """A ruleset of the runner keeps paths away."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    handled = struct.pack("Q", 1 << 2)  # reading files
+    ruleset = libc.syscall(444, handled, len(handled), 0)
+    if ruleset < 0:
+        pytest.skip("no Landlock here")
+    program = "try:\n    open('/etc/passwd')\n    print('open')\nexcept OSError as e:\n    print(e.errno)"
+    assert warm.finish(*warm.start(program, b"", {"landlock": ruleset})).stdout == b"%d\n" % errno.EACCES
+    assert warm.run(program).stdout == b"open\n"
+    os.close(ruleset)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"seccomp": ""},
+        {"seccomp": base64.b64encode(LOAD_CALL).decode()},
+        {"rlimits": [[999, 1, 1]]},
+        {"rlimits": [[7, 90, 80]]},
+    ],
+)
+def test_what_cannot_be_confined_does_not_run(warm: Warm, rules: dict[str, Any]) -> None:
+    """Any failure on the way ends the fork before its program is read: that is the runner's fault, and it can tell."""
+    ended = warm.run("print('ran')", **rules)
+    assert (ended.status, ended.stdout, ended.report) == (3, b"", b"")
+    assert "cannot be confined" in ended.stderr
