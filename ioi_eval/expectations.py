@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import SubtaskResult, Verdict
+from ioi_eval.model import SubtaskResult, TestOutcome, Verdict
 
 MODEL_SOLUTION = "model_solution"
 _CORRECT = frozenset({Verdict.AC})
@@ -87,13 +87,18 @@ class Observation:
     @classmethod
     def of(cls, result: SubtaskResult) -> Observation:
         """What a subtask's result says, with the words of the test that decided it."""
-        deciding = next((test for test in result.tests if test.verdict is result.verdict), None)
+        deciding = deciding_test(result)
         return cls(verdict=result.verdict, points=result.points, message=deciding.message if deciding else "")
 
     @property
     def is_judged(self) -> bool:
         """Whether there is anything to compare: a failure of ours neither agrees nor disagrees."""
         return self.verdict not in (Verdict.JE, Verdict.SKIPPED)
+
+
+def deciding_test(result: SubtaskResult) -> TestOutcome | None:
+    """The first test with the lowest score, which gave the subtask its verdict; `None` where none was run."""
+    return next((test for test in result.tests if test.score is not None and test.score == result.score), None)
 
 
 def agrees(expectation: Expectation, seen: Observation) -> bool:

@@ -96,6 +96,17 @@ def test_samples_do_not_speak_for_the_whole() -> None:
     assert agrees_as_a_whole(incorrect, [seen("WA", points=0), seen("AC", points=0)])
 
 
+def test_the_lowest_score_decides_not_the_first_of_its_kind() -> None:
+    """Two partial scores have the same verdict; the words are those of the lower one."""
+    tests = (
+        TestOutcome(test="1", verdict=Verdict.PA, score=0.9, message="nearly"),
+        TestOutcome(test="2", verdict=Verdict.PA, score=0.1, message="hardly"),
+        TestOutcome(test="3", verdict=Verdict.PA, score=0.1, message="again"),
+    )
+    result = SubtaskResult(subtask="01-a", verdict=Verdict.PA, score=0.1, points=20, weighted_score=2.0, tests=tests)
+    assert Observation.of(result) == seen("PA", points=20, message="hardly")
+
+
 def test_observation_takes_the_words_of_the_deciding_test() -> None:
     """Of several tests, the words of the one that gave the subtask its verdict count."""
     tests = (

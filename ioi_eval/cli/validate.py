@@ -13,11 +13,16 @@ from ioi_eval.model.terms import Isolation
 
 def validate(
     solutions: Annotated[
-        str, typer.Argument(metavar="SOLUTIONS", help="Solutions with expected_subtasks, expected_total or expected.")
-    ],
+        str | None,
+        typer.Argument(metavar="SOLUTIONS", help="Solutions with expected_subtasks, expected_total or expected."),
+    ] = None,
     *,
     problems: options.Problems,
     tests: options.Tests,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="RESULTS", help="Somebody's results; without SOLUTIONS, their own programs."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write validation.json and validation.md there.")
     ] = None,
@@ -29,15 +34,18 @@ def validate(
     std: options.Std = None,
     progress: options.Bar = None,
 ) -> int:
-    """Judge official solutions on every test and compare with what their authors state.
+    """Judge official solutions on every test and compare with what their authors state, or with others' results.
 
-    Exit code 1 if a statement is contradicted, or a solution could not be judged.
+    RESULTS has the columns all_subtasks_points and all_subtasks_results, as `score` and the reference write them; its
+    rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a statement is contradicted, or a
+    solution could not be judged.
     """
     from ioi_eval.cli import validating
 
     return validating.validate_solutions(
         validating.Call(
             solutions=solutions,
+            against=against,
             problems=problems,
             tests=tests,
             out=out,

@@ -12,7 +12,7 @@ from typing import Any
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.scoring import embedded
 from ioi_eval.config import Environment
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
@@ -26,7 +26,8 @@ from ioi_eval.validate import Reading, Validation, read_solutions, validate
 class Call:
     """What the command line asks for; see `ioi-eval validate --help`."""
 
-    solutions: str
+    solutions: str | None
+    against: str | None
     problems: str
     tests: str
     out: Path | None
@@ -45,7 +46,11 @@ def validate_solutions(call: Call) -> int:
     Returns:
         The exit code.
     """
-    solutions = open_source(call.solutions)
+    given = call.solutions or call.against
+    if given is None:
+        raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
+    solutions = open_source(given)
+    against = None if call.against is None else open_source(call.against)
     problems = load_problems(
         open_source(call.problems, all_splits=True),
         open_source(call.tests),
@@ -54,7 +59,9 @@ def validate_solutions(call: Call) -> int:
         ids=call.ids or None,
         std=call.std,
     )
-    reading = read_solutions(solutions, problems, id_column=call.id_column, years=call.years, ids=call.ids)
+    reading = read_solutions(
+        solutions, problems, id_column=call.id_column, against=against, years=call.years, ids=call.ids
+    )
     validation = asyncio.run(_validate(call, reading))
     values = validation.as_dict()
     print(terminal_validation(values))

@@ -23,6 +23,8 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts += _listed("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]])
     if values["silent"]:
         parts.append(f"{values['silent']} solutions state nothing, and were not judged.")
+    if values["unmatched"]:
+        parts.append(f"{values['unmatched']} stated results are of no solution that was read.")
     if values["problems"]:
         parts.append(table(_HEAD, _counts(values)))
     parts.append(_conclusion(values))

@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ioi_eval.expectations import MODEL_SOLUTION, Expectation, Observation, agrees, agrees_as_a_whole
+from ioi_eval.expectations import (
+    MODEL_SOLUTION,
+    Expectation,
+    Observation,
+    agrees,
+    agrees_as_a_whole,
+    deciding_test,
+)
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.rows import distinct_outcomes, judge_error
+from ioi_eval.validate.results import StatedResult, differences
 from ioi_eval.validate.statements import Reading, Solution
 
 WHOLE = "(whole)"
@@ -85,7 +93,9 @@ class Validation:
         undecided: solutions that we failed to judge, with the reason.
         refused: rows that cannot be judged, with the reason.
         silent: how many rows state nothing; they were not judged.
+        unmatched: how many stated results are of no solution.
         near_limit: times close to a limit.
+        targets: what judged, with the isolation.
     """
 
     problems: dict[str, Counts] = field(default_factory=dict)
@@ -93,12 +103,14 @@ class Validation:
     undecided: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     silent: int = 0
+    unmatched: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
+    targets: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, reading: Reading) -> Validation:
         """Before anything was judged."""
-        return cls(refused=list(reading.refused), silent=reading.silent)
+        return cls(refused=list(reading.refused), silent=reading.silent, unmatched=reading.unmatched)
 
     @property
     def agrees(self) -> bool:
@@ -119,6 +131,8 @@ class Validation:
         if error is not None:
             self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
         self.near_limit += _near_limit(solution, result)
+        if result.isolation is not None:
+            self.targets.add(f"{result.target}, isolation {result.isolation}")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON and the reports."""
@@ -130,6 +144,8 @@ class Validation:
             "undecided": self.undecided,
             "refused": self.refused,
             "silent": self.silent,
+            "unmatched": self.unmatched,
+            "targets": sorted(self.targets),
             "near_limit": [asdict(one) for one in self.near_limit],
         }
 
@@ -156,6 +172,26 @@ def compare(solution: Solution, result: SubmissionResult) -> Iterator[Disagreeme
                 stated=f"{solution.total:g} points",
                 seen=f"{result.score:g} points",
             )
+    if solution.stated is not None:
+        yield from _compare_results(solution, solution.stated, result)
+
+
+def _compare_results(
+    solution: Solution, stated: StatedResult, result: SubmissionResult
+) -> Iterator[Disagreement | None]:
+    for found in differences(stated, result):
+        if found is None:
+            yield None
+        else:
+            subtask = found.subtask
+            yield Disagreement(
+                problem=str(solution.problem.key),
+                solution=solution.name,
+                where=TOTAL if subtask is None else subtask.subtask,
+                stated=found.stated,
+                seen=found.seen,
+                evidence=None if subtask is None else _evidence(solution.problem, subtask, test=found.test),
+            )
 
 
 def _compare_whole(solution: Solution, label: Expectation, result: SubmissionResult) -> Iterator[Disagreement | None]:
@@ -179,18 +215,20 @@ def _disagreement(
         where=where,
         stated=expectation.name,
         seen=seen,
-        evidence=_evidence(solution.problem, subtask, expectation),
+        evidence=_evidence(solution.problem, subtask, by_memory=Verdict.MLE in expectation.verdicts),
     )
 
 
-def _evidence(problem: Problem, subtask: SubtaskResult, expectation: Expectation) -> Evidence | None:
-    """The deciding test; where all is well against expectation, the one that came closest to failing."""
+def _evidence(
+    problem: Problem, subtask: SubtaskResult, *, by_memory: bool = False, test: str | None = None
+) -> Evidence | None:
+    """The test that is named, else the deciding one; where all is well, the one that came closest to failing."""
     ran = [outcome for outcome in subtask.tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
     if not ran:
         return None
-    deciding = next((outcome for outcome in ran if outcome.verdict is subtask.verdict), ran[0])
-    if subtask.verdict is Verdict.AC:
-        by_memory = Verdict.MLE in expectation.verdicts
+    named = next((outcome for outcome in ran if outcome.test == test), None)
+    deciding = named or deciding_test(subtask) or ran[0]
+    if subtask.verdict is Verdict.AC and named is None:
         deciding = max(ran, key=lambda o: (o.memory_bytes if by_memory else o.cpu_ms) or 0)
     return Evidence(
         test=deciding.test,

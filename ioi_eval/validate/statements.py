@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
-from ioi_eval.model import Problem, Submission
+from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.submissions import submission_from_row
+from ioi_eval.problems.submissions import DEFAULT_YEAR, submission_from_row
+from ioi_eval.validate.results import RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
 
@@ -26,6 +27,7 @@ class Solution:
         subtasks: what is stated of single subtasks.
         whole: what is stated of it as a whole, where nothing is of subtasks.
         total: the points that are stated.
+        stated: results that somebody else had.
     """
 
     name: str
@@ -34,11 +36,13 @@ class Solution:
     subtasks: Mapping[str, Expectation] = field(default_factory=dict)
     whole: Expectation | None = None
     total: float | None = None
+    stated: StatedResult | None = None
 
     @property
     def statements(self) -> int:
         """How many."""
-        return len(self.subtasks) + (self.whole is not None) + (self.total is not None)
+        others = 0 if self.stated is None else self.stated.statements
+        return len(self.subtasks) + (self.whole is not None) + (self.total is not None) + others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +53,13 @@ class Reading:
         solutions: those that state something, in order.
         refused: rows that cannot be judged, with the reason.
         silent: how many rows state nothing.
+        unmatched: how many stated results are of no solution that was read.
     """
 
     solutions: tuple[Solution, ...]
     refused: tuple[str, ...]
     silent: int
+    unmatched: int = 0
 
 
 def read_solutions(
@@ -61,6 +67,7 @@ def read_solutions(
     problems: ProblemSet,
     *,
     id_column: str = "uuid",
+    against: RowSource | None = None,
     years: Collection[int] = (),
     ids: Collection[str] = (),
 ) -> Reading:
@@ -70,12 +77,14 @@ def read_solutions(
         source: rows with `code`, `label` or an id, and `expected_subtasks`, `expected_total` or `expected`.
         problems: what they are for.
         id_column: names a solution that has no label.
+        against: results that somebody else had, by the same names; may be `source` itself.
         years, ids: only solutions to these problems; to all if empty.
 
     Raises:
         RowError: what is stated makes no sense.
         InputError: no row states anything.
     """
+    stated = {} if against is None else _stated_results(against, problems, id_column)
     solutions: list[Solution] = []
     refused: list[str] = []
     silent = 0
@@ -92,29 +101,61 @@ def read_solutions(
             reason = problems.unusable.get(submission.problem, f"unknown problem {submission.problem}")
             refused.append(str(row.error(str(reason))))
             continue
-        solution = _solution(row, problem, submission)
+        name = _name(row, id_column)
+        solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))
         if solution.statements:
             solutions.append(solution)
         else:
             silent += 1
     if not solutions and not refused:
-        raise InputError(
-            f"{source.describe()} states nothing to compare with; columns that would: {', '.join(COLUMNS)}"
-        )
-    return Reading(solutions=tuple(solutions), refused=tuple(refused), silent=silent)
+        raise InputError(_nothing_stated(source, against))
+    unmatched = sum((not years or key.year in years) and (not ids or key.id in ids) for key, _ in stated)
+    return Reading(solutions=tuple(solutions), refused=tuple(refused), silent=silent, unmatched=unmatched)
 
 
-def _solution(row: Row, problem: Problem, submission: Submission) -> Solution:
+def _nothing_stated(source: RowSource, against: RowSource | None) -> str:
+    if against is None:
+        return f"{source.describe()} states nothing to compare with; columns that would: {', '.join(COLUMNS)}"
+    return (
+        f"{against.describe()} has no results of the solutions in {source.describe()};"
+        " they are matched by year, problem_id and label (or --id-column)"
+    )
+
+
+def _name(row: Row, id_column: str) -> str:
+    return row.identifier("label" if row.has("label") else id_column)
+
+
+def _stated_results(
+    against: RowSource, problems: ProblemSet, id_column: str
+) -> dict[tuple[ProblemKey, str], StatedResult]:
+    """Somebody else's results by problem and name; those of problems that we do not have are left out."""
+    columns = ("year", "problem_id", "label", id_column, *RESULT_COLUMNS)
+    found: dict[tuple[ProblemKey, str], StatedResult] = {}
+    for row in against.iterate(columns):
+        key = ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
+        problem = problems.problems.get(key)
+        if problem is None:
+            continue
+        name = _name(row, id_column)
+        if (key, name) in found:
+            raise row.error(f"there are two results of {name} for {key}; keep one")
+        found[key, name] = stated_result(row, problem)
+    return found
+
+
+def _solution(row: Row, name: str, problem: Problem, submission: Submission, stated: StatedResult | None) -> Solution:
     subtasks = _subtasks(row, problem)
     label = None if subtasks else row.optional_text("expected")
     total = row.number_of("expected_total") if row.has("expected_total") else None
     return Solution(
-        name=row.identifier("label") if row.has("label") else submission.id,
+        name=name,
         problem=problem,
         submission=submission,
         subtasks=subtasks,
         whole=None if label is None else _expectation(row, label),
         total=total,
+        stated=stated,
     )
 
 

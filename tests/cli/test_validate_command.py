@@ -91,3 +91,25 @@ def test_what_cannot_be_judged_is_no_agreement(validate: Start) -> None:
     assert "row 2: unknown problem 2024/ad" in ended.stdout
     assert "row 3: its language is python" in ended.stdout
     assert "0 of 1 statements disagree; 2 solutions were not judged." in ended.stdout
+
+
+def test_results_of_others(validate: Start, start: Start, write: Write, score: Start) -> None:
+    """Our own results agree with us; others' are compared in their words."""
+    dump = write("dump.jsonl", submission_row("narrow", NARROW), submission_row("right", RIGHT))
+    assert score(dump).returncode == 0
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    ended = start("validate", "--against", "out/results.jsonl", *sources)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "All 10 statements agree." in ended.stdout
+    wrong = {"subtask": "01-full", "weighted_score": 100.0, "status": "AC", "test_results": []}
+    stated = {"all_subtasks_points": 100.0, "all_subtasks_results": [wrong]}
+    theirs = write("theirs.jsonl", submission_row("narrow", NARROW, **stated), submission_row("other", **stated))
+    ended = start("validate", dump, "--against", theirs, *sources)
+    assert ended.returncode == 1
+    assert "2024/add, narrow, subtask 01-full: stated 100 points, seen 0 points\n  test 1-01: WA" in ended.stdout
+    assert "2024/add, narrow, subtask 01-full: stated AC, seen WA" in ended.stdout
+    assert "2024/add, narrow, (total): stated 100 points, seen 0 points" in ended.stdout
+    assert "1 stated results are of no solution" in ended.stdout
+    ended = start("validate", *sources)
+    assert ended.returncode == 2
+    assert "give SOLUTIONS, or --against RESULTS" in ended.stderr

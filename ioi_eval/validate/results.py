@@ -1,0 +1,245 @@
+"""Results that somebody else stated, in the columns of the reference's, beside ours. Pure.
+
+The columns are those of the reference's results and of `open-r1/ioi-sample-solutions`: `all_subtasks_points`, and
+`all_subtasks_results` with subtask, weighted_score (or score × points), status and test_results. Three things are
+compared: each subtask's points, each subtask's status, the total.
+
+**Points** agree when they are equal at the problem's precision. The reference rounds more than once: `score` is
+rounded before anybody multiplies it by the points, and its total is a sum of rounded numbers. What is derived from
+such numbers is compared no more precisely than they are.
+
+**Statuses** are words of another vocabulary. The reference has no words for what it cannot see (`READ_AS`): a C++
+program over its memory is RE there, and so is whatever a checker or manager says of a 0 in other words than CMS's
+("Protocol Violation"); a flood of output is killed like one over the time. So these agree. And the reference's rule is
+another: a subtask's status is the worst of the tests that were run, and it stops in another place than we do. Where the
+tests' own statuses are stated, that rule is applied to our outcomes of the same tests; else our verdict is taken.
+Results that we wrote ourselves, told by their columns, have our words and our rule: only the same verdict agrees.
+
+Source: `ioi/run_tests/scoring.py` of huggingface/ioi (`SubtaskResult`, `_extract_single_status`).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ioi_eval.expectations import deciding_test
+from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, Verdict
+from ioi_eval.problems.row import Row
+
+READ_AS: Mapping[Verdict, tuple[str, ...]] = {
+    Verdict.AC: ("AC",),
+    Verdict.PA: ("PA",),
+    Verdict.WA: ("WA",),  # and RE, where it is said in other words than CMS's
+    Verdict.TLE: ("TLE",),
+    Verdict.MLE: ("MLE", "RE"),
+    Verdict.OLE: ("TLE", "RE"),
+    Verdict.SV: ("RE",),
+    Verdict.RE: ("RE",),
+    Verdict.CE: ("CE",),
+}
+"""The reference's words for a verdict of ours. Without code (NC) it states none but SKIPPED."""
+
+STATUSES = ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
+"""The reference's words, from the worst."""
+
+_STANDARD_WRONG = "Output isn't correct"
+_OURS = ("fingerprint", "duplicate_of")
+RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS)
+"""The columns that are looked at."""
+
+_SILENT = frozenset({"SKIPPED", "JE"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedSubtask:
+    """What is stated of a subtask.
+
+    Args:
+        points: what it is worth; `None` if unknown.
+        tolerance: how far our points may be off.
+        status: `None` where nothing is stated.
+        tests: the statuses of tests that were run, by test; empty where they are not stated.
+    """
+
+    points: float | None = None
+    tolerance: float = 0.0
+    status: str | None = None
+    tests: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedResult:
+    """What is stated of a submission.
+
+    Args:
+        subtasks: by name.
+        total: its points; `None` if unknown.
+        tolerance: how far our total may be off.
+        is_ours: whether the words are ours.
+    """
+
+    subtasks: Mapping[str, StatedSubtask]
+    total: float | None = None
+    tolerance: float = 0.0
+    is_ours: bool = False
+
+    @property
+    def statements(self) -> int:
+        """How many."""
+        stated = [value for subtask in self.subtasks.values() for value in (subtask.points, subtask.status)]
+        return sum(value is not None for value in (*stated, self.total))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that came out otherwise.
+
+    Args:
+        subtask: where; `None` for the total.
+        stated, seen: in words.
+        test: the first test that was stated otherwise, where that is known.
+    """
+
+    subtask: SubtaskResult | None
+    stated: str
+    seen: str
+    test: str | None = None
+
+
+def stated_result(row: Row, problem: Problem) -> StatedResult:
+    """What a row of results states; one that was not judged (null) states nothing.
+
+    Raises:
+        RowError: it names subtasks that the problem does not have, or its columns are of another shape.
+    """
+    is_ours = all(column in row.values for column in _OURS)
+    names = {subtask.name for subtask in problem.subtasks}
+    subtasks: dict[str, StatedSubtask] = {}
+    entries = row.items("all_subtasks_results") if row.values.get("all_subtasks_results", ()) is not None else ()
+    for number, item in enumerate(entries, 1):
+        if not isinstance(item, Mapping):
+            raise row.error(f"entry {number} of all_subtasks_results is no object")
+        values = Row(source=row.source, number=row.number, values=item)
+        name = values.identifier("subtask")
+        if name not in names:
+            there = ", ".join(sorted(names))
+            raise row.error(f"all_subtasks_results names {name}, but problem {problem.key} has the subtasks {there}")
+        subtasks[name] = _stated_subtask(values, problem.score_precision, is_ours=is_ours)
+    half = _half_digit(problem.score_precision)
+    return StatedResult(
+        subtasks=subtasks,
+        total=row.number_of("all_subtasks_points") if row.has("all_subtasks_points") else None,
+        tolerance=half if is_ours else half * max(1, len(problem.subtasks)),
+        is_ours=is_ours,
+    )
+
+
+def _stated_subtask(values: Row, precision: int, *, is_ours: bool) -> StatedSubtask:
+    points, tolerance = None, _half_digit(precision)
+    if values.has("weighted_score"):
+        points = values.number_of("weighted_score")
+    elif values.has("score") and values.has("points"):
+        worth = values.number_of("points")
+        points, tolerance = values.number_of("score") * worth, tolerance * max(1.0, worth)
+    status = values.optional_text("status")
+    return StatedSubtask(
+        points=points,
+        tolerance=tolerance,
+        status=None if status in _SILENT else status,
+        tests={} if is_ours or not values.has("test_results") else _test_statuses(values),
+    )
+
+
+def _test_statuses(values: Row) -> dict[str, str]:
+    found = {}
+    for item in values.items("test_results"):
+        if not isinstance(item, Mapping):
+            raise values.error(f"test_results holds {item!r:.60}, where objects are needed")
+        name, status = item.get("test_name"), item.get("status")
+        if isinstance(name, str) and isinstance(status, str) and status not in _SILENT:
+            found[sys.intern(name)] = sys.intern(status)  # a million of them, but few different ones
+    return found
+
+
+def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Difference | None]:
+    """For each statement a difference, or `None` where it agrees; nothing where we failed to find out."""
+    for subtask in result.subtasks:
+        claim = stated.subtasks.get(subtask.subtask)
+        if claim is None:
+            continue
+        if claim.points is not None and subtask.score is not None:
+            points = subtask.score * subtask.points
+            agrees = abs(points - claim.points) <= claim.tolerance
+            yield (
+                None
+                if agrees
+                else Difference(
+                    subtask=subtask,
+                    stated=f"{claim.points:g} points",
+                    seen=f"{points:.6g} points",
+                    test=_first_other_test(claim, subtask),
+                )
+            )
+        if claim.status is not None:
+            yield from _status_difference(claim, claim.status, subtask, is_ours=stated.is_ours)
+    if stated.total is not None and result.score is not None:
+        agrees = abs(result.score - stated.total) <= stated.tolerance + 1e-9
+        words = (f"{stated.total:g} points", f"{result.score:g} points")
+        yield None if agrees else Difference(subtask=None, stated=words[0], seen=words[1])
+
+
+def _status_difference(
+    claim: StatedSubtask, status: str, subtask: SubtaskResult, *, is_ours: bool
+) -> Iterator[Difference | None]:
+    if subtask.verdict in (Verdict.JE, Verdict.SKIPPED):
+        return
+    ran = [test for test in subtask.tests if test.test in claim.tests]
+    if is_ours:
+        agrees = subtask.verdict.value == status
+    elif not ran or subtask.verdict in (Verdict.CE, Verdict.NC):
+        deciding = deciding_test(subtask)
+        agrees = status in read_as(subtask.verdict, "" if deciding is None else deciding.message)
+    elif any(test.verdict in (Verdict.JE, Verdict.SKIPPED) for test in ran):
+        return
+    else:
+        agrees = _can_be_worst(status, [read_as(test.verdict, test.message) for test in ran])
+    yield (
+        None
+        if agrees
+        else Difference(
+            subtask=subtask, stated=status, seen=subtask.verdict.value, test=_first_other_test(claim, subtask)
+        )
+    )
+
+
+def read_as(verdict: Verdict, message: str) -> tuple[str, ...]:
+    """The reference's statuses that agree with an outcome of ours."""
+    statuses = READ_AS.get(verdict, ())
+    return (*statuses, "RE") if verdict is Verdict.WA and _STANDARD_WRONG not in message else statuses
+
+
+def _can_be_worst(status: str, tests: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the worst of the tests' statuses can be this one, if each has one of these."""
+    if status not in STATUSES:
+        return False
+    rank = STATUSES.index(status)
+    return any(status in test for test in tests) and all(
+        any(STATUSES.index(other) >= rank for other in test) for test in tests
+    )
+
+
+def _first_other_test(claim: StatedSubtask, subtask: SubtaskResult) -> str | None:
+    for test in subtask.tests:
+        status = claim.tests.get(test.test)
+        known = test.verdict not in (Verdict.JE, Verdict.SKIPPED)
+        if status is not None and known and status not in read_as(test.verdict, test.message):
+            return test.test
+    return None
+
+
+def _half_digit(precision: int) -> float:
+    """Half of the last digit that is kept, and a little for what floats lose."""
+    return math.ldexp(10.0**-precision, -1) * (1 + 1e-6) + 1e-9

@@ -1,0 +1,297 @@
+"""Somebody else's results beside ours: points at their precision, statuses in their words, by their rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.model import (
+    CompileOutcome,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TaskType,
+    TestCase,
+    TestOutcome,
+    Verdict,
+)
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.row import Row
+from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.scores import submission_result
+from ioi_eval.validate import read_solutions
+from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
+
+PROBLEM = Problem(
+    key=ProblemKey(year=2024, id="nile"),
+    name="Nile",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(
+        Subtask(name="00-samples", points=0, tests=("1",)),
+        Subtask(name="01", points=33, tests=("1", "2")),
+        Subtask(name="02", points=67, tests=("2", "3")),
+    ),
+    tests={name: TestCase(name=name, input=b"", answer=b"") for name in "123"},
+    cxx_std="gnu++20",
+)
+SUBMISSION = Submission(id="s", problem=PROBLEM.key, code="x")
+DEFAULT = {"AC": 1.0, "PA": 0.5, "JE": None}
+
+
+def outcome(test: str, verdict: str, score: float | None = None, message: str = "") -> TestOutcome:
+    """An outcome in short."""
+    known = DEFAULT.get(verdict, 0.0) if score is None else score
+    return TestOutcome(test=test, verdict=Verdict(verdict), score=known, message=message)
+
+
+def ours(*verdicts: str, **messages: str) -> SubmissionResult:
+    """Our result with these verdicts of the three tests, all of them run."""
+    outcomes = {
+        name: outcome(name, v, message=messages.get(f"m{name}", "")) for name, v in zip("123", verdicts, strict=True)
+    }
+    return submission_result(PROBLEM, SUBMISSION, CompileOutcome(verdict=None), outcomes, keep_all=True)
+
+
+def theirs(*subtasks: Mapping[str, Any], **columns: Any) -> Row:
+    """A row of the reference's results."""
+    return Row(source="results", number=7, values={"all_subtasks_results": list(subtasks), **columns})
+
+
+def found(row: Row, result: SubmissionResult) -> list[Difference | None]:
+    """What comes of comparing them."""
+    return list(differences(stated_result(row, PROBLEM), result))
+
+
+def sub(status: str, tests: Mapping[str, str] | None = None, name: str = "02", **other: Any) -> dict[str, Any]:
+    """A subtask's entry; the tests that are not named were skipped."""
+    results = [] if tests is None else [{"test_name": n, "status": s, "score": 0.0} for n, s in tests.items()]
+    return {"subtask": name, "status": status, **({} if tests is None else {"test_results": results}), **other}
+
+
+def test_points_statuses_and_total_are_statements() -> None:
+    """Each is counted, and each that differs says what was stated and what was seen."""
+    row = theirs(
+        sub("AC", name="00-samples", weighted_score=0.0),
+        sub("PA", name="01", weighted_score=16.5),
+        sub("TLE", weighted_score=67.0),
+        all_subtasks_points=83.5,
+    )
+    assert stated_result(row, PROBLEM).statements == 7
+    differing = [one for one in found(row, ours("AC", "PA", "WA", m3="Output isn't correct")) if one is not None]
+    assert [(one.subtask.subtask if one.subtask else None, one.stated, one.seen) for one in differing] == [
+        ("02", "67 points", "0 points"),
+        ("02", "TLE", "WA"),
+        (None, "83.5 points", "16.5 points"),
+    ]
+
+
+def test_points_are_compared_as_precisely_as_they_are_stated() -> None:
+    """A weighted score to the last digit; a rounded score times the points, and a sum of rounded scores, less so."""
+    third = submission_result(
+        PROBLEM,
+        SUBMISSION,
+        CompileOutcome(verdict=None),
+        {"1": outcome("1", "PA", 1 / 3), "2": outcome("2", "PA", 1 / 3), "3": outcome("3", "PA", 1 / 3)},
+        keep_all=True,
+    )
+    for entry, agrees in (
+        ({"weighted_score": 22.33}, True),
+        ({"weighted_score": 22.34}, False),
+        ({"score": 0.33, "points": 67}, True),
+        ({"score": 0.32, "points": 67}, False),
+        ({"score": 0.0, "points": 67}, False),
+    ):
+        (one,) = found(theirs(sub("SKIPPED", **entry)), third)
+        assert (one is None) == agrees, entry
+    for total, agrees in ((33.33, True), (33.34, True), (33.4, False)):
+        (one,) = found(theirs(all_subtasks_points=total), third)
+        assert (one is None) == agrees, total
+
+
+@pytest.mark.parametrize(
+    ("status", "verdicts"),
+    [
+        ("AC", {"AC"}),
+        ("PA", {"PA"}),
+        ("WA", {"WA"}),
+        ("TLE", {"TLE", "OLE"}),
+        ("MLE", {"MLE"}),
+        ("RE", {"RE", "MLE", "SV", "OLE"}),
+        ("CE", {"CE"}),
+        ("unheard of", set()),
+    ],
+)
+def test_each_status_is_read_as_exactly_these_verdicts(status: str, verdicts: set[str]) -> None:
+    """The table of the module, the other way round; every verdict is tried."""
+    assert {str(v) for v in Verdict if status in read_as(v, "Output isn't correct")} == verdicts
+
+
+def test_words_that_are_not_the_standard_ones_may_be_a_runtime_error_there() -> None:
+    """The reference tells a wrong answer by CMS's words alone."""
+    assert read_as(Verdict.WA, "Output isn't correct: too many calls") == ("WA",)
+    assert set(read_as(Verdict.WA, "Protocol Violation")) == {"WA", "RE"}
+    assert found(theirs(sub("RE")), ours("AC", "AC", "WA", m3="Protocol Violation")) == [None]
+    assert found(theirs(sub("RE")), ours("AC", "AC", "WA", m3="Output isn't correct")) != [None]
+
+
+def test_the_reference_calls_a_subtask_by_the_worst_test_that_it_ran() -> None:
+    """It knows a later test from another subtask already, and never runs the earlier ones: our verdict is another."""
+    result = ours("AC", "TLE", "WA", m3="Output isn't correct")
+    assert result.subtasks[2].verdict is Verdict.TLE
+    assert found(theirs(sub("WA", {"2": "SKIPPED", "3": "WA"})), result) == [None]
+    assert found(theirs(sub("WA", {"2": "TLE", "3": "WA"})), result) == [None]
+    assert found(theirs(sub("TLE", {"2": "TLE", "3": "SKIPPED"})), result) == [None]
+    (one,) = found(theirs(sub("WA", {"2": "WA", "3": "SKIPPED"})), result)
+    assert one is not None
+    assert (one.stated, one.seen, one.test) == ("WA", "TLE", "2")
+    (one,) = found(theirs(sub("WA")), result)  # without its tests our own verdict is all there is
+    assert one is not None
+
+
+def test_a_status_with_two_readings_agrees_in_either() -> None:
+    """Over the memory is MLE or RE there: with a wrong answer beside it the worst may be RE or WA."""
+    result = ours("AC", "MLE", "WA", m3="Output isn't correct")
+    tests = {"2": "x", "3": "x"}
+    assert found(theirs(sub("RE", tests)), result) == [None]
+    assert found(theirs(sub("WA", tests)), result) == [None]
+    assert found(theirs(sub("MLE", tests)), result) != [None]
+    assert found(theirs(sub("AC", tests)), result) != [None]
+
+
+def test_our_failure_and_their_skipping_are_no_statements() -> None:
+    """Neither agrees nor disagrees; nor do nulls, as our own results have where we failed."""
+    row = theirs(sub("SKIPPED", {"2": "SKIPPED", "3": "SKIPPED"}, weighted_score=None), all_subtasks_points=None)
+    assert found(row, ours("AC", "AC", "AC")) == []
+    full = theirs(sub("WA", {"2": "WA"}, weighted_score=0.0), all_subtasks_points=0.0)
+    assert found(full, ours("AC", "JE", "AC")) == []
+
+
+def test_programs_that_do_not_compile() -> None:
+    """CE is compared; without code the reference skips everything, for no points."""
+    for verdict, status in ((Verdict.CE, "CE"), (Verdict.NC, "SKIPPED")):
+        result = submission_result(PROBLEM, SUBMISSION, CompileOutcome(verdict=verdict), {})
+        row = theirs(sub(status, {"2": status, "3": "SKIPPED"}, weighted_score=0.0), all_subtasks_points=0)
+        assert all(one is None for one in found(row, result))
+    result = submission_result(PROBLEM, SUBMISSION, CompileOutcome(verdict=Verdict.CE), {})
+    assert found(theirs(sub("WA", {"2": "WA"})), result) != [None]
+
+
+def test_our_own_results_agree_with_themselves_and_with_nothing_else() -> None:
+    """Their statuses are our verdicts: MLE is not RE there."""
+    results = [ours("AC", "PA", "MLE"), ours("AC", "OLE", "SV"), ours("WA", "RE", "TLE"), ours("AC", "AC", "AC")]
+    for one in results:
+        judged = Judged(problem=PROBLEM, submission=SUBMISSION, fingerprint="f", result=one)
+        row = Row(source="ours", number=1, values=result_row({}, judged, target_subtask=None))
+        stated = stated_result(row, PROBLEM)
+        assert stated.statements == 7
+        for other in results:
+            assert all(d is None for d in differences(stated, other)) == (other is one)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (theirs(sub("AC", name="09")), "names 09, but problem 2024/nile has the subtasks 00-samples, 01, 02"),
+        (theirs("AC"), "entry 1 of all_subtasks_results is no object"),  # type: ignore[arg-type]
+        (theirs({"status": "AC"}), "subtask is missing"),
+        (theirs(sub("AC", weighted_score="7")), "weighted_score is '7', where a finite number"),
+        (theirs(sub("AC", test_results=["AC"])), "test_results holds 'AC', where objects are needed"),
+        (Row(source="results", number=7, values={}), "all_subtasks_results is missing"),
+    ],
+)
+def test_results_of_another_shape_say_where(row: Row, words: str) -> None:
+    """Row and column."""
+    with pytest.raises(RowError, match=r"results, row 7: ") as caught:
+        stated_result(row, PROBLEM)
+    assert words in str(caught.value)
+
+
+def test_statuses_are_in_the_order_of_the_reference() -> None:
+    """From the worst: `min` over them is its rule."""
+    assert STATUSES == ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
+
+
+# ---------------------------------------------------------------------------------------- reading
+
+
+class Rows:
+    """Rows in memory."""
+
+    def __init__(self, *values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def iterate(self, columns: Any = None) -> Any:
+        """With only these columns."""
+        for number, values in enumerate(self.values, 1):
+            kept = {name: value for name, value in values.items() if columns is None or name in columns}
+            yield Row(source="rows", number=number, values=kept)
+
+    def describe(self) -> str:
+        """A name."""
+        return "rows"
+
+    def with_configs(self, _: Any) -> Rows:
+        """Has none."""
+        return self
+
+
+KNOWN = ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable={})
+BASE = {"year": 2024, "problem_id": "nile", "code": "int main() {}"}
+STATED = {"all_subtasks_results": [sub("AC", weighted_score=67.0)], "all_subtasks_points": 100.0}
+
+
+def test_results_are_matched_by_label_or_id() -> None:
+    """A label names a solution where there is one; what matches nothing is counted."""
+    solutions = Rows({**BASE, "label": "correct/a.cpp"}, {**BASE, "uuid": "u1"}, {**BASE, "uuid": "u2"})
+    results = Rows(
+        {**BASE, **STATED, "uuid": "x", "label": "correct/a.cpp"},
+        {**BASE, **STATED, "uuid": "u1"},
+        {**BASE, **STATED, "uuid": "u9"},
+        {**BASE, **STATED, "uuid": "u1", "problem_id": "tree"},
+    )
+    reading = read_solutions(solutions, KNOWN, against=results)
+    assert [(one.name, one.statements) for one in reading.solutions] == [("correct/a.cpp", 3), ("u1", 3)]
+    assert (reading.silent, reading.unmatched) == (1, 1)
+
+
+def test_results_may_be_their_own_solutions() -> None:
+    """They hold the programs, too; a row without a year is of 2024."""
+    row = {**BASE, **STATED, "uuid": "u"}
+    row.pop("year")
+    rows = Rows(row)
+    (solution,) = read_solutions(rows, KNOWN, against=rows).solutions
+    assert solution.submission.code == BASE["code"]
+    assert solution.statements == 3
+
+
+def test_results_that_match_nothing_are_an_error() -> None:
+    """It says how they are matched; two results of one solution are one too many."""
+    with pytest.raises(InputError, match="matched by year, problem_id and label"):
+        read_solutions(Rows({**BASE, "uuid": "a"}), KNOWN, against=Rows({**BASE, **STATED, "uuid": "b"}))
+    twice = Rows({**BASE, **STATED, "uuid": "a"}, {**BASE, **STATED, "uuid": "a"})
+    with pytest.raises(RowError, match=r"row 2: there are two results of a for 2024/nile"):
+        read_solutions(twice, KNOWN, against=twice)
+
+
+def test_difference_of_points_names_the_first_test_that_differs() -> None:
+    """Whoever looks for the reason begins there."""
+    row = theirs(sub("AC", {"2": "AC", "3": "AC"}, weighted_score=67.0))
+    first, second = found(row, ours("AC", "AC", "WA", m3="Output isn't correct"))
+    assert first is not None
+    assert second is not None
+    assert (first.test, second.test) == ("3", "3")
+    assert replace(first, test=None).seen == "0 points"
+
+
+def test_a_row_that_was_not_judged_states_nothing() -> None:
+    """Tables have nulls there."""
+    row = Row(source="results", number=7, values={"all_subtasks_results": None, "all_subtasks_points": None})
+    assert stated_result(row, PROBLEM).statements == 0
