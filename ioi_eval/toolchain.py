@@ -35,6 +35,10 @@ class Toolchain:
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
 
     def link_argv(self, objects: tuple[str, ...], output: str) -> tuple[str, ...]:
-        """The command that links objects into a stripped program."""
+        """The command that links objects into a stripped program.
+
+        `-fno-lto`, as the linker would otherwise hand an object with the sections of link-time optimisation back to the
+        compiler: assembly in a submission can hold such sections, made up byte for byte, with options of their own.
+        """
         static = ("-static",) if self.static else ()
-        return (self.command, "-O2", "-pipe", *static, "-s", *objects, "-pthread", "-o", output)
+        return (self.command, "-O2", "-pipe", "-fno-lto", *static, "-s", *objects, "-pthread", "-o", output)
