@@ -1,0 +1,161 @@
+"""The table of official tasks: what `validate` found of each, and why where it found otherwise.
+
+Reasons are kept apart from what was found, by problem, solution and subtask, so that the table can be made anew after
+every run. A disagreement without a reason is a question that nobody has answered yet; a reason without a disagreement
+is history, or another machine's.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.validation import evidence
+
+_HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times within 10 % of the limit")
+_OPEN = "**not explained yet**"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a statement does not hold.
+
+    Args:
+        problem: the task's key (`2024/machine`).
+        solutions: their labels; for all of them the reason is the same.
+        where: the subtasks that it is about; all if empty.
+        text: the reason, in Markdown.
+    """
+
+    problem: str
+    solutions: tuple[str, ...]
+    where: tuple[str, ...] = ()
+    text: str
+
+    def explains(self, disagreement: Mapping[str, Any]) -> bool:
+        """Whether it is about this one."""
+        return (
+            disagreement["problem"] == self.problem
+            and disagreement["solution"] in self.solutions
+            and (not self.where or disagreement["where"] in self.where)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FidelityTable:
+    """The document, and what is wrong with it.
+
+    Args:
+        markdown: the document.
+        open: how many disagreements have no reason.
+        idle: the reasons that explain nothing.
+    """
+
+    markdown: str
+    open: int
+    idle: tuple[Reason, ...]
+
+
+def read_reasons(path: Path) -> tuple[Reason, ...]:
+    """Read reasons from TOML: `[[reason]]` with problem, solutions, optionally where, and text.
+
+    Raises:
+        InputError: the file cannot be read, or an entry lacks something.
+    """
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("reason", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    return tuple(_reason(path, number, entry) for number, entry in enumerate(entries, 1))
+
+
+def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
+    texts, lists = ("problem", "text"), ("solutions", "where")
+    good = all(isinstance(entry.get(name), str) and entry[name].strip() for name in texts) and all(
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
+        for value in (entry.get("solutions"), entry.get("where", []))
+    )
+    if not good or set(entry) - {*texts, *lists}:
+        raise InputError(f"{path}, reason {number}: it needs problem and text, and lists of solutions and where")
+    return Reason(
+        problem=entry["problem"],
+        solutions=tuple(entry["solutions"]),
+        where=tuple(entry.get("where", ())),
+        text=" ".join(entry["text"].split()),
+    )
+
+
+def fidelity_table(validations: Sequence[Mapping[str, Any]], reasons: Sequence[Reason]) -> FidelityTable:
+    """The document that says how faithful we are.
+
+    Args:
+        validations: as `Validation.as_dict` makes them; each problem in one of them.
+        reasons: for what came out otherwise.
+
+    Raises:
+        InputError: a problem is in two of them.
+    """
+    keys = [key for values in validations for key in values["problems"]]
+    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+        raise InputError(f"{', '.join(twice)} was validated in several of the given directories; give each once")
+    found = [one for values in validations for one in values["disagreements"]]
+    explained = [(one, next((r for r in reasons if r.explains(one)), None)) for one in found]
+    parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations))]
+    if explained:
+        head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
+        rows = [(*_facts(one), _OPEN if reason is None else reason.text) for one, reason in explained]
+        parts += ["## What came out otherwise", _table(head, rows)]
+    failed = [line for values in validations for line in (*values["undecided"], *values["refused"])]
+    if failed:
+        parts += ["## Not judged", "\n".join(f"- {cell(line)}" for line in failed)]
+    targets = sorted({target for values in validations for target in values["targets"]})
+    parts += ["## Judged by", "\n".join(f"- {cell(target)}" for target in targets)]
+    return FidelityTable(
+        markdown="\n\n".join(parts) + "\n",
+        open=sum(reason is None for _, reason in explained),
+        idle=tuple(reason for reason in reasons if not any(reason.explains(one) for one in found)),
+    )
+
+
+def _rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    counted = sorted((_count(key, values) for values in validations for key in values["problems"]), key=lambda r: r[0])
+    sums = tuple(sum(column) for column in zip(*(numbers for _, numbers in counted), strict=True))
+    return [(key, *map(str, numbers)) for key, numbers in (*counted, ("all", sums))]
+
+
+def _count(key: str, values: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
+    counts = values["problems"][key]
+    disagreements = sum(one["problem"] == key for one in values["disagreements"])
+    stated, agree = counts["statements"], counts["agreements"]
+    near = sum(one["problem"] == key for one in values["near_limit"])
+    return key, (counts["solutions"], stated, agree, disagreements, stated - agree - disagreements, near)
+
+
+def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
+    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], evidence(one["evidence"])
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose last column is Markdown of ours, the others strangers' words."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |" for row in rows]
+    return "\n".join(lines)
+
+
+_INTRODUCTION = """\
+# Fidelity: official tasks
+
+Official solutions, judged on every test, and what their authors state of them: a verdict per subtask where the package
+says so (TPS), a label of the whole where it does not (CMS exports). `docs/validation.md` says what agrees with what.
+The packages are not part of this project. This file is made, not written:
+
+    ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK… for TPS task folders)
+    ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
+    scripts/fidelity_table.py found/2024 …
+
+and the reasons in its last column stand in `docs/fidelity-reasons.toml`."""

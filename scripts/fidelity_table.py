@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Make `docs/fidelity.md` of what `ioi-eval validate … --out DIR` found.
+
+    scripts/fidelity_table.py DIR…
+
+Each DIR holds a `validation.json`. Exit code 1 if a disagreement has no reason in `docs/fidelity-reasons.toml`, 2 if
+something cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.fidelity import fidelity_table, read_reasons
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def main(directories: list[str]) -> int:
+    """Write the document; say what nobody has explained yet, and which reasons are not needed."""
+    try:
+        found = [json.loads((Path(name) / "validation.json").read_text(encoding="utf-8")) for name in directories]
+        table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"))
+    except (OSError, json.JSONDecodeError, InputError) as error:
+        print(f"fidelity_table: {error}", file=sys.stderr)
+        return 2
+    (DOCS / "fidelity.md").write_text(table.markdown, encoding="utf-8")
+    for reason in table.idle:
+        print(f"explains nothing here: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
+    print(f"{DOCS / 'fidelity.md'}: {table.open} disagreements are not explained")
+    return 1 if table.open else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,129 @@
+"""The table of official tasks: numbers, reasons, and what has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.fidelity import FidelityTable, Reason, fidelity_table, read_reasons
+
+
+def disagreement(problem: str = "2024/nile", solution: str = "correct/a.cpp", where: str = "01") -> dict[str, Any]:
+    """A statement that came out otherwise."""
+    decided = {
+        "test": "1-05",
+        "verdict": "TLE",
+        "cpu_s": 2.5,
+        "limit_s": 2.0,
+        "memory_bytes": 1 << 20,
+        "message": "a|b",
+        "stderr": "",
+    }
+    return {
+        "problem": problem,
+        "solution": solution,
+        "where": where,
+        "stated": "AC",
+        "seen": "TLE",
+        "evidence": decided,
+    }
+
+
+def validation(*problems: str, disagreements: tuple[dict[str, Any], ...] = (), **other: Any) -> dict[str, Any]:
+    """What `validate` wrote of these problems, with 4 statements each."""
+    wrong = [one["problem"] for one in disagreements]
+    counts = {key: {"solutions": 2, "statements": 4, "agreements": 4 - wrong.count(key)} for key in problems}
+    empty: dict[str, Any] = {"undecided": [], "refused": [], "near_limit": [], "targets": ["local, full"]}
+    return {**empty, "problems": counts, "disagreements": list(disagreements), **other}
+
+
+def reasons(tmp_path: Path, text: str) -> tuple[Reason, ...]:
+    """Reasons from a file of this text."""
+    path = tmp_path / "reasons.toml"
+    path.write_text(text)
+    return read_reasons(path)
+
+
+REASON = """\
+[[reason]]
+problem = "2024/nile"
+solutions = ["correct/a.cpp", "correct/b.cpp"]
+text = "This machine\\n is `slow`."
+"""
+
+
+def made(tmp_path: Path, *disagreements: dict[str, Any], text: str = REASON) -> FidelityTable:
+    """The table of one task."""
+    return fidelity_table([validation("2024/nile", disagreements=disagreements)], reasons(tmp_path, text))
+
+
+def test_numbers_of_several_runs_are_added_up() -> None:
+    """By task, and over all."""
+    near = [{"problem": "2022/fish"}, {"problem": "2022/fish"}]
+    runs = [
+        validation("2024/nile", disagreements=(disagreement(),)),
+        validation("2022/fish", "2022/team", near_limit=near, undecided=["2022/fish, x: checker failed"]),
+    ]
+    runs[1]["problems"]["2022/fish"]["agreements"] = 3
+    table = fidelity_table(runs, ())
+    for line in (
+        "| 2022/fish | 2 | 4 | 3 | 0 | 1 | 2 |",
+        "| 2024/nile | 2 | 4 | 3 | 1 | 0 | 0 |",
+        "| all | 6 | 12 | 10 | 1 | 1 | 2 |",
+        "- 2022/fish, x: checker failed",
+        "- local, full",
+    ):
+        assert line in table.markdown.splitlines()
+    assert table.open == 1
+    assert "**not explained yet**" in table.markdown
+
+
+def test_a_reason_explains_its_solutions(tmp_path: Path) -> None:
+    """Everywhere, or in the subtasks that it names; with its Markdown, while strangers' words are escaped."""
+    table = made(tmp_path, disagreement(), disagreement(solution="correct/b.cpp", where="02"))
+    assert (table.open, table.idle) == (0, ())
+    line = next(line for line in table.markdown.splitlines() if "correct/b.cpp" in line)
+    assert line.endswith("| This machine is `slow`. |")
+    assert "a\\|b" in line
+    narrow = REASON + 'where = ["01"]\n'
+    table = made(tmp_path, disagreement(), disagreement(where="02"), text=narrow)
+    assert table.open == 1
+    assert made(tmp_path, disagreement(solution="correct/c.cpp")).open == 1
+
+
+def test_a_reason_that_explains_nothing_is_named(tmp_path: Path) -> None:
+    """It is history, or another machine's."""
+    table = made(tmp_path)
+    assert [reason.solutions for reason in table.idle] == [("correct/a.cpp", "correct/b.cpp")]
+    assert "What came out otherwise" not in table.markdown
+
+
+def test_a_task_counts_once() -> None:
+    """Two runs of it do not make twice as many agreements."""
+    with pytest.raises(InputError, match="2024/nile was validated in several"):
+        fidelity_table([validation("2024/nile"), validation("2024/nile")], ())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[reason", "cannot be read"),
+        (REASON.replace("problem", "task"), "reason 1: it needs problem and text"),
+        (REASON.replace('["correct/a.cpp", "correct/b.cpp"]', '"correct/a.cpp"'), "reason 1: it needs"),
+        (REASON + REASON.replace("This machine\\n is `slow`.", " "), "reason 2: it needs"),
+        (REASON + "since = 2024\n", "reason 1: it needs"),
+    ],
+)
+def test_reasons_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> None:
+    """A misspelt entry must not be silently without effect."""
+    with pytest.raises(InputError) as caught:
+        reasons(tmp_path, text)
+    assert words in str(caught.value)
+
+
+def test_the_reasons_of_this_project_can_be_read() -> None:
+    """The committed file."""
+    assert read_reasons(Path(__file__).resolve().parents[2] / "docs" / "fidelity-reasons.toml")
