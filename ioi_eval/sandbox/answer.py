@@ -27,7 +27,7 @@ from ioi_eval.errors import (
     TransportError,
     UnservedError,
 )
-from ioi_eval.model import Execution, Stage
+from ioi_eval.model import Execution, JobKind, Stage
 from ioi_eval.sandbox.wire import Runtime
 
 _OVERLOAD = ("Resource temporarily unavailable", "EAGAIN", "queue is full")
@@ -71,6 +71,20 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     )
 
 
+def check_tail(execution: Execution, kind: JobKind) -> None:
+    """See that the end of a runner's answer was not lost on the way, where the runner itself says that all went well.
+
+    Servers since isolate answer when the process ends, sometimes before they have read all of its output. Whether the
+    end line is the right one is `jobs/protocol.py`'s to say; this only saves a round through it.
+
+    Raises:
+        TransportError: exit code 0, and the last line is no end line.
+    """
+    run = execution.run
+    if kind is JobKind.RUNNER and run.code == 0 and '"end":true' not in run.stdout[-400:]:
+        raise TransportError("the tail of the answer was lost")
+
+
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     """Read the answer to `GET /api/v2/runtimes`. Raises as `execution` does."""
     return tuple(
@@ -109,18 +123,20 @@ def changed_package(status: int, body: bytes) -> tuple[str, str]:
     return _text(answer, "language"), _text(answer, "version")
 
 
-def refused_ceiling(words: str) -> tuple[str, int] | None:
+def refused_ceiling(status: int, body: bytes) -> tuple[str, int] | None:
     """Which limit a server refused and the most that it allows, from its words; `None` if they say something else."""
-    found = _CEILING.match(words)
+    found = _CEILING.match(_words(_loaded(body), body)) if status == 400 else None
     return (found[1], int(found[2])) if found else None
+
+
+def is_too_large(status: int, body: bytes) -> bool:
+    """Whether a request was refused for its size. Piston says 400, others 413."""
+    return status == 413 or (status == 400 and "PayloadTooLargeError" in _words(_loaded(body), body))
 
 
 def refusal(status: int, body: bytes) -> SandboxError:
     """The error that an answer with this status is, with the server's words."""
-    try:
-        answer = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        answer = None
+    answer = _loaded(body)
     words = _words(answer, body)
     where = f"HTTP {status}: {words}"
     if status in {429, 503} or (status >= 500 and any(sign in words for sign in _OVERLOAD)):
@@ -144,6 +160,13 @@ def _parse(status: int, body: bytes) -> Any:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise TransportError(f"the answer is not JSON ({error}): {_words(None, body)}") from error
+
+
+def _loaded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _words(answer: Any, body: bytes) -> str:

@@ -366,4 +366,4 @@ def test_runtimes_by_every_name(shared: Path, generation: str) -> None:
 )
 def test_refused_ceilings(shared: Path, name: str, generation: str, ceiling: tuple[str, int] | None) -> None:
     """The bound that a server states in its refusal is read from its words."""
-    assert answer.refused_ceiling(load(shared, generation, name)["response"]["message"]) == ceiling
+    assert answer.refused_ceiling(400, body_of(load(shared, generation, name))) == ceiling

@@ -1,0 +1,343 @@
+"""A cluster of Piston servers as one sandbox: the shell around `pool.py`.
+
+    job ── wire: segments ── pool: whose turn, where ── http_client: send ── answer: read ──► Execution
+                                   ▲                                              │
+                                   └──── leave; again, elsewhere ◄── no answer ───┘
+
+Three deadlines, each its own: a job waits for a slot as long as an endpoint is in service (and `PoolPolicy.patience_s`
+when none is); a connection is made within seconds; from then on the job's own limits count, and what a server may
+leave it waiting behind the jobs of others. There is no read timeout: servers send nothing until a job ends.
+
+Servers cannot cancel: a job that is given up still runs there. So a deadline is generous, and one that passes puts the
+endpoint out until it answers a check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ioi_eval.errors import (
+    InputError,
+    OverloadError,
+    RejectedError,
+    SandboxError,
+    SetupError,
+    TransientError,
+    TransportError,
+    UnavailableError,
+    UnservedError,
+)
+from ioi_eval.model import Execution, Job, Stage
+from ioi_eval.sandbox import Target, answer, wire
+from ioi_eval.sandbox.circuit import End
+from ioi_eval.sandbox.discovery import Scout
+from ioi_eval.sandbox.fleet import Fleet, endpoint_url
+from ioi_eval.sandbox.pool import Pool
+from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
+from ioi_eval.sandbox.roster import Claim
+from ioi_eval.sandbox.spool import Spool
+from ioi_eval.sandbox.wire import Body, Service
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+    from ioi_eval.sandbox.http_client import HttpClient, Reply
+
+Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
+"""The endpoints' URLs; or a function that tells them, asked again and again (Slurm)."""
+
+_SLACK_S = 10.0  # making and clearing the box, on a loaded server
+_BYTES_PER_S = 1_000_000  # the slowest upload that is waited for
+_LARGE_ANSWER = 1 << 20  # above this, an answer is read in a thread
+_END = {UnservedError: End.UNREACHED, OverloadError: End.OVERLOADED, RejectedError: End.ANSWERED}
+"""What a refusal says of the endpoint; any other failure: that it is broken."""
+
+_UNSERVED = 3  # a job that so many servers could not serve is given up
+
+
+class PistonCluster:
+    """Executes jobs on Piston servers. An async context manager.
+
+    Args:
+        endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`), or a function that tells them.
+        max_requests_per_endpoint: how many jobs of ours a server has at once.
+        profile: `bundled` or `classic` to force one, `None` for the best that each worker can.
+        headers: sent with every request.
+        policy: the pool's numbers.
+        server_queue_s: how long a server may leave a job waiting behind the jobs of others.
+        rediscover_s: how often the endpoints are asked for again, and those that could not be used are looked at.
+        spool_directory: where serialised test data is kept during the run.
+        seed: for backoffs and rests.
+
+    Raises:
+        InputError: an endpoint is no URL, or a number makes no sense.
+        SetupError: on entering: no endpoint can be used; with the reason of each.
+    """
+
+    def __init__(
+        self,
+        endpoints: Source,
+        *,
+        max_requests_per_endpoint: int = 1,
+        profile: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        policy: PoolPolicy | None = None,
+        server_queue_s: float = 60.0,
+        rediscover_s: float = 30.0,
+        spool_directory: Path | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if max_requests_per_endpoint < 1:
+            raise InputError(f"max_requests_per_endpoint is {max_requests_per_endpoint}; it must be at least 1")
+        self._source = endpoints
+        self._profile = profile
+        self._headers = headers
+        self._policy = policy or PoolPolicy()
+        self._server_queue_s = server_queue_s
+        self._rediscover_s = rediscover_s
+        self._fleet = Fleet(max_requests_per_endpoint)
+        self._pool = Pool(self._policy, rng=random.Random(seed))
+        self._spool = Spool(spool_directory)
+        self._unusable: dict[str, str] = {}
+        self._waiting: dict[Claim, asyncio.Future[Expire | None]] = {}
+        self._running: dict[Claim, asyncio.Timeout] = {}
+        self._alarm: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        from ioi_eval.sandbox.http_client import HttpClient
+
+        self._loop = asyncio.get_running_loop()
+        self._client: HttpClient = await HttpClient(self._headers).__aenter__()
+        self._scout = Scout(self._client, self._profile)
+        self._task_group = await asyncio.TaskGroup().__aenter__()
+        try:
+            await self._look_around()
+            if not self._fleet.workers:
+                reasons = "; ".join(self._unusable.values()) or "none was named"
+                raise SetupError(f"no endpoint can be used: {reasons}")
+        except BaseException:
+            await self._close(None, None, None)
+            raise
+        self._start(self._keep_looking())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # when a task of ours breaks, the group cancels the caller, and has the error to tell
+        cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
+        await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
+
+    def targets(self) -> Sequence[Target]:
+        """The kinds of workers, the largest first."""
+        return self._fleet.targets()
+
+    @property
+    def unusable(self) -> Mapping[str, str]:
+        """The endpoints that are not used now, and why."""
+        return self._unusable
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run one job on a worker of this kind; see `Sandbox.execute`.
+
+        Raises:
+            UnavailableError: no such worker was left for as long as jobs may wait.
+            TransientError: the job was sent as often as it may be, and never answered.
+            RejectedError: a server refuses it for good.
+        """
+        group = self._fleet.groups.get(target.name)
+        if group is None:
+            raise InputError(f"{target.name!r} is no target of this cluster")
+        service = group.service
+        body = await self._body(job, service)
+        failures: list[SandboxError] = []
+        claim, actions = self._pool.claim(target.name, self._loop.time(), alone=job.alone)
+        while True:
+            end = End.UNTRIED
+            try:
+                await self._turn_comes(claim, actions, failures)
+                end, result = await self._attempt(claim, job, body, service)
+            finally:
+                self._obey(self._pool.leave(claim, end, self._loop.time()))
+            if isinstance(result, Execution):
+                return result
+            failures.append(result)
+            unserved = sum(isinstance(failure, UnservedError) for failure in failures)
+            elsewhere = isinstance(result, UnservedError) and unserved < _UNSERVED
+            if not elsewhere and not isinstance(result, TransientError):
+                raise result
+            following, actions = self._pool.again(claim, self._loop.time())
+            if following is None:
+                self._obey(actions)
+                raise result
+            claim = following
+
+    # ------------------------------------------------------------------ one job
+
+    async def _body(self, job: Job, service: Service) -> Body:
+        files = wire.sent_files(job, service.starter)
+        literals = [await self._spool.literal(file.content) for file in files]
+        return wire.body(job, service, files, literals)
+
+    async def _turn_comes(self, claim: Claim, actions: list[Action], failures: list[SandboxError]) -> None:
+        """Wait until the claim is granted. Actions that came with it are obeyed on the way."""
+        if claim.endpoint is not None:
+            self._obey(actions)
+            return
+        turn = self._waiting[claim] = self._loop.create_future()
+        try:
+            self._obey(actions)
+            expired = await turn
+        finally:
+            del self._waiting[claim]
+        if expired is None:
+            return
+        if failures and not expired.is_dark:
+            raise failures[-1]
+        raise UnavailableError(
+            f"no Piston endpoint has been in service for {self._policy.patience_s:g} s; start the workers again"
+            " and resume"
+        ) from (failures[-1] if failures else None)
+
+    async def _attempt(
+        self, claim: Claim, job: Job, body: Body, service: Service
+    ) -> tuple[End, Execution | SandboxError]:
+        """Send the job where it was granted: how that ended for the endpoint, and for the job."""
+        from ioi_eval.sandbox.http_client import Lost, TooLong
+
+        assert claim.endpoint is not None, "the claim is not granted"
+        name = claim.endpoint.name
+        url = self._fleet.execute_urls[name]
+        most = job.run_limits.output_bytes
+        within_s = self._server_queue_s + wire.waiting_s(job, service) + _SLACK_S + body.size / _BYTES_PER_S
+        try:
+            async with asyncio.timeout(within_s) as self._running[claim]:
+                reply = await self._client.post(url, body, most_bytes=4 * most + (1 << 20))
+        except Lost as lost:
+            return lost.end, lost
+        except TooLong:
+            stage = Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
+            return End.ANSWERED, Execution(run=stage)
+        except TimeoutError:
+            return End.SILENT, TransportError(f"{name}: no answer within {within_s:.0f} s, or to checks")
+        finally:
+            self._running.pop(claim, None)
+        return await self._read(name, reply, job)
+
+    async def _read(self, name: str, reply: Reply, job: Job) -> tuple[End, Execution | SandboxError]:
+        most = job.run_limits.output_bytes
+        try:
+            if len(reply.body) > _LARGE_ANSWER:
+                execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
+            else:
+                execution = answer.execution(reply.status, reply.body, output_bytes=most)
+            answer.check_tail(execution, job.kind)
+        except SandboxError as error:
+            return _END.get(type(error), End.BROKEN), type(error)(f"{name}: {error}")
+        return End.ANSWERED, execution
+
+    # ------------------------------------------------------------------ the pool's wishes
+
+    def _obey(self, actions: list[Action]) -> None:
+        """Do what the pool says, and set the alarm for its next appointment."""
+        for action in actions:
+            match action:
+                case Grant(claim):
+                    if (turn := self._waiting.get(claim)) is not None and not turn.done():
+                        turn.set_result(None)
+                case Expire(claim):
+                    if (turn := self._waiting.get(claim)) is not None and not turn.done():
+                        turn.set_result(action)
+                case Check(endpoint):
+                    self._start(self._check(endpoint.name))
+                case Abort(claim):
+                    if (deadline := self._running.get(claim)) is not None and not deadline.expired():
+                        deadline.reschedule(self._loop.time())
+        due = self._pool.next_due()
+        if due is not None and (self._alarm is None or due < self._alarm.when()):
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm = self._loop.call_at(due, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._obey(self._pool.turn(self._loop.time()))
+
+    # ------------------------------------------------------------------ the workers
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = self._task_group.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _check(self, name: str) -> None:
+        """Whether an endpoint lives, and still is what it was."""
+        worker = self._fleet.workers.get(name)
+        alive = False
+        if worker is not None:
+            try:
+                alive = await self._scout.runtimes(worker.url) == worker.runtimes
+                if not alive and await self._explore(worker.url):
+                    return
+            except (SandboxError, SetupError):
+                alive = False
+        self._obey(self._pool.checked(name, alive, self._loop.time()))
+
+    async def _explore(self, url: URL) -> bool:
+        """Find out what an endpoint can, and take it into service; or put down why it cannot be used."""
+        name = str(url)
+        try:
+            worker = await self._scout.explore(url)
+        except (SandboxError, SetupError) as error:
+            self._unusable[name] = str(error)
+            if isinstance(error, SetupError):
+                self._remove(name)
+            return False
+        self._unusable.pop(name, None)
+        self._obey(self._pool.add(self._fleet.enter(worker), self._loop.time()))
+        return True
+
+    def _remove(self, name: str) -> None:
+        self._fleet.drop(name)
+        self._obey(self._pool.remove(name, self._loop.time()))
+
+    async def _look_around(self) -> None:
+        """Ask for the endpoints; take in those that are new, or could not be used before; let go those that left."""
+        from yarl import URL
+
+        listed = self._source if isinstance(self._source, Sequence) else await self._source()
+        wanted = {endpoint_url(text): None for text in listed}
+        for name in [name for name in (*self._fleet.workers, *self._unusable) if name not in wanted]:
+            self._unusable.pop(name, None)
+            self._remove(name)
+        async with asyncio.TaskGroup() as explorations:
+            for name in wanted:
+                if name not in self._fleet.workers:
+                    explorations.create_task(self._explore(URL(name)))
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(self._rediscover_s)
+            # a list that cannot be had for a moment changes nothing
+            with contextlib.suppress(SandboxError, SetupError):
+                await self._look_around()
+
+    async def _close(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        for task in self._tasks:
+            task.cancel()
+        try:
+            await self._task_group.__aexit__(kind, error, trace)
+        finally:
+            await self._client.__aexit__(None, None, None)
+            self._spool.close()

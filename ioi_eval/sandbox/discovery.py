@@ -1,0 +1,203 @@
+"""Finds out what a worker can, by asking it: its runtimes, then a few jobs (`probing.py` words them).
+
+Workers that say the same of themselves are taken to be alike in what takes megabytes to measure (how much they
+return and accept): the first of each kind is measured, the others are believed. `/packages` is never asked: a server
+that cannot reach its repository dies of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import InputError, RejectedError, SetupError, TransientError
+from ioi_eval.model import Execution
+from ioi_eval.sandbox import answer, probing, wire
+from ioi_eval.sandbox.circuit import End
+from ioi_eval.sandbox.probing import Look
+from ioi_eval.sandbox.wire import Body, Inline, Runtime, Service, Starter
+from ioi_eval.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+    from ioi_eval.sandbox.http_client import HttpClient, Reply
+
+CHECK_S = 3.0
+"""A check is answered in milliseconds; a server that unpacks a large request may take a second."""
+
+_LOOK_S = 120.0  # a worker may be busy with the jobs of others
+_ROUNDS = 8  # six ceilings, and a look
+_AT_ONCE = 64
+_ATTEMPTS = 4  # an exploration takes a dozen requests: one that is lost must not lose a worker
+_PAUSE_S = 0.3
+_BYTES = 128 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """What was found out of one endpoint.
+
+    Args:
+        url: its base, with `/api/v2`.
+        runtimes: what it has installed; if that changes, all else may have changed.
+        profile: `bundled` or `classic`.
+        service: the package that will start jobs, and the limits it accepts.
+        look: what it says of itself.
+        max_output_bytes: so much can be returned, at least.
+        max_body_bytes: so much can be sent, at least; `None` if that could not be found out.
+        clock_ahead_s: how far its clock is ahead of ours.
+    """
+
+    url: URL
+    runtimes: tuple[Runtime, ...]
+    profile: str
+    service: Service
+    look: Look
+    max_output_bytes: int
+    max_body_bytes: int | None
+    clock_ahead_s: float
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """The compiler that is used there."""
+        return self.look.compilers[0]
+
+
+class Scout:
+    """Explores workers, many at once.
+
+    Args:
+        client: for the requests.
+        profile: `bundled`, `classic`, or `None` for whatever a worker can do best.
+    """
+
+    def __init__(self, client: HttpClient, profile: str | None = None) -> None:
+        if profile not in probing.PREFERENCE:
+            raise InputError(f"profile {profile!r} is neither 'bundled' nor 'classic'")
+        self._client = client
+        self._profile = profile
+        self._at_once = asyncio.Semaphore(_AT_ONCE)
+        self._sizes: dict[tuple[object, ...], tuple[int, int | None]] = {}
+        self._measuring: dict[tuple[object, ...], asyncio.Lock] = {}
+
+    async def runtimes(self, url: URL) -> tuple[Runtime, ...]:
+        """What a worker has installed: also the check whether it lives.
+
+        Raises:
+            SandboxError: it does not answer, or something else than Piston does.
+        """
+        reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
+        return answer.runtimes(reply.status, reply.body)
+
+    async def explore(self, url: URL) -> Worker:
+        """Find out what a worker can.
+
+        Raises:
+            SandboxError: it does not answer now.
+            SetupError: it answers, and cannot serve; with what to change there.
+        """
+        async with self._at_once:
+            for attempt in range(_ATTEMPTS):
+                try:
+                    return await self._explore(url)
+                except TransientError as error:
+                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is End.UNREACHED:
+                        raise
+                await asyncio.sleep(_PAUSE_S)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _explore(self, url: URL) -> Worker:
+        runtimes = await self.runtimes(url)
+        reasons = []
+        for service in probing.services(runtimes, self._profile):
+            try:
+                return await self._examine(url, runtimes, service)
+            except (SetupError, RejectedError) as error:
+                reasons.append(f"{service.starter.value}: {error}")
+        wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
+        raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
+
+    async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], service: Service) -> Worker:
+        service, look = await self._look(url, service)
+        clock_ahead_s = look.clock_s - time.time()
+        kind = (runtimes, service, look.compilers, look.kernel)
+        async with self._measuring.setdefault(kind, asyncio.Lock()):
+            if kind not in self._sizes:
+                self._sizes[kind] = await self._output(url, service), await self._body(url, service)
+        output_bytes, body_bytes = self._sizes[kind]
+        return Worker(
+            url=url,
+            runtimes=runtimes,
+            profile="classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled",
+            service=service,
+            look=look,
+            max_output_bytes=output_bytes,
+            max_body_bytes=body_bytes,
+            clock_ahead_s=clock_ahead_s,
+        )
+
+    async def _look(self, url: URL, service: Service) -> tuple[Service, Look]:
+        nonce = secrets.token_hex(16)
+        service, execution = await self._ask(url, service, nonce, probing.PADDING)
+        look = probing.read_look(execution, nonce, probing.PADDING)
+        if look is None:
+            service, execution = await self._ask(url, service, nonce, 0)
+            if probing.read_look(execution, nonce, 0) is not None:
+                raise SetupError("it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE=1000000000 there")
+            failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
+            words = (failed.stderr or failed.stdout).strip()[-300:]
+            raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
+        if not look.compilers:
+            raise SetupError("its jobs find no C++ compiler; install g++ in the image, or the package gcc")
+        return service, look
+
+    async def _ask(self, url: URL, service: Service, nonce: str, padding: int) -> tuple[Service, Execution]:
+        """The look's execution, after the ceilings that were met on the way have been learned."""
+        for _ in range(_ROUNDS):
+            reply = await self._post(url, _look_body(service, nonce, padding))
+            refused = answer.refused_ceiling(reply.status, reply.body)
+            following = probing.with_ceiling(service, refused) if refused else None
+            if following is None:
+                return service, answer.execution(reply.status, reply.body)
+            service = following
+        raise SetupError("it refuses ever new limits")
+
+    async def _output(self, url: URL, service: Service) -> int:
+        nonce = secrets.token_hex(16)
+        for size in probing.OUTPUT_LADDER:
+            _, execution = await self._ask(url, service, nonce, size)
+            if probing.read_look(execution, nonce, size) is not None:
+                return size
+        return probing.PADDING
+
+    async def _body(self, url: URL, service: Service) -> int | None:
+        body = _look_body(service, secrets.token_hex(16), 0)
+        text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
+        for size in probing.BODY_LADDER:
+            packed = await asyncio.to_thread(probing.padded, text, size)
+            reply = await self._post(url, Body(segments=(packed,), size=len(packed)), gzipped=True)
+            if reply.status == 200:
+                return size
+            if not answer.is_too_large(reply.status, reply.body):
+                return None
+        return probing.STOCK_BODY_BYTES
+
+    async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
+        from ioi_eval.sandbox.http_client import Lost
+
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                return await self._client.post(url / "execute", body, most_bytes=_BYTES, gzipped=gzipped)
+        except TimeoutError:
+            raise Lost(f"{url}: the probe was not answered within {_LOOK_S:g} s", End.SILENT) from None
+
+
+def _look_body(service: Service, nonce: str, padding: int) -> Body:
+    job = probing.look_job(service, nonce, padding)
+    files = wire.sent_files(job, service.starter)
+    literals: list[Inline] = [wire.literal(file.content) for file in files if isinstance(file.content, bytes)]
+    return wire.body(job, service, files, literals)

@@ -1,0 +1,188 @@
+"""Requests to one server: bodies in segments, answers whole, and every way that both can fail.
+
+The only module that knows aiohttp; it is imported where a cluster is entered.
+
+Piston closes a connection that was idle for 5 s. Ours are kept for less, yet a request may cross the server's goodbye
+on its way. A connection that was used before and dies within a second, without a byte of an answer, was such a one:
+the request is sent once more, on another connection, and nobody is blamed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.payload import Payload
+from yarl import URL
+
+from ioi_eval.errors import SetupError, TransportError
+from ioi_eval.sandbox.circuit import End
+from ioi_eval.sandbox.spool import Stored
+from ioi_eval.sandbox.wire import Body
+
+KEEPALIVE_S = 4.0
+"""Below Node's default of 5 s (recorded: `keepalive_idle`)."""
+
+CONNECT_S = 3.0
+"""Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be out within 5 s."""
+
+_STALE_S = 1.0
+_GZIPPED = {"Content-Encoding": "gzip"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer that arrived whole."""
+
+    status: int
+    body: bytes
+
+
+class Lost(TransportError):
+    """No whole answer arrived.
+
+    Args:
+        words: what happened, with the endpoint.
+        end: what it says of the endpoint.
+        before_answer: not a byte of an answer had come.
+    """
+
+    def __init__(self, words: str, end: End, *, before_answer: bool = False) -> None:
+        super().__init__(words)
+        self.end = end
+        self.before_answer = before_answer
+
+
+class TooLong(Exception):
+    """The answer is longer than the job allows."""
+
+
+class _Sending(Payload):
+    """A body on its way: written in segments, of which those on disk are read piece by piece."""
+
+    def __init__(self, body: Body, seen: weakref.WeakSet[asyncio.Transport]) -> None:
+        super().__init__(body, content_type="application/json")
+        self._seen = seen
+        self.on_used_connection = False
+
+    @property
+    def size(self) -> int:
+        """The Content-Length."""
+        return int(self._value.size)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Not offered: the body is never in memory as one."""
+        raise NotImplementedError
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write all segments, waiting whenever the connection is full."""
+        transport: asyncio.Transport | None = getattr(writer, "transport", None)
+        if transport is not None:
+            self.on_used_connection = transport in self._seen
+            self._seen.add(transport)
+        for segment in self._value.segments:
+            if isinstance(segment, Stored):
+                for start in segment.pieces():
+                    await writer.write(segment.piece(start))
+            else:
+                await writer.write(segment)
+
+
+class HttpClient:
+    """Connections to all servers of a cluster. An async context manager.
+
+    Args:
+        headers: sent with every request (`Authorization`, where a proxy asks for it).
+    """
+
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        self._headers = dict(headers or {})
+        self._seen: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, ttl_dns_cache=300),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=self._headers,
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Accept-Encoding"),
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def get(self, url: URL, *, within_s: float) -> Reply:
+        """Ask a question that costs nothing.
+
+        Raises:
+            Lost: no answer within that time.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                return await self._exchange("GET", url, None, most_bytes=16 << 20)
+        except TimeoutError:
+            raise Lost(f"{url}: no answer within {within_s:g} s", End.SILENT) from None
+
+    async def post(self, url: URL, body: Body, *, most_bytes: int, gzipped: bool = False) -> Reply:
+        """Send a job and wait for its answer; the caller sets the deadline.
+
+        Raises:
+            Lost: no whole answer came.
+            TooLong: it is longer than `most_bytes`.
+            SetupError: this machine has no descriptor left for the connection.
+        """
+        clock = asyncio.get_running_loop().time
+        sending, started = _Sending(body, self._seen), clock()
+        try:
+            return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+        except Lost as lost:
+            if not (lost.before_answer and sending.on_used_connection and clock() - started < _STALE_S):
+                raise
+        return await self._exchange("POST", url, _Sending(body, self._seen), most_bytes=most_bytes, gzipped=gzipped)
+
+    async def _exchange(
+        self, method: str, url: URL, sending: _Sending | None, *, most_bytes: int, gzipped: bool = False
+    ) -> Reply:
+        assert self._session is not None, "the client is not entered"
+        response: aiohttp.ClientResponse | None = None
+        try:
+            async with self._session.request(
+                method, url, data=sending, headers=_GZIPPED if gzipped else None, allow_redirects=False
+            ) as response:
+                return Reply(response.status, await _whole(response, most_bytes))
+        except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
+            if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+                raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
+            raise Lost(f"{url}: no connection: {error}", End.UNREACHED) from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            words = str(error) or type(error).__name__
+            raise Lost(f"{url}: {words}", End.BROKEN, before_answer=response is None) from error
+
+
+async def _whole(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+    length = response.content_length
+    if length is not None and length <= most_bytes:
+        return await response.read()
+    if length is not None:
+        raise TooLong
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > most_bytes:
+            raise TooLong
+    return b"".join(parts)

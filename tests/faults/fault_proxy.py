@@ -1,0 +1,161 @@
+"""A program between the client and servers that does what networks, proxies and dying servers do.
+
+`fault_proxy.py --upstream PORTS --faults NAMES [--rate R] [--first N] [--seed S] [--idle S]` listens once for each
+upstream port and prints its own ports as one line of JSON. Once `GET /arm` was asked, of the requests to execute a job
+the first N, then a share R, get a fault, drawn from the names:
+
+    reset-before  reset-in  reset-after   the connection is reset before, in the middle of, after the request's body
+    reset-answer  truncate                reset, or closed, in the middle of the answer
+    empty-500  html-500  html-502  busy   errors of a server, a proxy, an overloaded server
+    lie  null  not-json                   status 200, and something else than an execution
+    delay                                 the answer comes 0.2 s late
+    close-after                           the answer comes, then the connection is closed without a word
+    hang                                  no answer, ever
+
+`--idle S` closes connections that were idle for S seconds. `GET /faults` tells what was done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import socket
+import struct
+import sys
+from collections import Counter
+
+HTML = b"<html><head><title>Bad Gateway</title></head><body>upstream failed</body></html>"
+CANNED = {
+    "empty-500": (500, b"", "application/json"),
+    "html-500": (500, HTML, "text/html"),
+    "html-502": (502, HTML, "text/html"),
+    "busy": (503, b'{"message": "queue is full"}', "application/json"),
+    "lie": (200, b'{"run": {"stdout": 1, "stderr": "", "code": 0, "signal": null}}', "application/json"),
+    "null": (200, b"null", "application/json"),
+    "not-json": (200, b"1\n", "text/plain"),
+}
+
+
+def http_answer(status: int, body: bytes, kind: str) -> bytes:
+    """A whole HTTP answer."""
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """End a connection by RST."""
+    sock = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+class Proxy:
+    """All listeners, with their common chance and counts."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.rng = random.Random(options.seed)
+        self.counts: Counter[str] = Counter()
+        self.is_armed = False
+
+    def fault(self) -> str | None:
+        """What befalls this request."""
+        self.counts["requests"] += 1
+        if self.counts["requests"] > self.options.first and self.rng.random() >= self.options.rate:
+            return None
+        name: str = self.rng.choice(self.options.faults)
+        self.counts[name] += 1
+        return name
+
+    async def serve(self, upstream: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        try:
+            while await self.exchange(upstream, reader, writer):
+                pass
+        except (OSError, asyncio.IncompleteReadError, TimeoutError):
+            pass  # the other side went away, or was idle for too long
+        finally:
+            writer.close()
+
+    async def exchange(self, upstream: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request; whether another may follow."""
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self.options.idle)
+        lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+        size = int(lengths[0]) if lengths else 0
+        if head.startswith((b"GET /faults ", b"GET /arm ")):
+            self.is_armed = self.is_armed or b"/arm " in head
+            writer.write(http_answer(200, json.dumps(self.counts).encode(), "application/json"))
+            return True
+        fault = self.fault() if self.is_armed and head.startswith(b"POST /api/v2/execute ") else None
+        if fault == "reset-before":
+            reset(writer)
+            return False
+        if fault == "reset-in":
+            await reader.readexactly(size // 2)
+            reset(writer)
+            return False
+        body = await reader.readexactly(size)
+        if fault == "hang":
+            await reader.read()
+            return False
+        if fault in CANNED:
+            writer.write(http_answer(*CANNED[fault]))
+            return True
+        return await self.pass_on(upstream, head + body, fault, writer)
+
+    async def pass_on(self, upstream: int, request: bytes, fault: str | None, writer: asyncio.StreamWriter) -> bool:
+        """Ask the server, and hand its answer on, as far as the fault allows."""
+        answer = await self.ask(upstream, request)
+        if fault == "delay":
+            await asyncio.sleep(0.2)
+        if fault == "reset-after":
+            reset(writer)
+            return False
+        if fault in {"reset-answer", "truncate"}:
+            writer.write(answer[: -len(answer) // 3])
+            await writer.drain()
+            if fault == "reset-answer":
+                reset(writer)
+            return False
+        writer.write(answer)
+        await writer.drain()
+        return fault != "close-after"
+
+    async def ask(self, upstream: int, request: bytes) -> bytes:
+        """The server's whole answer."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", upstream)
+        try:
+            writer.write(request)
+            await writer.drain()
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+            return head + await reader.readexactly(int(length.split(b":")[1]))
+        finally:
+            writer.close()
+
+
+async def main() -> None:
+    """Serve until the starter is gone."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--upstream", type=json.loads, required=True)
+    parser.add_argument("--faults", type=lambda text: text.split(","), required=True)
+    parser.add_argument("--rate", type=float, default=0.0)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--idle", type=float, default=5.0)
+    options = parser.parse_args()
+    proxy, ports = Proxy(options), []
+    for upstream in options.upstream:
+        server = await asyncio.start_server(
+            lambda reader, writer, upstream=upstream: proxy.serve(upstream, reader, writer),
+            "127.0.0.1", 0, limit=1 << 26,
+        )  # fmt: skip
+        ports.append(server.sockets[0].getsockname()[1])
+    print(json.dumps(ports), flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,170 @@
+"""A program that speaks Piston's API v2, for tests of the client: `stub_piston.py [--count N] [--slots N] [--port P]`.
+
+Each port is a server of its own. It prints one line, the ports as JSON, when all of them listen. Jobs are run for real
+(bash in an empty directory, with the server's limits), except those that carry a file `echo`: their answer is that
+file's content, after the milliseconds in a file `delay_ms`, so that thousands of them cost little. Like Piston it
+queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500.
+
+`GET /stub` tells how many jobs were executed, and the most at once; it is no part of the protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+LIMITS = {
+    "run_timeout": 60_000,
+    "run_cpu_time": 60_000,
+    "compile_timeout": 60_000,
+    "compile_cpu_time": 60_000,
+}
+RUNTIMES = [
+    {"language": "bash", "version": "5.2.0", "aliases": ["sh"]},
+    {"language": "ioi_eval", "version": "1.0.0", "aliases": []},
+]
+
+
+class Server:
+    """One server."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.slots = asyncio.Semaphore(options.slots)
+        self.executed = 0
+        self.running = 0
+        self.most_running = 0
+        self.runtimes = [entry for entry in RUNTIMES if entry["language"] in options.packages]
+
+    def application(self) -> web.Application:
+        """Its routes."""
+        application = web.Application(client_max_size=0)
+        application.router.add_get("/api/v2/runtimes", self.get_runtimes)
+        application.router.add_post("/api/v2/execute", self.execute)
+        application.router.add_get("/stub", self.get_counts)
+        return application
+
+    async def get_runtimes(self, _: web.Request) -> web.Response:
+        """What is installed."""
+        return web.json_response(self.runtimes)
+
+    async def get_counts(self, _: web.Request) -> web.Response:
+        """What has been done."""
+        return web.json_response({"executed": self.executed, "most_running": self.most_running})
+
+    async def execute(self, request: web.Request) -> web.Response:
+        """Run a job."""
+        text = await request.read()
+        if len(text) > self.options.body:
+            stack = "PayloadTooLargeError: request entity too large\n    at readStream (raw-body/index.js:155:17)"
+            return web.json_response({"stack": stack}, status=400)
+        try:
+            body = json.loads(text)
+        except ValueError:
+            return web.json_response({"stack": "SyntaxError: Unexpected end of JSON input"}, status=400)
+        if refusal := self.refusal(body):
+            return web.json_response({"message": refusal}, status=400)
+        async with self.slots:
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+            try:
+                stages = await self.run(body)
+            finally:
+                self.running -= 1
+            self.executed += 1
+        return web.json_response({**stages, "language": body["language"], "version": "1.0.0"})
+
+    def refusal(self, body: dict[str, Any]) -> str | None:
+        """Why a request is refused."""
+        if not any(entry["language"] == body["language"] for entry in self.runtimes):
+            return f"{body['language']}-{body['version']} runtime is unknown"
+        if not any(file.get("encoding", "utf8") == "utf8" for file in body["files"]):
+            return "files must include at least one utf8 encoded file"
+        for name, most in LIMITS.items():
+            if body.get(name, 0) > most:
+                return f"{name} cannot exceed the configured limit of {most}"
+        return None
+
+    async def run(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The stages of a job."""
+        files = {file["name"]: content(file) for file in body["files"]}
+        if "echo" in files:
+            await asyncio.sleep(int(files.get("delay_ms", b"0")) / 1000)
+            return {"run": stage(files["echo"].decode(), "", 0)}
+        with tempfile.TemporaryDirectory(prefix="stub-piston-") as directory:
+            for name, data in files.items():
+                write(Path(directory, name), data)
+            stages = {}
+            if body["language"] == "ioi_eval" and "compile" in files:
+                stages["compile"] = await self.run_script(directory, ["compile"], body["compile_timeout"])
+                if stages["compile"]["code"] != 0:
+                    return {**stages, "run": stages["compile"]}
+            arguments = [body["files"][0]["name"], *body["args"]]
+            return {**stages, "run": await self.run_script(directory, arguments, body["run_timeout"])}
+
+    async def run_script(self, directory: str, arguments: list[str], timeout_ms: int) -> dict[str, Any]:
+        """One stage."""
+        process = await asyncio.create_subprocess_exec(
+            "bash", *arguments, cwd=directory, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            out, err = await asyncio.wait_for(process.communicate(), timeout_ms / 1000)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            return {**stage("", "", None), "signal": "SIGKILL", "status": "TO"}
+        if max(len(out), len(err)) > self.options.output:
+            return {**stage("", "", None), "signal": "SIGKILL", "status": "OL"}
+        return stage(out.decode(errors="replace"), err.decode(errors="replace"), process.returncode)
+
+
+def write(path: Path, data: bytes) -> None:
+    """A file, with its directory."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def content(file: dict[str, str]) -> bytes:
+    """A file's bytes."""
+    if file.get("encoding") == "base64":
+        return base64.b64decode(file["content"])
+    return file["content"].encode()
+
+
+def stage(stdout: str, stderr: str, code: int | None) -> dict[str, Any]:
+    """A stage's answer."""
+    return {"stdout": stdout, "stderr": stderr, "output": stderr + stdout, "code": code, "signal": None}
+
+
+async def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--slots", type=int, default=64)
+    parser.add_argument("--output", type=int, default=64 << 20)
+    parser.add_argument("--body", type=int, default=64 << 20)
+    parser.add_argument("--packages", default="bash,ioi_eval", type=lambda text: text.split(","))
+    options = parser.parse_args()
+    ports = []
+    for number in range(options.count):
+        runner = web.AppRunner(Server(options).application(), access_log=None, keepalive_timeout=5.0)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", options.port + number if options.port else 0, reuse_address=True)
+        await site.start()
+        ports.append(runner.addresses[0][1])
+    print(json.dumps(ports), flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # until the starter is gone
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
