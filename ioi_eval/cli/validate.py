@@ -24,7 +24,8 @@ def validate(
         typer.Option("--against", metavar="RESULTS", help="Somebody's results; without SOLUTIONS, their own programs."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Write validation.json and validation.md there.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write validation.json, validation.md and results.jsonl there."),
     ] = None,
     workers: options.Workers = None,
     id_column: options.IdColumn = "uuid",

@@ -14,12 +14,12 @@ from ioi_eval.cli.scoring import embedded
 from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Isolation
-from ioi_eval.pipeline.finish import replacing
+from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import open_source
-from ioi_eval.validate import Reading, Validation, read_solutions, validate
+from ioi_eval.validate import Reading, Validation, read_solutions, result_rows, validate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def validate_solutions(call: Call) -> int:
     values = validation.as_dict()
     print(terminal_validation(values))
     if call.out is not None:
-        _write(call.out, values)
+        _write(call.out, values, validation)
         print(f"\nReport: {call.out / 'validation.md'}")
     return 0 if validation.agrees else 1
 
@@ -81,7 +81,7 @@ async def _validate(call: Call, reading: Reading) -> Validation:
         progress.close()
 
 
-def _write(directory: Path, values: dict[str, Any]) -> None:
+def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -90,3 +90,6 @@ def _write(directory: Path, values: dict[str, Any]) -> None:
         file.write(json.dumps(values, indent=2, ensure_ascii=False).encode() + b"\n")
     with replacing(directory / "validation.md") as file:
         file.write(markdown_validation(values).encode())
+    with replacing(directory / "results.jsonl") as file:
+        for row in result_rows(validation):
+            file.write(to_json(row))

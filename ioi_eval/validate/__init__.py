@@ -7,14 +7,26 @@ what was seen. What we failed to judge neither agrees nor disagrees: it is liste
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline import Judge
+from ioi_eval.report.rows import Judged, result_row
 from ioi_eval.validate.comparison import Disagreement, Evidence, NearLimit, Validation
 from ioi_eval.validate.statements import Reading, Solution, read_solutions
 
-__all__ = ["Disagreement", "Evidence", "NearLimit", "Reading", "Solution", "Validation", "read_solutions", "validate"]
+__all__ = [
+    "Disagreement",
+    "Evidence",
+    "NearLimit",
+    "Reading",
+    "Solution",
+    "Validation",
+    "read_solutions",
+    "result_rows",
+    "validate",
+]
 
 
 async def validate(
@@ -47,4 +59,19 @@ async def validate(
     for solution, result in zip(reading.solutions, results, strict=True):
         assert result is not None
         validation.add(solution, result)
+        judged = Judged(
+            problem=solution.problem,
+            submission=solution.submission,
+            fingerprint=judge.fingerprint(solution.problem, solution.submission),
+            result=result,
+        )
+        validation.judged.append((solution, judged))
     return validation
+
+
+def result_rows(validation: Validation) -> Iterator[dict[str, Any]]:
+    """The results as `score` writes them, with every test's: for a closer look, or another `validate --against`."""
+    for solution, judged in validation.judged:
+        key = solution.problem.key
+        named = {"uuid": solution.submission.id, "year": key.year, "problem_id": key.id, "label": solution.name}
+        yield result_row(named, judged, target_subtask=None)

@@ -15,7 +15,7 @@ from ioi_eval.expectations import (
     deciding_test,
 )
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
-from ioi_eval.report.rows import distinct_outcomes, judge_error
+from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
 from ioi_eval.validate.results import StatedResult, differences
 from ioi_eval.validate.statements import Reading, Solution
 
@@ -96,6 +96,7 @@ class Validation:
         unmatched: how many stated results are of no solution.
         near_limit: times close to a limit.
         targets: what judged, with the isolation.
+        judged: every solution with its result, in order.
     """
 
     problems: dict[str, Counts] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class Validation:
     unmatched: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
+    judged: list[tuple[Solution, Judged]] = field(default_factory=list)
 
     @classmethod
     def of(cls, reading: Reading) -> Validation:

@@ -46,6 +46,11 @@ def test_statements_that_are_true(validate: Start, tmp_path: Path) -> None:
     values = json.loads((tmp_path / "out" / "validation.json").read_text())
     assert values["problems"] == {"2024/add": {"solutions": 3, "statements": 5, "agreements": 5}}
     assert "All 5 statements agree." in (tmp_path / "out" / "validation.md").read_text()
+    rows = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    assert [(row["label"], row["all_subtasks_points"]) for row in rows][:2] == [
+        ("correct/a.cpp", 100.0),
+        ("narrow", 0.0),
+    ]
 
 
 def test_disagreements_come_with_their_evidence(validate: Start, tmp_path: Path) -> None:

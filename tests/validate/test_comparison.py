@@ -23,7 +23,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
 from ioi_eval.scores import submission_result
-from ioi_eval.validate import Reading, Solution, Validation, validate
+from ioi_eval.validate import Reading, Solution, Validation, result_rows, validate
 from ioi_eval.validate.comparison import compare
 
 PROBLEM = Problem(
@@ -201,3 +201,7 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     assert judge.most == 3
     assert len(told) == 10
     assert [one.solution for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
+    rows = list(result_rows(validation))
+    assert [row["label"] for row in rows] == [str(n) for n in range(10)]
+    assert [row["fingerprint"] for row in rows] == ["2024/nile x"] * 10
+    assert [test["status"] for test in rows[1]["all_subtasks_results"][2]["test_results"]] == ["AC", "WA"]
