@@ -5,6 +5,9 @@
 `compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
 managers, checks the output, and prints the score to stdout and feedback to stderr. `classic_answer.py` reads them.
 
+`own_pair` is ours (`graders/compile`, `graders/run`): it judges by the same rules as the bundled profile, and closes
+everything that profile closes if the runner travels along.
+
 Workers with the `cms_ioi` package bring their own pair. What it gets wrong is refused here by name where it can be
 known beforehand (`stock_pair_refuses`); what cannot is documented: wall-clock limits, `diff -b` for white-diff, one
 uid for submission and judge.
@@ -17,6 +20,7 @@ from typing import Any
 
 import orjson
 
+from ioi_eval import boxfiles
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import (
@@ -49,8 +53,18 @@ _COMMUNICATION = "task_type_parameters_Communication_"
 Pair = tuple[bytes, bytes]
 """The scripts `compile` and `run`."""
 
+RUNNER = "runner"
+"""The runner's name in a job that carries it. Source: `graders/compile`."""
 
-def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None) -> Job:
+
+def own_pair() -> Pair:
+    """Our pair, for any sandbox with bash and a C++ compiler."""
+    return boxfiles.read("compile"), boxfiles.read("run")
+
+
+def job(
+    problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None, runner: Content | None = None
+) -> Job:
     """The job that judges a submission on one test.
 
     Args:
@@ -58,6 +72,7 @@ def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None
         case: the test.
         code: the submission.
         pair: the scripts to carry; `None` where the worker's package brings its own.
+        runner: the runner as it was compiled on the target, for our own pair to judge with.
 
     Raises:
         UnsupportedError: the stock pair would judge this problem wrongly.
@@ -74,6 +89,7 @@ def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None
         memory_limit_bytes=problem.memory_limit_bytes,
         processes=problem.processes,
         pair=pair,
+        runner=runner,
     )
 
 
@@ -165,6 +181,7 @@ def _job(
     memory_limit_bytes: int,
     processes: int,
     pair: Pair | None,
+    runner: Content | None = None,
 ) -> Job:
     files: dict[str, Content] = {
         f"graders/{problem_id.lower()}.cpp": code.encode("utf-8", "surrogateescape"),
@@ -175,10 +192,14 @@ def _job(
     files |= grader_files
     if pair is not None:
         files["compile"], files["run"] = pair
+    if runner is not None:
+        files[RUNNER] = runner
     wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
     return Job(
         kind=JobKind.SCRIPTS,
-        files=tuple(JobFile(name=name, content=content) for name, content in files.items()),
+        files=tuple(
+            JobFile(name=name, content=content, executable=name == RUNNER) for name, content in files.items()
+        ),
         compile_limits=COMPILE_LIMITS,
         run_limits=StageLimits(
             wall_ms=wall_ms,
@@ -212,6 +233,7 @@ def _config(problem: Problem) -> bytes:
         "time_limit": problem.time_limit_s,
         "memory_limit": problem.memory_limit_bytes,
         "cxx_std": problem.cxx_std,
+        "checker_protocol": problem.checker_protocol.value,
     }
     if problem.task_type is TaskType.COMMUNICATION:
         config[f"{_COMMUNICATION}num_processes"] = problem.processes

@@ -21,6 +21,21 @@ from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdic
 _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
 _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
+_BY_WORDS = {
+    "Memory limit exceeded": Verdict.MLE,
+    "Output limit exceeded": Verdict.OLE,
+    "Security violation": Verdict.SV,
+}
+"""What our own pair (`graders/run`) says besides; the stock pair does not know these verdicts."""
+
+_NOT_THE_SUBMISSION = {
+    "Reading the configuration": "the problem's files cannot be used",
+    **{f"Compiling {name}": f"the {name} does not compile" for name in ("checker", "manager", "grader", "runner")},
+}
+"""The last line on stdout where it was not the submission that failed: the problem is at fault, or we are."""
+
+_JUDGE_FAULT = 3
+"""Our own pair's exit code where checker or manager failed."""
 
 _EAGAIN = "Resource temporarily unavailable"
 _DRIVER = re.compile(
@@ -89,10 +104,9 @@ def compile_outcome(execution: Execution, *, memory_limit_bytes: int | None = No
             )
         return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
     said = stage.stdout.splitlines()
-    for program in ("checker", "manager"):
-        if said and said[-1] == f"Compiling {program}":
-            words = stage.stderr.strip()
-            return CompileOutcome(verdict=Verdict.JE, message=f"the {program} does not compile\n{words}", final=True)
+    if said and said[-1] in _NOT_THE_SUBMISSION:
+        message = f"{_NOT_THE_SUBMISSION[said[-1]]}\n{stage.stderr.strip()}"
+        return CompileOutcome(verdict=Verdict.JE, message=message, final=True)
     cause = _driver_alone(stage.stderr)
     if cause in {"starved", "none_left"}:
         raise OverloadError(f"the server had no process left for the compiler: {stage.stderr.strip()[:200]}")
@@ -138,6 +152,11 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
         return TestOutcome(test=test, verdict=verdict, score=0.0, message=words, wall_ms=wall_ms)
     if not stage.stdout.strip():
         words = stage.stderr.strip()[-400:]
+        if stage.code == _JUDGE_FAULT:
+            program = "manager" if words.startswith("the manager") else "checker"
+            return TestOutcome(
+                test=test, verdict=Verdict.JE, score=None, message=words, wall_ms=wall_ms, judge_program=program
+            )
         raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {words!r}")
     score = _score(stage)
     if score is None:
@@ -159,7 +178,7 @@ def _zero(stage: Stage, test: str) -> TestOutcome:
     message = stage.stderr.strip()
     last = message.rsplit("\n", 1)[-1]
     ended = _EXIT.fullmatch(last)
-    verdict = Verdict.RE if ended else Verdict.TLE if _TIME.fullmatch(last) else Verdict.WA
+    verdict = Verdict.RE if ended else Verdict.TLE if _TIME.fullmatch(last) else _BY_WORDS.get(last, Verdict.WA)
     code = int(ended[1]) if ended else None
     signal = signal_name(code - 128) if code is not None and code > 128 else None
     return TestOutcome(
