@@ -40,7 +40,7 @@ _VERDICTS: Mapping[str, frozenset[Verdict]] = {
     "FAILED": _NOT_CORRECT,
     **{verdict.value: frozenset({verdict}) for verdict in Verdict if verdict not in (Verdict.JE, Verdict.SKIPPED)},
 }
-_WORDS: Mapping[str, str] = {"protocol_violation": "protocol violation"}
+_PROTOCOL = "protocol violation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,13 @@ class Expectation:
         name: as it was stated.
         verdicts: those that agree.
         words: what the checker's or manager's message must hold, in any case; empty for nothing.
+        other_words: what it must not hold; empty for nothing.
     """
 
     name: str
     verdicts: frozenset[Verdict]
     words: str = ""
+    other_words: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Expectation:
@@ -67,7 +69,12 @@ class Expectation:
         verdicts = _VERDICTS.get(text)
         if verdicts is None:
             raise InputError(f"unknown expectation {text!r}; known are {', '.join(_VERDICTS)}")
-        return cls(name=text, verdicts=verdicts, words=_WORDS.get(text, ""))
+        return cls(
+            name=text,
+            verdicts=verdicts,
+            words=_PROTOCOL if text == "protocol_violation" else "",
+            other_words=_PROTOCOL if text == "incorrect" else "",  # two different verdicts in TPS
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +110,9 @@ def deciding_test(result: SubtaskResult) -> TestOutcome | None:
 
 def agrees(expectation: Expectation, seen: Observation) -> bool:
     """Whether what was seen in a subtask is what was stated of it. Never true of a failure of ours."""
-    return seen.verdict in expectation.verdicts and expectation.words in seen.message.lower()
+    message = seen.message.lower()
+    forbidden = bool(expectation.other_words) and expectation.other_words in message
+    return seen.verdict in expectation.verdicts and expectation.words in message and not forbidden
 
 
 def agrees_as_a_whole(expectation: Expectation, seen: Sequence[Observation]) -> bool:

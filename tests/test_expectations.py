@@ -50,6 +50,15 @@ def test_protocol_violation_is_told_by_its_words() -> None:
     assert not agrees(expectation, seen("RE", message="Protocol violation"))
 
 
+def test_protocol_violation_is_not_incorrect() -> None:
+    """They are two verdicts in TPS; our own WA is both."""
+    violation = seen("WA", message="Protocol Violation")
+    assert not agrees(Expectation.parse("incorrect"), violation)
+    assert agrees(Expectation.parse("incorrect"), seen("WA", message="Output isn't correct"))
+    for name in ("WA", "failed", "FAILED"):
+        assert agrees(Expectation.parse(name), violation)
+
+
 def test_unknown_expectation_lists_the_known_ones() -> None:
     """A misspelt label is named, with what it could have been."""
     with pytest.raises(InputError, match=r"unknown expectation 'wrong'.*incorrect.*FAILED"):
