@@ -133,12 +133,14 @@ constexpr long kSysLandlockRestrictSelf = 446;
 
 constexpr int kControlFd = 200;  // a contestant's control socket, until its exec
 constexpr int kProgramFd = 201;  // its program, until its exec
+constexpr int kLeastFds = 320;  // of our own: numbers above these two must be possible
 constexpr rlim_t kContestantFds = 64;
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13;
 
 constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files
 constexpr int kScratchFiles = 256;
+constexpr int64_t kFileSlackBytes = 256 << 20;  // by how much a file may outgrow its limit before polling sees it
 constexpr size_t kMostNames = 32;             // of refused calls, in one report
 constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
 constexpr size_t kMessageBytes = 4000;
@@ -147,6 +149,7 @@ constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000, kQuickPhaseUs = 20000;
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own may show
 constexpr size_t kStepFloodBytes = 64 << 20;    // a step that prints more than this is stopped
+constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown so much
 
 constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
 
@@ -493,6 +496,8 @@ class JobFiles {
       if (*end != '\0' || fd < 3 || fd > INT_MAX || fcntl(static_cast<int>(fd), F_GETFD) < 0) {
         plan_fault("--fds: not an open descriptor: %s", entry.c_str());
       }
+      // A memory file is on no path, so Landlock lets a contestant open it anew through /proc/self/fd: but not to write.
+      if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
   }
@@ -535,6 +540,13 @@ JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   return spec;
 }
 
+std::string path_below(PlanLine& line, const char* key) {
+  std::string path = line.text(key);
+  bool leaves = path.empty() || path[0] == '/' || ("/" + path + "/").find("/../") != std::string::npos;
+  if (leaves) line.bad("leaves the work directory: " + path);
+  return path;
+}
+
 void read_compile_line(PlanLine& line, Plan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
@@ -545,7 +557,7 @@ void read_compile_line(PlanLine& line, Plan& plan) {
     plan.output_bytes = line.number("output_bytes", 0, 1 << 30);
     plan.file_bytes = line.number("file_bytes", 1, kMostBytes);
   } else if (line.name == "see") {
-    std::string file = line.text("file"), path = line.text("as");
+    std::string file = line.text("file"), path = path_below(line, "as");
     g_files.get(file);
     plan.actions.push_back({Kind::See, {file, path}});
   } else if (line.name == "step") {
@@ -553,7 +565,7 @@ void read_compile_line(PlanLine& line, Plan& plan) {
     if (argv.empty() || argv[0].empty()) line.bad("needs `argv`");
     plan.actions.push_back({Kind::Step, argv});
   } else if (line.name == "artifact") {
-    std::string path = line.text("path");
+    std::string path = path_below(line, "path");
     plan.actions.push_back({Kind::Artifact, {path, line.has("as") ? line.text("as") : path}});
   } else {
     line.bad("is unknown in compile mode");
@@ -657,6 +669,10 @@ Plan read_plan() {
   needs(plan.communication ? "manager" : "checker");
   if (!plan.communication && plan.has_manager) plan_fault("a batch task has no manager");
   if (!plan.communication && plan.processes != 1) plan_fault("a batch task has one process");
+  for (const Test& test : plan.tests) {
+    bool needs_answer = plan.has_checker && plan.protocol == Protocol::WhiteDiff;
+    if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
+  }
   return plan;
 }
 
@@ -1642,7 +1658,8 @@ class Launch {
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
     set_limit(RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30)));
-    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes) + 1);
+    // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes + kFileSlackBytes));
     set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms * 5 / 4 + 100));
     set_limit(RLIMIT_MEMLOCK, 0);
     set_limit(RLIMIT_MSGQUEUE, 0);
@@ -1840,6 +1857,7 @@ class Judge {
     link(kJudgeAnswerFd, "correct_output.txt");
     if (result >= 0) link(kJudgeOutputFd, "output.txt");
     link(kJudgeProgramFd, name);
+    if (g_plan.protocol == Protocol::Kattis) make_directory(directory + "/feedback");
     started_us = now_us();
     if (start(process) != 0) return;
     // -------- the child's side
@@ -1914,6 +1932,7 @@ class Judge {
     if (process.alive()) {
       process.kill();
       process.reap(true);
+      ended_us = now_us();
     }
     if (!directory.empty()) remove_tree(AT_FDCWD, directory.c_str());
     directory.clear();
@@ -2338,6 +2357,7 @@ class TestRun {
       Litter litter = look_at_scratch(g_places[static_cast<size_t>(c.index)].scratch, false);
       if (litter.bytes > kScratchBytes || litter.files > kScratchFiles) end(c, "files");
     }
+    if (file_size(c.output.get()) > g_plan.output_bytes) end(c, "output");
     if (file_size(c.errors.get()) > g_plan.stderr_bytes) {
       if (ftruncate(c.errors.get(), g_plan.stderr_bytes) != 0) system_fault("cut stderr");
     }
@@ -2430,7 +2450,7 @@ class TestRun {
     return c.limit_is("memory") || std::max(c.process.peak_bytes(), c.peak_bytes) > g_plan.memory_bytes;
   }
   bool over_output(const Contestant& c) const {
-    return c.limit_is("files") || c.process.signal() == SIGXFSZ || file_size(c.output.get()) > g_plan.output_bytes;
+    return c.limit_is("files") || c.limit_is("output") || c.process.signal() == SIGXFSZ || file_size(c.output.get()) > g_plan.output_bytes;
   }
   // A failure that has no cause outside of the program.
   bool failed_hard(const Contestant& c) const {
@@ -2460,7 +2480,9 @@ class TestRun {
       if (c.started) o_.wall_us = std::max(o_.wall_us, c.ended_us - c.started_us);
       for (const auto& entry : c.attempted) add_attempt(entry);
       bool failed = failed_hard(c) || failed_softly(c);
-      if (failed && (first == nullptr || c.ended_us < first->ended_us)) first = &c;
+      bool better = first == nullptr || (is_decisive(c) && !is_decisive(*first)) ||
+                    (is_decisive(c) == is_decisive(*first) && c.ended_us < first->ended_us);
+      if (failed && better) first = &c;
     }
     o_.cpu_us = total_cpu_us();
     o_.idle_us = idle_us_;
@@ -2699,7 +2721,7 @@ class Workshop {
   Workshop() {
     if (full()) {
       directory_ = make_directory(g_base + "/work", 0755);
-      long long size = 4 * g_plan.file_bytes + (64 << 20);
+      long long size = 2 * (g_plan.file_bytes + kStepFileSlackBytes);
       std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
       if (mount("work", directory_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) system_fault("mount work");
     } else {
@@ -2732,9 +2754,6 @@ class Workshop {
 
  private:
   void see(const std::string& file, const std::string& path) {
-    if (path.empty() || path[0] == '/' || ("/" + path + "/").find("/../") != std::string::npos) {
-      plan_fault("`see` leaves the work directory: %s", path.c_str());
-    }
     for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       mkdirat(work_.get(), path.substr(0, slash).c_str(), 0755);
     }
@@ -2751,7 +2770,7 @@ class Workshop {
     std::string output;
     size_t printed = 0;
     const char* limit = nullptr;
-    int64_t begun_us = 0, cpu_us = 0;
+    int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
   };
 
   bool step(const std::vector<std::string>& argv, int number) {
@@ -2768,13 +2787,15 @@ class Workshop {
     watch(s);
     int64_t wall = now_us() - s.begun_us;
     s.zone.end();
-    s.cpu_us = s.process.cpu_us() + sweep({});
+    // Of processes that were killed with their parent there is no account but what was seen of them.
+    s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + sweep({}));
+    s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
     if (s.limit == nullptr) s.limit = late_limit(s);
     std::string line = format("{\"step\":%d,\"code\":%d,\"signal\":%d,\"limit\":", number, s.process.code(), s.process.signal());
     line += s.limit != nullptr ? quoted(s.limit) : "null";
     line += format(",\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", static_cast<long long>(s.cpu_us),
-                   static_cast<long long>(wall), static_cast<long long>(s.process.peak_bytes()));
+                   static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
     print(line + quoted(s.output) + "}\n");
     g_lines++;
     return s.limit == nullptr && !s.process.failed();
@@ -2811,8 +2832,10 @@ class Workshop {
     for (pid_t pid : family) {
       Sample now = sample(pid);
       cpu += now.cpu_us + cpu_of_dead_children_us(pid);
-      if (now.resident_bytes > g_plan.memory_bytes) stop(s, "memory");
+      s.peak_bytes = std::max(s.peak_bytes, now.resident_bytes);
     }
+    s.cpu_us = std::max(s.cpu_us, cpu);
+    if (s.peak_bytes > g_plan.memory_bytes) stop(s, "memory");
     if (cpu > g_plan.cpu_ms * 1000) stop(s, "cpu");
     if (now_us() - s.begun_us > g_plan.wall_ms * 1000) stop(s, "wall");
     if (static_cast<long>(family.size()) > g_plan.processes) stop(s, "processes");
@@ -2822,7 +2845,7 @@ class Workshop {
   // What polling has missed.
   const char* late_limit(const Step& s) const {
     if (s.cpu_us > g_plan.cpu_ms * 1000) return "cpu";
-    if (s.process.peak_bytes() > g_plan.memory_bytes) return "memory";
+    if (s.peak_bytes > g_plan.memory_bytes) return "memory";
     if (largest_file() > g_plan.file_bytes) return "file";
     return nullptr;
   }
@@ -2870,7 +2893,7 @@ class Workshop {
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(g_plan.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms));
-    set_limit(RLIMIT_FSIZE, 2 * static_cast<rlim_t>(g_plan.file_bytes));
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.file_bytes + kStepFileSlackBytes));
     if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.processes) + 10);
     if (!drop_privileges(geteuid())) _exit(126);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -3018,6 +3041,7 @@ int main_of(int argc, char** argv) {
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
     descriptors.rlim_cur = descriptors.rlim_max;
     setrlimit(RLIMIT_NOFILE, &descriptors);
+    if (descriptors.rlim_cur < kLeastFds) fault("system", format("the limit on open files is below %d", kLeastFds));
   }
   if (mode == "--probe") {
     find_means(most);

@@ -1,0 +1,85 @@
+// A manager for tests: `manager <sol0-to-mgr> <mgr-to-sol0> … [args] < input`. The input's first word says what it does with
+// the processes, the second what it tells them to do. The game: it sends each process a number, which must come back doubled.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+static std::vector<FILE*> to, from;
+
+[[noreturn]] static void verdict(const char* score, const char* message) {
+  printf("%s\n", score);
+  fprintf(stderr, "%s\n", message);
+  exit(0);
+}
+
+int main(int argc, char** argv) {
+  char word[64] = "", order[64] = "", score[64] = "1.0";
+  if (scanf("%63s %63s %63s", word, order, score) < 2) return 90;
+  std::string mode = word;
+  if (mode != "default-sigpipe") signal(SIGPIPE, SIG_IGN);
+  if (mode == "never-opens") {
+    sleep(1000);
+  }
+  if (mode == "ends-unopened") verdict("0", "I do not care");
+  if (mode == "arguments") {
+    std::string text;
+    for (int i = 1; i < argc; i++) text += strchr(argv[i], '/') != nullptr ? "fifo " : std::string(argv[i]) + " ";
+    fprintf(stderr, "%s\n", text.c_str());
+    puts("1");
+    return 0;
+  }
+  int processes = 0;
+  while (1 + 2 * processes + 1 < argc && strchr(argv[1 + 2 * processes], '/') != nullptr) processes++;
+  for (int i = 0; i < processes; i++) {
+    bool reads_first = mode == "reads-first";
+    FILE* in = reads_first ? fopen(argv[1 + 2 * i], "r") : nullptr;
+    to.push_back(fopen(argv[2 + 2 * i], "a"));
+    from.push_back(reads_first ? in : fopen(argv[1 + 2 * i], "r"));
+  }
+  if (mode == "crashes") abort();
+  if (mode == "crashes-at-end") {
+    char c;
+    while (fread(&c, 1, 1, from[0]) == 1) {
+    }
+    abort();
+  }
+  if (mode == "exits-badly") return 3;
+  if (mode == "loops") {
+    volatile long work = 0;
+    for (;;) work = work + 1;
+  }
+  if (mode == "waits") {  // for something that never comes
+    for (int i = 0; i < processes; i++) fprintf(to[i], "%s 1\n", order), fflush(to[i]);
+    sleep(1000);
+  }
+  if (mode == "garbage") verdict("perfect", "not a score");
+  if (mode == "too-much") verdict("1000", "a large score");
+  if (mode == "translates") verdict("1.0", "translate:success");
+  if (mode == "silent") return 0;
+  if (mode == "gives-up") verdict(score, "I have seen enough");
+  if (mode == "busy") {  // the processes wait for us; that is not their idleness
+    volatile long work = 0;
+    for (long i = 0; i < 900'000'000; i++) work = work + 1;
+  }
+  for (int round = 1; round <= 3; round++) {
+    for (int i = 0; i < processes; i++) {
+      int number = 10 * round + i, answer = 0;
+      fprintf(to[i], "%s %d\n", order, number);
+      fflush(to[i]);
+      if (fscanf(from[i], "%d", &answer) != 1) verdict("0", "Judge Failure: nothing came back");
+      if (answer != 2 * number) verdict("0", "a wrong number came back");
+    }
+  }
+  for (int i = 0; i < processes; i++) fprintf(to[i], "end 0\n"), fflush(to[i]);
+  if (mode == "slow-to-finish") sleep(1000);
+  if (mode == "output") {  // for a checker that judges what the manager says
+    printf("cms %s\nthe checker's words\n", score);
+    return 0;
+  }
+  verdict(score, "all numbers came back");
+}

@@ -1,0 +1,76 @@
+// The contestant's side of manager.cpp. It does to the game what the manager passes on from the input.
+// -DEARLY=…: what it does before it opens anything.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#ifndef EARLY
+#define EARLY ""
+#endif
+
+int main(int argc, char** argv) {
+  std::string early = EARLY;
+  if (early == "exit") return 0;
+  if (early == "fail") return 7;
+  if (early == "abort") abort();
+  if (early == "sleep") pause();
+  FILE *in = stdin, *out = stdout;
+#ifdef FIFOS
+#ifdef OUT_FIRST
+  out = fopen(argv[2], "w");
+  in = fopen(argv[1], "r");
+#else
+  in = fopen(argv[1], "r");
+  out = fopen(argv[2], "w");
+#endif
+  argv += 2;
+  argc -= 2;
+#endif
+  if (in == nullptr || out == nullptr) return 8;
+  bool second = argc > 1 && strcmp(argv[1], "1") == 0;
+  char order[64] = "";
+  int number;
+  for (;;) {
+    if (fscanf(in, "%63s %d", order, &number) != 2) {
+      fprintf(stderr, "the manager has gone\n");
+      return 3;
+    }
+    std::string what = order;
+    if (what.compare(0, 7, "second-") == 0) what = second ? what.substr(7) : "play";
+    if (what == "end") return 0;
+    if (what == "wrong") number++;
+    if (what == "leave") return 0;
+    if (what == "fail") return 5;
+    if (what == "abort") abort();
+    if (what == "burn") {
+      volatile long work = 0;
+      for (;;) work = work + 1;
+    }
+    if (what == "burn-a-bit") {
+      volatile long work = 0;
+      for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;) work = work + 1;
+    }
+    if (what == "sleep") pause();
+    if (what == "flood") {
+      signal(SIGPIPE, SIG_DFL);
+      for (;;) fputs("1 ", out);
+    }
+    if (what == "eat") {
+      size_t size = 400u << 20;
+      char* p = static_cast<char*>(malloc(size));
+      for (size_t at = 0; at < size; at += 4096) p[at] = 1;
+      pause();
+    }
+    if (what == "index") {
+      fprintf(stderr, "argc %d %s\n", argc, argc > 1 ? argv[1] : "");
+    }
+    if (what == "thread") std::thread([] {}).join();
+    fprintf(out, "%d\n", 2 * number);
+    fflush(out);
+  }
+}

@@ -1,0 +1,49 @@
+"""What a contestant can do to the judge: nothing. Each attack of attacker.cpp, in every box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import Box, run_batch
+
+ATTACKS = [
+    "forks", "daemon", "signals", "others", "paths", "descriptors", "attributes", "ipc", "sockets", "types", "execute",
+    "privileges", "flood", "unknown",
+]  # fmt: skip
+DEADLY = [
+    "ptrace", "process_vm_readv", "unshare", "mount", "io_uring_setup", "bpf", "perf_event_open", "userfaultfd", "keyctl",
+    "seccomp", "x32", "i386",
+]  # fmt: skip
+
+
+def test_attacks_meet_an_error(box: Box, program: Callable[..., Path]) -> None:
+    """Every attempt of every attack is refused by errno, and the test after it is judged as if nothing had been."""
+    answer = run_batch(box, program("attacker"), *ATTACKS, answer=b"held\n", cpu_ms=5000)
+    for attack, entry in zip(ATTACKS, answer.lines, strict=True):
+        assert entry["verdict"] == "AC", (attack, entry["stderr"])
+    assert answer.last["isolation"] == box.level
+
+
+def test_calls_without_honest_use_end_the_program(box: Box, program: Callable[..., Path]) -> None:
+    """The kernel stops the program at the call: SV, with the call's name."""
+    answer = run_batch(box, program("attacker"), *(f"deadly {call}" for call in DEADLY), answer=b"still alive\n")
+    assert answer.verdicts == ["SV"] * len(DEADLY)
+    for call, entry in zip(DEADLY, answer.lines, strict=True):
+        assert entry["attempted"] == {"foreign_abi" if call in ("x32", "i386") else call: 1}
+        assert entry["score"] == "0"
+
+
+def test_refusals_are_named(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Calls that are not in the table are reported by number, and a flood is cut off at 1,000."""
+    unknown, flood = run_batch(plain_box, program("attacker"), "unknown", "flood", answer=b"held\n", cpu_ms=5000).lines
+    assert unknown["attempted"] == {"syscall_999": 1}
+    assert flood["attempted"] == {"socket": 1000}
+
+
+@pytest.mark.parametrize("text", ['{"end":true}', '{"test":0,"verdict":"AC","score":"1"}'])
+def test_lines_cannot_be_imitated(plain_box: Box, program: Callable[..., Path], text: str) -> None:
+    """What a contestant prints is its output and nothing more, even if it looks like a line of ours."""
+    entry = run_batch(plain_box, program("contestant"), f"print 1\n{text}\n").only
+    assert (entry["test"], entry["verdict"]) == (0, "WA")

@@ -1,0 +1,243 @@
+"""How outputs are judged: the four checker protocols, what a checker may use, and what its failures are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner_box import JUDGE, WHITE_DIFF, Box, batch_plan, line, run_batch
+
+
+def judged(box: Box, program: Callable[..., Path], protocol: str, *outputs: str, **limits: int) -> list[dict[str, Any]]:
+    """The lines of tests whose outputs are these texts, judged by checker.cpp."""
+    checker = line("checker", protocol=protocol, file="checker", **{**JUDGE, **limits})
+    answer = run_batch(
+        box,
+        program("contestant"),
+        *(f"print 1\n{output}" for output in outputs),
+        answer=b"answer\n",
+        checker=checker,
+        files={"checker": program("checker")},
+    )
+    assert answer.last["end"] is True, answer
+    return answer.lines
+
+
+CMS = {
+    "cms 1\nfine": ("AC", "1", "fine"),
+    "cms 1.0000\nfine": ("AC", "1.0000", "fine"),
+    "cms   0.5  \n half ": ("PA", "0.5", "half"),
+    "cms 5e-1\nhalf": ("PA", "5e-1", "half"),
+    "cms 0.9999\nalmost": ("PA", "0.9999", "almost"),
+    "cms 0.0\nno": ("WA", "0.0", "no"),
+    "cms -0.0\nno": ("WA", "-0.0", "no"),
+    "cms 1\ntranslate:success": ("AC", "1", "Output is correct"),
+    "cms 0.3\ntranslate:partial": ("PA", "0.3", "Output is partially correct"),
+    "cms 0\ntranslate:wrong": ("WA", "0", "Output isn't correct"),
+    "cms 0\ntranslate:else": ("WA", "0", "translate:else"),
+    "cms 1": ("AC", "1", ""),
+}
+
+
+def test_cms_scores_and_messages(box: Box, program: Callable[..., Path]) -> None:
+    """The score is the first line of stdout, the message the first of stderr; standard texts are CMS's."""
+    lines = judged(box, program, "cms", *CMS)
+    assert {output: (e["verdict"], e["score"], e["message"]) for output, e in zip(CMS, lines, strict=True)} == CMS
+    assert all(entry["judge"]["cpu_us"] > 0 and entry["judge"]["wall_us"] > 0 for entry in lines)
+
+
+NOT_SCORES = [
+    "1000",
+    "1.0001",
+    "-0.1",
+    "nan",
+    "inf",
+    "0x1",
+    "1 point",
+    "one",
+    "1,0",
+    "1e",
+    ".",
+    "-",
+    "1_0",
+    "1.0.0",
+    "١",
+    "1e999",
+]
+
+
+def test_only_a_score_is_a_score(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Whatever is not a finite number in [0, 1] and nothing else is the checker's fault, never points."""
+    lines = judged(plain_box, program, "cms", *(f"cms {text}\nwords" for text in NOT_SCORES), "cms \nwords")
+    assert [(e["verdict"], e["score"], e["fault"], e["program"]) for e in lines] == [
+        ("JE", None, "score", "checker")
+    ] * len(lines)
+
+
+TESTLIB = {
+    "testlib 0\nok fine": ("AC", "1", "ok fine"),
+    "testlib 1\nwrong answer 1st number": ("WA", "0", "wrong answer 1st number"),
+    "testlib 2\nwrong output format": ("WA", "0", "wrong output format"),
+    "testlib 4\nwrong output format": ("WA", "0", "wrong output format"),
+    "testlib 8\nunexpected eof": ("WA", "0", "unexpected eof"),
+    "testlib 7\npoints 0.25 a quarter": ("PA", "0.25", "points 0.25 a quarter"),
+    "testlib 7\npoints 1": ("AC", "1", "points 1"),
+    "testlib 7\npoints 0 nothing": ("WA", "0", "points 0 nothing"),
+    "testlib 3\nFAIL": ("JE", "exit", ""),
+    "testlib 5\npartially correct (5)": ("JE", "exit", ""),
+    "testlib 50\npartially correct (34)": ("JE", "exit", ""),
+    "testlib 7\npoints 40": ("JE", "score", "points 40"),
+    "testlib 7\npoints_info=3": ("JE", "score", "points_info=3"),
+    "testlib 7\n": ("JE", "score", ""),
+}
+
+
+def test_testlib_exit_codes(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Exit codes are verdicts, points are parts of 1, the order of arguments is input, output, answer."""
+    lines = judged(plain_box, program, "testlib", *TESTLIB)
+    for (output, expected), entry in zip(TESTLIB.items(), lines, strict=True):
+        if expected[0] == "JE":
+            assert (entry["verdict"], entry["fault"]) == expected[:2], output
+        else:
+            assert (entry["verdict"], entry["score"], entry["message"]) == expected, output
+
+
+KATTIS = {
+    "kattis 42\nwell done": ("AC", "1", "well done"),
+    "kattis 43\nnot so": ("WA", "0", "not so"),
+    "kattis 42 0.5\nhalf": ("PA", "0.5", "half"),
+    "kattis 43 0.5\nrejected all the same": ("WA", "0", "rejected all the same"),
+    "kattis 42 7\ntoo much": ("JE", "score", ""),
+    "kattis 0\nno verdict": ("JE", "exit", ""),
+    "kattis 1\nno verdict": ("JE", "exit", ""),
+}
+
+
+def test_kattis_exit_codes_and_files(plain_box: Box, program: Callable[..., Path]) -> None:
+    """42 and 43 are verdicts, any other code is the checker's fault; score and message come from the feedback files."""
+    lines = judged(plain_box, program, "kattis", *KATTIS)
+    for (output, expected), entry in zip(KATTIS.items(), lines, strict=True):
+        if expected[0] == "JE":
+            assert (entry["verdict"], entry["fault"]) == expected[:2], output
+        else:
+            assert (entry["verdict"], entry["score"], entry["message"]) == expected, output
+
+
+FAULTS = {
+    "crash 1": "signal",
+    "exit 1": "exit",
+    "exit 42": "exit",
+    "loop 1": "time",
+    "eat 1": "memory",
+}
+
+
+def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> None:
+    """A checker that crashes, exits badly, or uses too much is a JE that names it; the next test is judged."""
+    lines = judged(box, program, "cms", *FAULTS, "cms 1\nfine", cpu_ms=1000, wall_ms=60_000, memory_bytes=100 << 20)
+    assert [entry["verdict"] for entry in lines] == ["JE"] * len(FAULTS) + ["AC"]
+    assert [entry["fault"] for entry in lines[:-1]] == list(FAULTS.values())
+    assert {entry["program"] for entry in lines[:-1]} == {"checker"}
+    assert all(entry["words"] for entry in lines[:-1])
+
+
+def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A checker that does nothing is stopped at its wall clock limit."""
+    (entry,) = judged(plain_box, program, "cms", "sleep 1", wall_ms=300)
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "checker")
+    assert entry["judge"]["wall_us"] >= 300_000
+
+
+def test_what_a_checker_leaves_is_killed(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A checker's daemon does not survive its test, and keeps nobody waiting."""
+    lines = judged(plain_box, program, "cms", "daemon 1", "daemon 1", "cms 1\nfine")
+    assert [entry["verdict"] for entry in lines] == ["AC"] * 3
+
+
+def test_a_failed_program_is_not_checked(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The checker of a test whose program failed is not started."""
+    entry = run_batch(
+        plain_box, program("contestant"), "exit 1", answer=b"answer", files={"checker": b"not even a program"},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    ).only  # fmt: skip
+    assert (entry["verdict"], entry["judge"]) == ("RE", {"cpu_us": 0, "wall_us": 0})
+
+
+def test_checker_may_be_a_script(box: Box, program: Callable[..., Path]) -> None:
+    """A checker with a #! line runs, wherever its files are."""
+    script = b"#!/bin/sh\ncmp -s output.txt correct_output.txt && echo 1 || echo 0\necho by a script >&2\n"
+    answer = run_batch(
+        box, program("contestant"), "sum 1", "sum 2", files={"checker": script},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    )  # fmt: skip
+    assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == [
+        ("AC", "by a script"),
+        ("WA", "by a script"),
+    ]
+
+
+def test_checker_sees_an_empty_answer_where_there_is_none(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A test without an answer gives the checker an empty file."""
+    script = b"#!/bin/sh\ntest -e $2 && test ! -s $2 && echo 1\n"
+    text = batch_plan(["test id=0 input=in"], checker=line("checker", protocol="cms", file="checker", **JUDGE))
+    answer = plain_box.run(text, {"program": program("contestant"), "in": b"sum 1", "checker": script})
+    assert answer.verdicts == ["AC"]
+
+
+# Pairs of texts; whether they are equal is what CMS's white_diff says of them.
+EQUAL = [
+    (b"1\n", b"1\n"), (b"1", b"1\n"), (b"1\n", b"1"), (b"1 2\n", b"1  2\n"), (b" 1\t2 \n", b"1 2\n"), (b"1\r\n", b"1\n"),
+    (b"1\v2\f3\n", b"1 2 3\n"), (b"1\n\n\n", b"1\n"), (b"1\n", b"1\n \n\t\n"), (b"", b"\n \n"), (b"", b""), (b"   ", b""),
+    (b"1\n   ", b"1"), (b"\n1\n", b" \n1\n"), (b"a" * 100_000 + b"\n", b"a" * 100_000), (b"\xff\x00\n", b"\xff\x00"),
+    (b" " * 20_000 + b"1" + b" " * 20_000 + b"2", b"1 2"),
+]  # fmt: skip
+DIFFERENT = [
+    (b"1\n", b"2\n"), (b"12\n", b"1 2\n"), (b"1 2\n", b"1\n2\n"), (b"\n1\n", b"1\n"), (b"1\n\n2\n", b"1\n2\n"), (b"1\n", b""),
+    (b"", b"1\n"), (b"1\n2\n", b"1\n"), (b"1\n", b"1\n2\n"), (b"a\n", b"A\n"), (b"1\n", b"1.0\n"), (b"1 \n\n 2", b"1\n"),
+    (b"a" * 100_000, b"a" * 99_999 + b"b"), (b"1\x00\n", b"1\n"), (b"\xc2\xa01\n", b"1\n"), (b"1\n\x85", b"1\n"),
+]  # fmt: skip
+
+
+def test_white_diff(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Runs of ASCII blanks are equal, those at a line's ends and trailing blank lines are nothing; line breaks count."""
+    tests, files = [], {"program": program("contestant")}
+    for number, (output, answer) in enumerate(EQUAL + DIFFERENT):
+        files |= {f"{number}.in": b"print 1\n" + output, f"{number}.ans": answer}
+        tests.append(f"test id={number} input={number}.in answer={number}.ans")
+    verdicts = plain_box.run(batch_plan(tests, checker=WHITE_DIFF), files).verdicts
+    assert verdicts == ["AC"] * len(EQUAL) + ["WA"] * len(DIFFERENT)
+
+
+def reference_white_diff(output: bytes, answer: bytes) -> bool:
+    """The rule as CMS words it, written down once more: line by line, words compared, blank rests ignored."""
+    blanks = b" \t\n\v\f\r"
+    ours, theirs = (
+        [line.translate(bytes.maketrans(blanks, b" " * 6)).split(b" ") for line in text.split(b"\n")]
+        for text in (output, answer)
+    )
+    canonical = [[[word for word in words if word] for words in lines] for lines in (ours, theirs)]
+    for lines in canonical:
+        while lines and not lines[-1]:
+            lines.pop()
+    return canonical[0] == canonical[1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_white_diff_agrees_with_its_rule(boxes: Callable[[str], Box], program: Callable[..., Path], seed: int) -> None:
+    """On random texts of blanks and letters, the streaming comparison says what the rule says."""
+    import random
+
+    source = random.Random(seed)
+    box = boxes("fds-reduced-user")
+    tests, files, expected = [], {"program": program("contestant")}, []
+    for number in range(100):
+        output = bytes(source.choices(b"ab \t\n\r", k=source.randrange(12)))
+        answer = bytes(source.choices(b"ab \t\n\r", k=source.randrange(12)))
+        if source.random() < 0.5:
+            answer = output.replace(b"\t", b"  ").replace(b"\r", b" ") + b" \n" * source.randrange(3)
+        files |= {f"{number}.in": b"print 1\n" + output, f"{number}.ans": answer}
+        tests.append(f"test id={number} input={number}.in answer={number}.ans")
+        expected.append("AC" if reference_white_diff(output, answer) else "WA")
+    assert box.run(batch_plan(tests, checker=WHITE_DIFF), files).verdicts == expected

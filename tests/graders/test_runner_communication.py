@@ -1,0 +1,207 @@
+"""Communication tasks: one and more processes, both ways of giving FIFOs, and whose failure a failure is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import JUDGE, Box, line, run_game
+
+CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
+
+
+@pytest.mark.parametrize("io", ["std_io", "fifo_io"])
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_a_game_is_played(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
+    """Right and wrong answers get the manager's score and words, whatever the way of talking."""
+    answer = run_game(box, program, "play play", "play wrong", "play play 0.25", io=io, processes=processes)
+    assert [(entry["verdict"], entry["score"], entry["message"]) for entry in answer.lines] == [
+        ("AC", "1.0", "all numbers came back"),
+        ("WA", "0", "a wrong number came back"),
+        ("PA", "0.25", "all numbers came back"),
+    ]
+    assert answer.last["isolation"] == box.level
+
+
+@pytest.mark.parametrize("io", ["std_io", "fifo_io"])
+def test_only_processes_with_siblings_get_an_index(plain_box: Box, program: Callable[..., Path], io: str) -> None:
+    """As in CMS: the index is the last argument, if there is more than one process."""
+    alone = run_game(plain_box, program, "play index", io=io).only
+    assert alone["stderr"].startswith("argc 1 \n")
+    second = run_game(plain_box, program, "play second-fail", io=io, processes=2).only
+    assert (second["verdict"], second["code"]) == ("RE", 5)
+
+
+def test_arguments_of_the_manager(plain_box: Box, program: Callable[..., Path]) -> None:
+    """FIFOs come first, two for each process, then the plan's words."""
+    manager = {**JUDGE, "args": "one,two%20words,%,a%2Cb"}
+    entry = run_game(plain_box, program, "arguments x", processes=2, manager=manager, stub=['-DEARLY="exit"']).only
+    assert (entry["verdict"], entry["message"]) == ("AC", "fifo fifo fifo fifo one two words  a,b")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_failures_of_the_program(box: Box, program: Callable[..., Path], processes: int) -> None:
+    """A program that fails decides, though the manager then prints 0 and its own words."""
+    modes = ["play fail", "play abort", "play burn", "play sleep", "play eat"]
+    answer = run_game(box, program, *modes, processes=processes, cpu_ms=200, memory_bytes=64 << 20)
+    seen = [(entry["verdict"], entry["code"], entry["signal"], entry["limit"]) for entry in answer.lines]
+    assert seen[:2] == [("RE", 5, 0, None), ("RE", 0, 6, None)]
+    assert [(verdict, limit) for verdict, _, _, limit in seen[2:]] == [
+        ("TLE", "cpu"),
+        ("TLE", "idle"),
+        ("MLE", "memory"),
+    ]
+    assert {entry["score"] for entry in answer.lines} == {"0"}
+
+
+def test_failure_of_the_second_process(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Any process can fail the test."""
+    modes = ["play second-fail", "play second-abort", "play second-burn"]
+    answer = run_game(plain_box, program, *modes, processes=2, cpu_ms=200)
+    assert answer.verdicts == ["RE", "RE", "TLE"]
+
+
+def test_cpu_time_of_all_processes_counts(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The sum is held against the limit, as CMS does: two processes of 0.6 s each are over 1 s."""
+    three = run_game(plain_box, program, "play burn-a-bit", processes=1, cpu_ms=1000).only
+    assert three["verdict"] == "AC"
+    six = run_game(plain_box, program, "play burn-a-bit", processes=2, cpu_ms=1000).only
+    assert (six["verdict"], six["limit"]) == ("TLE", "cpu")
+    assert six["cpu_us"] >= 1_000_000
+
+
+def test_program_that_leaves_early(box: Box, program: Callable[..., Path]) -> None:
+    """A program that ends in good order too early gets what the manager says."""
+    entry = run_game(box, program, "play leave").only
+    assert (entry["verdict"], entry["message"]) == ("WA", "Judge Failure: nothing came back")
+
+
+@pytest.mark.parametrize("io", ["std_io", "fifo_io"])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_program_that_ends_before_it_opens(box: Box, program: Callable[..., Path], io: str, processes: int) -> None:
+    """Its manager is not left waiting for FIFOs that nobody opens any more."""
+    for early, expected in {"exit": "WA", "fail": "RE", "abort": "RE"}.items():
+        answer = run_game(box, program, "play play", stub=[f'-DEARLY="{early}"'], io=io, processes=processes)
+        assert answer.verdicts == [expected], early
+
+
+def test_program_that_never_opens(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A program that sleeps before it opens its FIFOs is idle, whatever the manager waits for."""
+    entry = run_game(plain_box, program, "play play", stub=['-DEARLY="sleep"'], io="fifo_io", cpu_ms=200).only
+    assert (entry["verdict"], entry["limit"]) == ("TLE", "idle")
+
+
+@pytest.mark.parametrize("io", ["std_io", "fifo_io"])
+def test_manager_that_gives_up(box: Box, program: Callable[..., Path], io: str) -> None:
+    """It ended first, with 0: what the program does then is a consequence, and its 0 stands as WA."""
+    answer = run_game(box, program, "gives-up play 0", "ends-unopened play 0", io=io, processes=2)
+    assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == [
+        ("WA", "I have seen enough"),
+        ("WA", "I do not care"),
+    ]
+
+
+def test_manager_that_gives_points_and_leaves(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Points for a process that then fails are not given: CMS gives 0, so it is that process's RE."""
+    entry = run_game(plain_box, program, "gives-up play 1").only
+    assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 3)
+
+
+def test_broken_pipe_is_a_consequence(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A program that writes on is killed by SIGPIPE when the manager has gone: the manager's 0 stands."""
+    for _ in range(5):
+        entry = run_game(plain_box, program, "play flood").only
+        assert (entry["verdict"], entry["message"]) == ("WA", "a wrong number came back")
+
+
+def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A manager that does not ignore SIGPIPE dies when the program leaves: that is the program's 0, not a judge error."""
+    entry = run_game(plain_box, program, "default-sigpipe leave", processes=2).only
+    assert (entry["verdict"], entry["score"]) == ("WA", "0")
+
+
+FAULTS = {
+    "crashes play": "signal",
+    "exits-badly play": "exit",
+    "loops play": "time",
+    "garbage play": "score",
+    "too-much play": "score",
+    "silent play": "score",
+}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_faults_of_the_manager(box: Box, program: Callable[..., Path], processes: int) -> None:
+    """A manager that fails first is a JE that names it, whatever becomes of the program."""
+    manager = {"cpu_ms": 500, "wall_ms": 20_000, "memory_bytes": 1 << 30}
+    answer = run_game(box, program, *FAULTS, "play play", manager=manager, processes=processes)
+    assert answer.verdicts == ["JE"] * len(FAULTS) + ["AC"]
+    assert [(e["fault"], e["program"]) for e in answer.lines[:-1]] == [(fault, "manager") for fault in FAULTS.values()]
+
+
+def test_manager_that_crashes_as_the_program_crashed(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The program's failure came first and decides, though the manager's end is what follows at once."""
+    for _ in range(5):
+        entry = run_game(plain_box, program, "crashes-at-end x", stub=['-DEARLY="abort"']).only
+        assert (entry["verdict"], entry["signal"]) == ("RE", 6)
+
+
+def test_manager_that_never_opens(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The program cannot even start: the manager's stall, not the program's idleness."""
+    entry = run_game(plain_box, program, "never-opens play", cpu_ms=200).only
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "manager")
+
+
+def test_manager_over_its_wall_clock(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A manager has a wall clock limit of its own; the program's idleness is noticed first if that is smaller."""
+    manager = {"cpu_ms": 5000, "wall_ms": 500, "memory_bytes": 1 << 30}
+    entry = run_game(plain_box, program, "waits play", manager=manager, cpu_ms=2000).only
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "stall", "manager")
+    entry = run_game(plain_box, program, "waits play", cpu_ms=200).only
+    assert (entry["verdict"], entry["limit"]) == ("TLE", "idle")
+
+
+def test_waiting_for_a_busy_manager_is_not_idle(plain_box: Box, program: Callable[..., Path]) -> None:
+    """While the manager computes, a program that waits for it is not idle."""
+    entry = run_game(plain_box, program, "busy play", cpu_ms=100).only
+    assert entry["verdict"] == "AC"
+    assert entry["idle_us"] < 1_100_000
+
+
+def test_manager_that_reads_first(plain_box: Box, program: Callable[..., Path]) -> None:
+    """With FIFOs as arguments the program opens them in its own order; a manager may rely on that."""
+    assert run_game(plain_box, program, "reads-first play", io="fifo_io", stub=["-DOUT_FIRST"]).verdicts == ["AC"]
+
+
+def test_standard_texts(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A manager may ask for CMS's words, as a checker may."""
+    entry = run_game(plain_box, program, "translates play").only
+    assert (entry["verdict"], entry["message"]) in [("AC", "Output is correct"), ("RE", "")]
+
+
+def test_checker_after_the_manager(box: Box, program: Callable[..., Path]) -> None:
+    """With a checker line, the manager's stdout is the output that the checker judges."""
+    script = b'#!/bin/sh\nread word score < output.txt\ntest "$word" = cms && echo $score\nsed -n 2p output.txt >&2\n'
+    answer = run_game(
+        box, program, "output play 0.5", "output wrong 0.5", checker=CMS_CHECKER, files={"checker": script}
+    )
+    first, second = answer.lines
+    assert (first["verdict"], first["score"], first["message"]) == ("PA", "0.5", "the checker's words")
+    assert (second["verdict"], second["fault"], second["program"]) == ("JE", "score", "checker")
+
+
+def test_manager_may_be_a_script_that_reads_its_directory(box: Box, program: Callable[..., Path]) -> None:
+    """Managers of CMS's own tests are scripts that read ./input.txt."""
+    script = b"#!/bin/sh\nexec 3>$2 4<$1\nread a b < input.txt\necho $a 21 >&3\nread c <&4\necho end 0 >&3\ntest $c = 42 && echo 1 || echo 0\n"
+    answer = run_game(box, program, "play 1", files={"manager": script})
+    assert answer.verdicts == ["AC"]
+
+
+def test_threads_are_allowed_to_whom_they_cannot_serve_as_a_channel(box: Box, program: Callable[..., Path]) -> None:
+    """Threads work, but for siblings under reduced isolation: their numbers would be seen by each other."""
+    assert run_game(box, program, "play thread", processes=1).verdicts == ["AC"]
+    two = run_game(box, program, "play thread", processes=2).only
+    assert two["verdict"] == ("AC" if box.level == "full" else "RE")
+    if box.level == "reduced":
+        assert set(two["attempted"]) == {"clone"}

@@ -1,0 +1,259 @@
+"""Compile mode: steps, what they see, what stops them, and what comes back."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runner_box import COMPILE_LIMITS, Answer, Box, line, plan
+
+HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
+SECRET = b"xyzzy-plugh"
+
+
+def compile_(box: Box, *lines: str, files: dict[str, bytes] | None = None, **limits: int) -> Answer:
+    """Run a compile plan."""
+    return box.run(plan("compile", line("limits", **{**COMPILE_LIMITS, **limits}), *lines), files or {})
+
+
+def step(*argv: str) -> str:
+    """A step's line."""
+    return line("step", argv=list(argv))
+
+
+def see(file: str, as_: str) -> str:
+    """A `see` line."""
+    return line("see", file=file, as_=as_)
+
+
+def last_step(answer: Answer) -> dict[str, Any]:
+    """The last step of an answer that is whole."""
+    assert answer.last.get("end") is True, answer
+    return [entry for entry in answer.lines if "step" in entry][-1]
+
+
+def test_a_program_is_built(box: Box, tmp_path: Path) -> None:
+    """Steps in order, each seeing what was put there before it; the artifact comes back byte for byte, and runs."""
+    answer = compile_(
+        box,
+        see("a", "main.cpp"),
+        see("h", "greet.h"),
+        step("g++", "-c", "main.cpp", "-o", "main.o"),
+        step("g++", "-static", "-s", "main.o", "-o", "a.out"),
+        "artifact path=a.out",
+        "artifact path=main.o as=object",
+        files={"a": HELLO, "h": b'#define GREETING "hello"\n'},
+    )
+    assert answer.last["end"] is True, answer
+    first, second, program, object_ = answer.lines
+    assert [(entry["step"], entry["code"], entry["signal"], entry["limit"]) for entry in (first, second)] == [
+        (0, 0, 0, None),
+        (1, 0, 0, None),
+    ]
+    assert first["cpu_us"] > 10_000
+    assert first["memory_bytes"] > 10_000_000
+    assert (program["artifact"], object_["artifact"]) == ("a.out", "object")
+    content = base64.b64decode(program["base64"], validate=True)
+    assert len(content) == program["bytes"]
+    (tmp_path / "a.out").write_bytes(content)
+    (tmp_path / "a.out").chmod(0o755)
+    assert subprocess.run([tmp_path / "a.out"], capture_output=True, text=True, check=True).stdout == "hello\n"
+    assert answer.last["isolation"] == box.level
+
+
+def test_compile_error_has_its_words(box: Box) -> None:
+    """The compiler's exit code and words come back, nothing of what comes after is run."""
+    answer = compile_(
+        box,
+        see("a", "main.cpp"),
+        step("g++", "-c", "main.cpp"),
+        step("true"),
+        "artifact path=main.o",
+        files={"a": b"int main( {"},
+    )
+    assert answer.last["lines"] == 1
+    entry = last_step(answer)
+    assert (entry["code"], entry["limit"]) == (1, None)
+    assert "main.cpp:1:5: error" in entry["output"]
+
+
+def test_unknown_command(plain_box: Box) -> None:
+    """A command that is not there has the shell's exit code and says so."""
+    entry = last_step(compile_(plain_box, step("no-such-compiler")))
+    assert entry["code"] == 127
+    assert "no-such-compiler" in entry["output"]
+
+
+def test_missing_artifact_has_no_line(plain_box: Box) -> None:
+    """An artifact that no step made is not there: no line, no fault."""
+    answer = compile_(plain_box, step("true"), "artifact path=a.out")
+    assert [entry for entry in answer.lines if "artifact" in entry] == []
+    assert answer.last["end"] is True
+
+
+READING = {
+    "a file of this machine": b'#include "/etc/passwd"\n',
+    "another user's file": b'asm(".incbin \\"/etc/shadow\\"");\nint main() {}\n',
+    "a file of the job": b'asm(".incbin \\"secret\\"");\nint main() {}\n',
+    "a descriptor of the runner": b'#include "/proc/1/fd/3"\n',
+    "the plan": b'#include "plan"\n',
+    "its environment": b'#include "/proc/self/environ"\n',
+    "what lies above": b'#include "../plan"\n',
+    "a file of a later step": b'#include "later.h"\n',
+}
+
+
+@pytest.mark.parametrize("what", READING)
+def test_nothing_but_the_seen_files_can_be_read(box: Box, what: str) -> None:
+    """What the compiler can be talked into reading holds nothing of the machine, of the job, or of later steps."""
+    answer = compile_(
+        box,
+        see("a", "main.cpp"),
+        step("g++", "-c", "main.cpp", "-o", "main.o"),
+        see("secret", "later.h"),
+        step("true"),
+        files={"a": READING[what], "secret": SECRET},
+    )
+    entry = last_step(answer)
+    assert (entry["step"], entry["code"]) == (0, 1), entry
+    assert SECRET.decode() not in entry["output"]
+    assert "root:" not in entry["output"]
+
+
+DESCRIPTORS = b"""
+#include <fcntl.h>
+#include <stdio.h>
+int main() { for (int fd = 0; fd < 4096; fd++) if (fcntl(fd, F_GETFD) >= 0) printf("%d ", fd); }
+"""
+
+
+def test_runner_descriptors_are_closed(box: Box) -> None:
+    """A step owns its three streams."""
+    steps = (step("g++", "-static", "a.cpp", "-o", "a.out"), step("./a.out"))
+    assert last_step(compile_(box, see("a", "a.cpp"), *steps, files={"a": DESCRIPTORS}))["output"] == "0 1 2 "
+
+
+def test_own_descriptors_hold_no_secret(box: Box) -> None:
+    """Whatever descriptors an assembler has: none of them is of another file of the job."""
+    reads = "".join(
+        f'asm(".ifdef never\\n.endif\\n.incbin \\"/proc/self/fd/{fd}\\", 0, 4096");\n' for fd in (0, 3, 4, 5)
+    )
+    answer = compile_(
+        box, see("a", "a.cpp"), step("g++", "-c", "a.cpp", "-o", "a.o"), see("secret", "later.h"), step("true"),
+        "artifact path=a.o", files={"a": reads.encode(), "secret": SECRET},
+    )  # fmt: skip
+    assert answer.last["end"] is True
+    assert all(SECRET not in base64.b64decode(entry["base64"]) for entry in answer.lines if "artifact" in entry)
+
+
+def test_environment_of_a_step(plain_box: Box) -> None:
+    """Four names; home and temporary files are the work directory."""
+    entry = last_step(compile_(plain_box, step("env")))
+    names = dict(text.split("=", 1) for text in entry["output"].splitlines())
+    assert set(names) == {"PATH", "HOME", "TMPDIR", "LANG"}
+    assert names["HOME"] == names["TMPDIR"]
+
+
+def test_no_network(plain_box: Box) -> None:
+    """A step cannot make a socket."""
+    entry = last_step(compile_(plain_box, step("bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/80")))
+    assert entry["code"] != 0
+    assert "not permitted" in entry["output"]
+
+
+SLOW = b'constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nstatic_assert(f(60) > 0, "");\nint main() {}\n'
+LARGE = b"int a[100000000] = {1};\nint main() {}\n"
+
+
+def test_template_bomb_is_stopped(box: Box) -> None:
+    """A compilation that never ends is stopped by its CPU limit, children included, and says which limit it was."""
+    flags = ("-fconstexpr-ops-limit=100000000000", "-fconstexpr-loop-limit=2000000000", "-fconstexpr-cache-depth=1")
+    entry = last_step(
+        compile_(box, see("a", "a.cpp"), step("g++", *flags, "-c", "a.cpp"), files={"a": SLOW}, cpu_ms=700)
+    )
+    assert entry["limit"] == "cpu"
+    assert entry["cpu_us"] >= 700_000
+
+
+def test_wall_clock_limit(box: Box) -> None:
+    """A step that waits is stopped by its wall clock limit."""
+    entry = last_step(compile_(box, step("sleep", "1000"), wall_ms=300))
+    assert entry["limit"] == "wall"
+    assert entry["wall_us"] >= 300_000
+
+
+def test_memory_limit(box: Box) -> None:
+    """A process of a step over the memory limit stops it."""
+    eat = "x=$(head -c 200000000 /dev/urandom | od -v)"
+    entry = last_step(compile_(box, step("bash", "-c", eat), memory_bytes=64 << 20))
+    assert entry["limit"] == "memory"
+
+
+def test_file_limit(box: Box) -> None:
+    """A file over the limit stops the step, or fails it when it is found at its end."""
+    entry = last_step(
+        compile_(box, see("a", "a.cpp"), step("g++", "-c", "a.cpp"), files={"a": LARGE}, file_bytes=32 << 20)
+    )
+    assert entry["limit"] == "file"
+
+
+def test_output_is_cut(plain_box: Box) -> None:
+    """The first bytes of stdout and stderr are kept as they came; more does not stop a step, a flood does."""
+    entry = last_step(
+        compile_(plain_box, step("bash", "-c", "echo one; echo two >&2; head -c 100000 /dev/urandom"), output_bytes=8)
+    )
+    assert (entry["output"], entry["limit"], entry["code"]) == ("one\ntwo\n", None, 0)
+    entry = last_step(compile_(plain_box, step("yes"), output_bytes=8))
+    assert (entry["output"], entry["limit"]) == ("y\ny\ny\ny\n", "output")
+
+
+def test_process_limit(box: Box) -> None:
+    """More processes than allowed stop the step or fail it, and none of them outlives it."""
+    entry = last_step(compile_(box, step("bash", "-c", "for i in {1..60}; do sleep 1000 & done; wait"), processes=20))
+    assert entry["limit"] == "processes" or (entry["code"] != 0 and "fork" in entry["output"])
+
+
+def test_everything_of_a_step_dies_with_it(box: Box) -> None:
+    """Processes in the background, also those in a session of their own, are gone when the next step runs."""
+    answer = compile_(
+        box,
+        step("bash", "-c", "setsid sleep 4242 & (setsid sleep 4242 &) ; true"),
+        step("bash", "-c", "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done 2>/dev/null; true"),
+    )
+    assert last_step(answer)["step"] == 1
+    assert "sleep 4242" not in last_step(answer)["output"]
+
+
+def test_killed_step_is_not_a_limit(plain_box: Box) -> None:
+    """A step that a signal ended otherwise says so, and names no limit."""
+    entry = last_step(compile_(plain_box, step("bash", "-c", "kill -9 $$")))
+    assert (entry["signal"], entry["limit"]) == (9, None)
+
+
+def test_seen_file_replaces_what_a_step_made(plain_box: Box) -> None:
+    """A file that is put there is the job's, even if a step left a link at its name."""
+    answer = compile_(
+        plain_box,
+        step("ln", "-s", "target", "name"),
+        see("a", "name"),
+        step("bash", "-c", "cat name; test ! -e target"),
+        files={"a": SECRET},
+    )
+    entry = last_step(answer)
+    assert (entry["code"], entry["output"]) == (0, SECRET.decode())
+
+
+def test_artifact_must_be_a_file(plain_box: Box) -> None:
+    """A link is not followed: it could name what the runner may read and the step may not."""
+    answer = compile_(plain_box, step("ln", "-s", "/etc/passwd", "a.out"), "artifact path=a.out")
+    assert [entry for entry in answer.lines if "artifact" in entry] == []
+
+
+def test_dynamic_linking_works(box: Box, program: Callable[..., Path]) -> None:
+    """Where no static libraries are, the compiler's own are found."""
+    answer = compile_(box, see("a", "a.cpp"), step("g++", "a.cpp", "-o", "a.out"), files={"a": b"int main() {}\n"})
+    assert last_step(answer)["code"] == 0

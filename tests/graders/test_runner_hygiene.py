@@ -1,0 +1,97 @@
+"""What a run leaves behind, inside and outside of its box: nothing. And what it costs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import JUDGE, SOMEBODY, Box, batch_plan, line, run_batch, run_game
+
+COUNT = 60
+
+# Says how many processes, mounts and directories of the runner there are while a test is checked.
+CENSUS = rb"""#!/bin/sh
+processes=0
+for p in /proc/[0-9]*; do processes=$((processes + 1)); done
+mounts=$(wc -l < /proc/self/mountinfo)
+echo 1
+echo "$processes $mounts $(ls -A .. | wc -l)" >&2
+"""
+
+
+def test_tests_leave_nothing(box: Box, program: Callable[..., Path]) -> None:
+    """After many tests there are as many processes, mounts and files in the box as after the first."""
+    answer = run_batch(
+        box, program("contestant"), *(["leave-file 1", "exit 1", "sum 1"] * (COUNT // 3)), files={"checker": CENSUS},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    )  # fmt: skip
+    seen = [entry["message"].split() for entry in answer.lines if entry["verdict"] == "AC"]
+    assert len(seen) == COUNT * 2 // 3
+    inside = [words if box.level == "full" else words[2:] for words in seen]  # else two numbers are the machine's
+    assert all(words == inside[0] for words in inside), inside
+
+
+def test_few_descriptors_are_enough(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Four hundred tests run with the least number of descriptors that the runner wants: none is leaked."""
+    tests = [f"test id={number} input=in answer=ans" for number in range(400)]
+    files = {"program": program("contestant"), "in": b"sum 1", "ans": b"2\n"}
+    assert plain_box.run(batch_plan(tests), files, descriptors=320).verdicts == ["AC"] * 400
+
+
+def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
+    """With fewer the runner says so at once, rather than in the middle."""
+    answer = boxes("fds-reduced-user").run(batch_plan([]), {}, descriptors=64)
+    assert (answer.code, answer.last["fault"]) == (3, "system")
+    assert "open files" in answer.last["words"]
+
+
+def test_games_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Communication tests, failed ones too, leave no descriptor and no process."""
+    modes = ["play play", "play fail", "play leave", "gives-up play 0"] * 20
+    answer = run_game(plain_box, program, *modes, processes=2, descriptors=450)
+    assert answer.verdicts == ["AC", "RE", "WA", "WA"] * 20
+
+
+def test_killed_runner_takes_all_with_it(box: Box, program: Callable[..., Path]) -> None:
+    """When the runner is killed, its contestants die too."""
+    before = contestants()
+    with pytest.raises(subprocess.TimeoutExpired):
+        box.run(
+            batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000),
+            {"program": program("contestant"), "in": b"sleep 60000"},
+            timeout=2,
+        )
+    deadline = time.monotonic() + 20
+    while (alive := contestants() - before) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert alive == set()
+
+
+def contestants() -> set[str]:
+    """Process ids of contestants that belong to the runner's user."""
+    found = set()
+    user = SOMEBODY if os.geteuid() == 0 else os.geteuid()
+    for entry in Path("/proc").iterdir():
+        try:
+            if (
+                entry.name.isdigit()
+                and entry.stat().st_uid == user
+                and (entry / "cmdline").read_bytes() == b"./program\0"
+            ):
+                found.add(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_many_tests_in_one_plan(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A bundle of hundreds of tests is one answer, in the plan's order."""
+    tests = [f"test id={number} input=in answer=ans" for number in range(400)]
+    answer = plain_box.run(batch_plan(tests), {"program": program("contestant"), "in": b"sum 1", "ans": b"2\n"})
+    assert [entry["test"] for entry in answer.lines] == list(range(400))
+    assert set(answer.verdicts) == {"AC"}
+    assert answer.last["lines"] == 400

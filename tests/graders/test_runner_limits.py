@@ -1,0 +1,96 @@
+"""Time, memory and threads: what stops a program, and what it is called. No assertion here depends on a fast machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import Box, run_batch
+
+LIMIT_MS = 200
+
+
+@pytest.mark.parametrize("mode", ["loop 1", "loop-threads 1", "loop-signals 1"])
+def test_burning_cpu(box: Box, program: Callable[..., Path], mode: str) -> None:
+    """CPU time of all threads counts; at 1.25 × limit + 0.1 s the program is stopped, whatever signals it ignores."""
+    entry = run_batch(box, program("contestant"), mode, cpu_ms=LIMIT_MS).only
+    assert (entry["verdict"], entry["score"], entry["limit"]) == ("TLE", "0", "cpu")
+    assert entry["cpu_us"] >= 1250 * LIMIT_MS + 100_000
+    assert entry["signal"] == 9
+
+
+def test_a_little_over_the_limit(plain_box: Box, program: Callable[..., Path]) -> None:
+    """At the limit it is TLE, though the program may end by itself: the margin is measured."""
+    entry = run_batch(plain_box, program("contestant"), "burn 220", cpu_ms=LIMIT_MS, answer=b"221\n").only
+    assert (entry["verdict"], entry["limit"], entry["signal"], entry["code"]) == ("TLE", "cpu", 0, 0)
+    assert 220_000 <= entry["cpu_us"] < 350_000
+
+
+@pytest.mark.parametrize("mode", ["pause 1", "stop 1", "sleep 60000"])
+def test_doing_nothing(box: Box, program: Callable[..., Path], mode: str) -> None:
+    """A program that neither runs nor waits for a processor is stopped at limit + 1 s of idle time."""
+    entry = run_batch(box, program("contestant"), mode, cpu_ms=LIMIT_MS).only
+    assert (entry["verdict"], entry["limit"]) == ("TLE", "idle")
+    assert entry["cpu_us"] < 1000 * LIMIT_MS
+    assert entry["idle_us"] >= 1000 * LIMIT_MS + 1_000_000
+
+
+def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Idle time below its bound changes nothing; it is no CPU time."""
+    entry = run_batch(plain_box, program("contestant"), "sleep 300", cpu_ms=LIMIT_MS, answer=b"301\n").only
+    assert entry["verdict"] == "AC"
+    assert entry["wall_us"] >= 300_000
+    assert entry["idle_us"] >= 150_000
+
+
+@pytest.mark.parametrize("mode", ["new", "malloc-small", "static", "shared", "recurse", "thread-memory"])
+def test_too_much_memory(box: Box, program: Callable[..., Path], mode: str) -> None:
+    """However a program gets its memory, over the limit it is MLE, and stopped before it has much more."""
+    number = 400 if mode != "recurse" else 400_000
+    entry = run_batch(box, program("contestant"), f"{mode} {number}", memory_bytes=64 << 20, cpu_ms=5000).only
+    assert (entry["verdict"], entry["limit"]) == ("MLE", "memory")
+    assert entry["memory_bytes"] > 64 << 20
+
+
+def test_peak_counts_even_if_polling_missed_it(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A program that ends well with a peak over the limit is MLE all the same."""
+    entry = run_batch(plain_box, program("contestant"), "new 40", memory_bytes=32 << 20, answer=b"41\n").only
+    assert entry["verdict"] == "MLE"
+
+
+@pytest.mark.parametrize("mebibytes", [1, 10, 100, 1000])
+def test_peak_memory_is_measured(plain_box: Box, program: Callable[..., Path], mebibytes: int) -> None:
+    """Peak memory is right to 5 % from 1 MB to 1 GB, beside what an empty program takes."""
+    contestant = program("contestant")
+    answer = run_batch(plain_box, contestant, "sum 1", memory_bytes=2 << 30, cpu_ms=20_000)
+    empty = answer.only["memory_bytes"]
+    assert empty < 2_000_000
+    entry = run_batch(
+        plain_box, contestant, f"new {mebibytes}", memory_bytes=2 << 30, cpu_ms=20_000, answer=b"%d\n" % (mebibytes + 1)
+    ).only
+    assert entry["verdict"] == "AC"
+    assert entry["memory_bytes"] - empty == pytest.approx(mebibytes << 20, rel=0.05)
+
+
+def test_reserved_address_space_is_not_memory(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Address space without pages behind it costs nothing, up to a guard well above the limit."""
+    contestant = program("contestant")
+    assert run_batch(plain_box, contestant, "reserve 3000", memory_bytes=64 << 20, answer=b"3001\n").verdicts == ["AC"]
+    beyond = run_batch(plain_box, contestant, "reserve 6000", memory_bytes=64 << 20).only
+    assert (beyond["verdict"], beyond["code"]) == ("RE", 96)
+
+
+def test_deep_recursion_is_honest(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The stack is as large as the memory limit."""
+    entry = run_batch(plain_box, program("contestant"), "recurse 100", memory_bytes=1 << 30, answer=b"101\n").only
+    assert entry["verdict"] == "AC"
+    assert entry["memory_bytes"] > 100_000 * 1000
+
+
+def test_threads_are_counted(box: Box, program: Callable[..., Path]) -> None:
+    """Up to the limit threads are the program's own business; more of them stop it."""
+    contestant = program("contestant")
+    assert run_batch(box, contestant, "threads 30", threads=32, answer=b"31\n").verdicts == ["AC"]
+    entry = run_batch(box, contestant, "threads 100", threads=32).only
+    assert (entry["verdict"], entry["limit"]) == ("RE", "threads")

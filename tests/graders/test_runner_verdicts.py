@@ -1,0 +1,201 @@
+"""Verdicts of a batch task: what a program does, and what the runner calls it. In every box."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import Box, line, plan, run_batch
+from runner_box import batch_plan as a_plan
+
+ENDS = {
+    "sum 1": ("AC", 0, 0),
+    "wrong 1": ("WA", 0, 0),
+    "silent 1": ("WA", 0, 0),
+    "exit 1": ("RE", 1, 0),
+    "exit 137": ("RE", 137, 0),  # what a shell makes of SIGKILL is a plain exit code here
+    "abort 1": ("RE", 0, signal.SIGABRT),
+    "segv 1": ("RE", 0, signal.SIGSEGV),
+    "throw 1": ("RE", 0, signal.SIGABRT),
+    f"raise {int(signal.SIGSYS)}": ("RE", 0, signal.SIGSYS),  # its own doing, not a security violation
+    f"raise {int(signal.SIGKILL)}": ("RE", 0, signal.SIGKILL),
+    f"raise {int(signal.SIGTERM)}": ("RE", 0, signal.SIGTERM),
+    f"raise {int(signal.SIGPIPE)}": ("RE", 0, signal.SIGPIPE),
+    f"raise {int(signal.SIGXCPU)}": ("RE", 0, signal.SIGXCPU),
+    "honest 1": ("AC", 0, 0),
+    "system 1": ("AC", 0, 0),
+    "say 1": ("AC", 0, 0),
+}
+
+
+def test_how_programs_end(box: Box, program: Callable[..., Path]) -> None:
+    """Exit codes and signals become the verdict that they mean; an honest program notices no confinement."""
+    answer = run_batch(box, program("contestant"), *ENDS)
+    seen = {
+        mode: (entry["verdict"], entry["code"], entry["signal"]) for mode, entry in zip(ENDS, answer.lines, strict=True)
+    }
+    assert seen == ENDS
+    assert answer.last["isolation"] == box.level
+
+
+def test_dynamically_linked_program(box: Box, program: Callable[..., Path]) -> None:
+    """With `static=0` a program finds its libraries, and still nothing else."""
+    answer = run_batch(box, program("contestant", static=False), "honest 1", "sum 1", static=0)
+    assert answer.verdicts == ["AC", "AC"]
+
+
+def test_line_of_an_accepted_test(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A line holds every field of the protocol, with times and memory that make sense."""
+    entry = run_batch(plain_box, program("contestant"), "burn 50", answer=b"51\n").only
+    assert set(entry) == {
+        "test", "verdict", "score", "message", "cpu_us", "wall_us", "idle_us", "memory_bytes", "code", "signal", "limit",
+        "attempted", "stderr", "judge",
+    }  # fmt: skip
+    assert (entry["verdict"], entry["score"], entry["message"]) == ("AC", "1", "Output is correct")
+    assert 50_000 <= entry["cpu_us"] < 2_000_000
+    assert entry["wall_us"] >= entry["cpu_us"] * 0.9
+    assert 300_000 < entry["memory_bytes"] < 8_000_000
+    assert entry["limit"] is None
+    assert entry["attempted"] == {}
+
+
+def test_refused_calls_are_noted(box: Box, program: Callable[..., Path]) -> None:
+    """What was refused by errno is named with its count, and judged normally."""
+    entry = run_batch(box, program("contestant"), "system 1").only
+    assert entry["verdict"] == "AC"
+    assert set(entry["attempted"]) <= {"clone", "vfork", "fork"}
+    assert sum(entry["attempted"].values()) == 1
+
+
+def test_stderr_is_kept_byte_for_byte(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Bytes that are not printable ASCII travel as escapes, one for each byte."""
+    entry = run_batch(plain_box, program("contestant"), "say 1").only
+    assert entry["stderr"].encode("latin-1") == b'caf\xc3\xa9 "quoted" \\ \x01 \xff\n'
+
+
+def test_stderr_is_cut_not_punished(box: Box, program: Callable[..., Path]) -> None:
+    """A program may write more to stderr than to stdout; the first 2,000 bytes are shown."""
+    entry = run_batch(box, program("contestant"), "stderr 3000", output_bytes=1 << 20, answer=b"3001\n").only
+    assert entry["verdict"] == "AC"
+    assert entry["stderr"] == (("e" * 1023 + "\n") * 2)[:2000]
+
+
+def test_output_over_the_limit(box: Box, program: Callable[..., Path]) -> None:
+    """Output up to the limit is judged, one byte more is OLE, whether or not the program minds the signal."""
+    contestant = program("contestant")
+    whole = ("x" * 1023 + "\n") * 64
+    exact = run_batch(box, contestant, "output 64", output_bytes=65536, answer=whole.encode())
+    assert exact.verdicts == ["AC"]
+    over = run_batch(box, contestant, "output 64", "output-stubborn 64", output_bytes=65535, answer=whole.encode())
+    assert over.verdicts == ["OLE", "OLE"]
+    assert [entry["limit"] for entry in over.lines] == ["output", "output"]
+    endless = run_batch(box, contestant, "output 1000000000", "output-stubborn 1000000000", output_bytes=1 << 20)
+    assert endless.verdicts == ["OLE", "OLE"]
+
+
+def test_contestant_owns_nothing_but_its_streams(box: Box, program: Callable[..., Path]) -> None:
+    """Three descriptors, an environment of two names, and `./program` as only argument."""
+    contestant = program("contestant")
+    assert run_batch(box, contestant, "descriptors 1", answer=b"0 1 2\n").verdicts == ["AC"]
+    assert run_batch(box, contestant, "environment 1", answer=b"PATH=/usr/bin:/bin\nLANG=C.UTF-8\n").verdicts == ["AC"]
+    assert run_batch(box, contestant, "arguments 1", answer=b"./program\n").verdicts == ["AC"]
+
+
+def test_scratch_directory_is_new_for_each_test(box: Box, program: Callable[..., Path]) -> None:
+    """A file that one test leaves is not there in the next."""
+    answer = run_batch(box, program("contestant"), "leave-file 1", "find-file 1", "leave-file 1", "find-file 1")
+    assert answer.verdicts == ["AC"] * 4
+
+
+def test_scratch_directory_is_bounded(box: Box, program: Callable[..., Path]) -> None:
+    """More than 16 MiB or 256 files: the program gets an error where that is a file system, else it is stopped."""
+    answer = run_batch(box, program("contestant"), "big-file 64", "many-files 5000", output_bytes=128 << 20)
+    if box.level == "full":
+        assert answer.verdicts == ["WA", "WA"]  # it says that there is no room
+    else:
+        assert answer.verdicts == ["OLE", "OLE"]
+        assert [entry["limit"] for entry in answer.lines] == ["files", "files"]
+
+
+def test_every_test_gets_its_input_from_the_start(box: Box, program: Callable[..., Path]) -> None:
+    """The same file serves many tests: no process leaves an offset to another."""
+    tests = [f"test id={number} input=in answer=ans" for number in (7, 3, 5)]
+    answer = box.run(a_plan(tests), {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"})
+    assert answer.verdicts == ["AC"] * 3
+    assert [entry["test"] for entry in answer.lines] == [7, 3, 5]
+
+
+def test_program_that_cannot_start_is_our_fault(plain_box: Box) -> None:
+    """A file that is no program says nothing about a submission: JE, with the step that failed."""
+    entry = plain_box.run(
+        a_plan(["test id=0 input=in answer=in"]), {"program": b"\x7fELF, or so it says", "in": b"1\n"}
+    ).only
+    assert (entry["verdict"], entry["score"], entry["fault"], entry["program"]) == ("JE", None, "start", "runner")
+    assert "execute the program" in entry["words"]
+
+
+NEEDED = {
+    # zero at 0:1 (test 1): test 2 stands behind it, test 3 in a second group before its zero
+    "at": ["0:0", "0:1", "0:2", "0:3,1:0", "1:1", None],
+    "modes": ["sum 1", "wrong 1", "sum 1", "sum 1", "exit 1", "sum 1"],
+    "run": [0, 1, 3, 4, 5],
+}
+
+
+def _ordered(at: list[str | None], modes: list[str], run: str) -> tuple[bytes, dict[str, bytes]]:
+    tests = []
+    for number, place in enumerate(at):
+        where = f" at={place}" if place else ""
+        tests.append(f"test id={number} input={number}.in answer=ans{where}")
+    return a_plan(tests, order=run), {f"{number}.in": mode.encode() for number, mode in enumerate(modes)}
+
+
+def test_tests_that_cannot_matter_are_not_run(plain_box: Box, program: Callable[..., Path]) -> None:
+    """With `run=needed` a test runs while it stands before the first zero of one of its groups; with `all`, always."""
+    files = {"program": program("contestant"), "ans": b"2\n"}
+    text, inputs = _ordered(NEEDED["at"], NEEDED["modes"], "needed")
+    assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == NEEDED["run"]
+    text, inputs = _ordered(NEEDED["at"], NEEDED["modes"], "all")
+    assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_zero_counts_where_it_stands(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Tests may run in any order: those before a zero of their group still matter, those behind do not."""
+    files = {"program": program("contestant"), "ans": b"2\n"}
+    text, inputs = _ordered(["0:2", "0:3", "0:0", "0:1"], ["wrong 1", "sum 1", "wrong 1", "sum 1"], "needed")
+    assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == [0, 2]
+
+
+def test_a_judge_error_is_no_zero(plain_box: Box, program: Callable[..., Path]) -> None:
+    """After a JE the group goes on: a zero may still come, and beats it."""
+    checker = line("checker", protocol="cms", file="checker", cpu_ms=5000, wall_ms=9000, memory_bytes=1 << 30)
+    tests = [f"test id={number} input={number}.in answer=ans at=0:{number}" for number in range(3)]
+    files = {
+        "program": program("contestant"), "checker": program("checker"), "ans": b"answer\n",
+        "0.in": b"print 1\ncrash now", "1.in": b"print 1\ncms 0\nno", "2.in": b"print 1\ncms 1\nyes",
+    }  # fmt: skip
+    answer = plain_box.run(a_plan(tests, checker=checker, order="needed"), files)
+    assert answer.verdicts == ["JE", "WA"]
+
+
+def test_no_tests_no_lines(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A plan without tests is answered by its end line alone."""
+    answer = plain_box.run(a_plan([]), {"program": program("contestant")})
+    assert (answer.lines, answer.last["lines"]) == ([], 0)
+
+
+@pytest.mark.parametrize("level", ["full", "reduced"])
+def test_least_isolation_is_kept(boxes: Callable[[str], Box], level: str) -> None:
+    """A box that is strong enough accepts the plan."""
+    box = boxes("bwrap-root" if level == "full" else "fds-reduced-root")
+    limits = {
+        "cpu_ms": 1000,
+        "wall_ms": 9000,
+        "memory_bytes": 1 << 29,
+        "processes": 9,
+        "output_bytes": 9,
+        "file_bytes": 9,
+    }
+    assert box.run(plan("compile", line("limits", **limits), least=level), {}).last["end"] is True
