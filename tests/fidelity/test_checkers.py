@@ -185,8 +185,8 @@ def test_testlib_exit_codes(full_bench: Any, problem_from: Any) -> None:
     assert judged(full_bench, problem_from, CheckerProtocol.TESTLIB, cases) == []
 
 
-def test_kattis_exit_codes(full_bench: Any, problem_from: Any) -> None:
-    """42 accepts, 43 rejects, all others, 0 among them, are JE; the output is the validator's stdin.
+def test_kattis_exit_codes_and_files(full_bench: Any, problem_from: Any) -> None:
+    """42 accepts, 43 rejects, all others, 0 among them, are JE; the feedback directory is there and ends with `/`.
 
     Source: Kattis problem package format, "Output Validators".
     """
@@ -195,6 +195,14 @@ def test_kattis_exit_codes(full_bench: Any, problem_from: Any) -> None:
         "accepts": Case("exit 42", AC, 1.0, ""),
         "rejects": Case("exit 43", WA, 0.0, ""),
         "killed": Case("kill -SEGV $$", JE, None, "signal 11"),
+        "message": Case("echo '  line 3: 5 is not 6 ' > ${3}judgemessage.txt; exit 43", WA, 0.0, "line 3: 5 is not 6"),
+        "score": Case("echo 0.25 > ${3}score.txt; exit 42", PA, 0.25, ""),
+        "full score": Case("printf 1.0 > ${3}score.txt; exit 42", AC, 1.0, ""),
+        "score of rejected": Case("echo 0.5 > ${3}score.txt; exit 43", WA, 0.0, ""),
+        "score above 1": Case("echo 50 > ${3}score.txt; exit 42", JE, None, "50"),
+        "score of words": Case("echo half > ${3}score.txt; exit 42", JE, None, "half"),
+        "empty score": Case(": > ${3}score.txt; exit 42", JE, None, "score"),
+        "directory": Case('[ -d "$3" ] && [ "${3: -1}" = / ] && [ -z "$(ls "$3")" ] && exit 42', AC, 1.0),
         "stdin is the output": Case('[ "$(cat)" = printed ] && exit 42', AC, 1.0),
         "files": Case('cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ $# = 3 ] && exit 42', AC, 1.0),
     }
