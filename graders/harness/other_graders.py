@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import sys
 import types
 from typing import Any
@@ -32,6 +33,8 @@ class OtherGrader:
 
     def __init__(self, name: str) -> None:
         self._rules: Any = importlib.import_module(f"{__package__}.profiles.{name}")
+        with contextlib.suppress(ImportError):
+            import numpy  # noqa: F401 - all of them have it loaded
         exec(self._rules.PRELUDE, {"__name__": "prelude"})  # so that the imports of every program find it done
 
     def run_stdin(self, task: program.Task, report: program.Report) -> int:
@@ -40,6 +43,8 @@ class OtherGrader:
         module = self._load(self._rules.prepare(task.program.decode("utf-8", "replace")), report)
         if module is None:
             return 1
+        result_fd = os.dup(1)
+        os.dup2(2, 1)  # what does not go through `sys.stdout` does not count
         printed = io.StringIO()
         phase = "load"
         try:
@@ -52,7 +57,7 @@ class OtherGrader:
         except Exception as error:  # noqa: BLE001 - the graders' own way
             report.write(phase, error)
             return 1
-        program.write_all(1, printed.getvalue().encode("utf-8", "backslashreplace"))
+        program.write_all(result_fd, printed.getvalue().encode("utf-8", "backslashreplace"))
         report.write("done")
         return 0
 
@@ -80,7 +85,7 @@ class OtherGrader:
         module = types.ModuleType(self._rules.MODULE)
         try:
             self._rules.guard()
-            exec(source, module.__dict__)
+            exec(compile(source, "<string>", "exec", dont_inherit=True), module.__dict__)
         except Exception as error:  # noqa: BLE001 - the graders' own way
             report.write("load", error)
             return None

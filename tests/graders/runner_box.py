@@ -57,8 +57,8 @@ def line(name: str, **values: object) -> str:
     """A line of a plan; a list repeats its key, `as_` stands for `as`."""
     parts = [name]
     for key, value in values.items():
-        for item in value if isinstance(value, (list, tuple)) else [value]:
-            parts.append(f"{key.rstrip('_')}={word(item)}")
+        items = value if isinstance(value, (list, tuple)) else [value]
+        parts.extend(f"{key.rstrip('_')}={word(item)}" for item in items)
     return " ".join(parts)
 
 
@@ -102,6 +102,7 @@ class Box:
     bwrap: bool = False
     most: str = "full"
     level: str = "full"
+    more: tuple[str, ...] = ()
     scratch: Path = field(default=Path("/nonexistent"))
 
     def run(self, plan_bytes: bytes, files: Files, *, timeout: float = 120, descriptors: int | None = None) -> Answer:
@@ -113,12 +114,13 @@ class Box:
         return Answer(lines=parsed, last=last, code=done.returncode, stderr=done.stderr.decode(errors="replace"))
 
     def command(self, *arguments: str) -> list[str]:
+        """The words that start the runner, with these arguments."""
         words = []
         if os.geteuid() == 0:
             words += ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", "--"]
         if self.bwrap:
             words += [*_bwrap(), "--"]
-        return [*words, *arguments, "--most", self.most]
+        return [*words, *arguments, "--most", self.most, *self.more]
 
     def _by_descriptors(
         self, files: Files, timeout: float, descriptors: int | None

@@ -13,8 +13,8 @@ ATTACKS = [
     "privileges", "flood", "unknown",
 ]  # fmt: skip
 DEADLY = [
-    "ptrace", "process_vm_readv", "unshare", "mount", "io_uring_setup", "bpf", "perf_event_open", "userfaultfd", "keyctl",
-    "seccomp", "x32", "i386",
+    "ptrace", "process_vm_readv", "unshare", "mount", "io_uring_setup", "bpf", "perf_event_open", "userfaultfd",
+    "keyctl", "seccomp", "x32", "i386",
 ]  # fmt: skip
 
 

@@ -188,20 +188,24 @@ def test_checker_sees_an_empty_answer_where_there_is_none(plain_box: Box, progra
 
 # Pairs of texts; whether they are equal is what CMS's white_diff says of them.
 EQUAL = [
-    (b"1\n", b"1\n"), (b"1", b"1\n"), (b"1\n", b"1"), (b"1 2\n", b"1  2\n"), (b" 1\t2 \n", b"1 2\n"), (b"1\r\n", b"1\n"),
-    (b"1\v2\f3\n", b"1 2 3\n"), (b"1\n\n\n", b"1\n"), (b"1\n", b"1\n \n\t\n"), (b"", b"\n \n"), (b"", b""), (b"   ", b""),
+    (b"1\n", b"1\n"), (b"1", b"1\n"), (b"1\n", b"1"), (b"1 2\n", b"1  2\n"), (b" 1\t2 \n", b"1 2\n"),
+    (b"1\r\n", b"1\n"),
+    (b"1\v2\f3\n", b"1 2 3\n"), (b"1\n\n\n", b"1\n"), (b"1\n", b"1\n \n\t\n"), (b"", b"\n \n"), (b"", b""),
+    (b"   ", b""),
     (b"1\n   ", b"1"), (b"\n1\n", b" \n1\n"), (b"a" * 100_000 + b"\n", b"a" * 100_000), (b"\xff\x00\n", b"\xff\x00"),
     (b" " * 20_000 + b"1" + b" " * 20_000 + b"2", b"1 2"),
 ]  # fmt: skip
 DIFFERENT = [
-    (b"1\n", b"2\n"), (b"12\n", b"1 2\n"), (b"1 2\n", b"1\n2\n"), (b"\n1\n", b"1\n"), (b"1\n\n2\n", b"1\n2\n"), (b"1\n", b""),
-    (b"", b"1\n"), (b"1\n2\n", b"1\n"), (b"1\n", b"1\n2\n"), (b"a\n", b"A\n"), (b"1\n", b"1.0\n"), (b"1 \n\n 2", b"1\n"),
+    (b"1\n", b"2\n"), (b"12\n", b"1 2\n"), (b"1 2\n", b"1\n2\n"), (b"\n1\n", b"1\n"), (b"1\n\n2\n", b"1\n2\n"),
+    (b"1\n", b""),
+    (b"", b"1\n"), (b"1\n2\n", b"1\n"), (b"1\n", b"1\n2\n"), (b"a\n", b"A\n"), (b"1\n", b"1.0\n"),
+    (b"1 \n\n 2", b"1\n"),
     (b"a" * 100_000, b"a" * 99_999 + b"b"), (b"1\x00\n", b"1\n"), (b"\xc2\xa01\n", b"1\n"), (b"1\n\x85", b"1\n"),
 ]  # fmt: skip
 
 
 def test_white_diff(plain_box: Box, program: Callable[..., Path]) -> None:
-    """Runs of ASCII blanks are equal, those at a line's ends and trailing blank lines are nothing; line breaks count."""
+    """Runs of ASCII blanks are equal, those at a line's ends and blank last lines are nothing; line breaks count."""
     tests, files = [], {"program": program("contestant")}
     for number, (output, answer) in enumerate(EQUAL + DIFFERENT):
         files |= {f"{number}.in": b"print 1\n" + output, f"{number}.ans": answer}

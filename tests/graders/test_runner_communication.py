@@ -116,7 +116,7 @@ def test_broken_pipe_is_a_consequence(plain_box: Box, program: Callable[..., Pat
 
 
 def test_manager_killed_by_the_programs_end(plain_box: Box, program: Callable[..., Path]) -> None:
-    """A manager that does not ignore SIGPIPE dies when the program leaves: that is the program's 0, not a judge error."""
+    """A manager that does not ignore SIGPIPE dies when the program leaves: that is the program's 0, not a JE."""
     entry = run_game(plain_box, program, "default-sigpipe leave", processes=2).only
     assert (entry["verdict"], entry["score"]) == ("WA", "0")
 
@@ -191,10 +191,19 @@ def test_checker_after_the_manager(box: Box, program: Callable[..., Path]) -> No
     assert (second["verdict"], second["fault"], second["program"]) == ("JE", "score", "checker")
 
 
+SCRIPT = b"""#!/bin/sh
+exec 3>$2 4<$1
+read a b < input.txt
+echo $a 21 >&3
+read c <&4
+echo end 0 >&3
+test $c = 42 && echo 1 || echo 0
+"""
+
+
 def test_manager_may_be_a_script_that_reads_its_directory(box: Box, program: Callable[..., Path]) -> None:
     """Managers of CMS's own tests are scripts that read ./input.txt."""
-    script = b"#!/bin/sh\nexec 3>$2 4<$1\nread a b < input.txt\necho $a 21 >&3\nread c <&4\necho end 0 >&3\ntest $c = 42 && echo 1 || echo 0\n"
-    answer = run_game(box, program, "play 1", files={"manager": script})
+    answer = run_game(box, program, "play 1", files={"manager": SCRIPT})
     assert answer.verdicts == ["AC"]
 
 

@@ -165,7 +165,10 @@ def test_no_network(plain_box: Box) -> None:
     assert "not permitted" in entry["output"]
 
 
-SLOW = b'constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nstatic_assert(f(60) > 0, "");\nint main() {}\n'
+SLOW = b"""constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
+static_assert(f(60) > 0, "");
+int main() {}
+"""
 LARGE = b"int a[100000000] = {1};\nint main() {}\n"
 
 

@@ -50,8 +50,8 @@ def test_line_of_an_accepted_test(plain_box: Box, program: Callable[..., Path]) 
     """A line holds every field of the protocol, with times and memory that make sense."""
     entry = run_batch(plain_box, program("contestant"), "burn 50", answer=b"51\n").only
     assert set(entry) == {
-        "test", "verdict", "score", "message", "cpu_us", "wall_us", "idle_us", "memory_bytes", "code", "signal", "limit",
-        "attempted", "stderr", "judge",
+        "test", "verdict", "score", "message", "cpu_us", "wall_us", "idle_us", "memory_bytes", "code", "signal",
+        "limit", "attempted", "stderr", "judge",
     }  # fmt: skip
     assert (entry["verdict"], entry["score"], entry["message"]) == ("AC", "1", "Output is correct")
     assert 50_000 <= entry["cpu_us"] < 2_000_000

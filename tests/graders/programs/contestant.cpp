@@ -181,6 +181,8 @@ int main(int argc, char** argv) {
   } else if (mode == "environment") {
     for (char** e = environ; *e != nullptr; e++) puts(*e);
     return 0;
+  } else if (mode == "uid") {
+    return printf("%d\n", static_cast<int>(getuid())), 0;
   } else if (mode == "arguments") {
     for (int i = 0; i < argc; i++) puts(argv[i]);
     return 0;

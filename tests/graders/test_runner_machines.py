@@ -1,0 +1,97 @@
+"""Machines that lack something, or have more user ids than one: the same verdicts, and what is missing is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from runner_box import Box, batch_plan, run_batch, run_game
+
+
+@pytest.mark.parametrize("level", ["full", "reduced"])
+def test_without_a_listener(boxes: Callable[[str], Box], program: Callable[..., Path], level: str) -> None:
+    """Kernels before 5.0 cannot tell who attempted what: refused calls are refused, deadly ones kill, none is named."""
+    box = replace(boxes("dir-full" if level == "full" else "fds-reduced-user"), more=("--without", "notify"))
+    held = run_batch(box, program("attacker"), "forks", "signals", "sockets", "flood", "unknown", answer=b"held\n")
+    assert held.verdicts == ["AC"] * 5
+    assert all(entry["attempted"] == {} for entry in held.lines)
+    deadly = run_batch(box, program("attacker"), "deadly ptrace", "deadly x32", "deadly i386", answer=b"held\n")
+    assert deadly.verdicts == ["SV"] * 3
+    assert run_batch(box, program("contestant"), "honest 1", "system 1", "raise 9").verdicts == ["AC", "AC", "RE"]
+
+
+def test_full_isolation_without_landlock(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """Namespaces do not need it: a root directory of its own has nothing to open."""
+    box = replace(boxes("dir-full"), more=("--without", "landlock"))
+    answer = run_batch(box, program("attacker"), "paths", "descriptors", "types", "execute", answer=b"held\n")
+    assert answer.last["isolation"] == "full"
+    assert answer.verdicts == ["AC"] * 4
+    assert run_game(box, program, "play play", processes=2, io="fifo_io").verdicts == ["AC"]
+
+
+def test_reduced_isolation_needs_landlock(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """Without namespaces and Landlock nothing keeps a program from the machine's files: isolation `none`."""
+    box = replace(boxes("fds-reduced-user"), more=("--without", "landlock"))
+    answer = run_batch(box, program("contestant"), "sum 1")
+    assert answer.last["isolation"] == "none"
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("most", ["full", "reduced"])
+def test_contestants_get_an_id_of_their_own(runner: Path, program: Callable[..., Path], built: Path, most: str) -> None:
+    """Where several user ids are mapped, a contestant has another one than the judge."""
+    work = built / f"ids-{most}"
+    work.mkdir()
+    files = {
+        "plan": batch_plan(["test id=0 input=in answer=ans", "test id=1 input=honest answer=two"]),
+        "program": program("contestant").read_bytes(),
+        "in": b"uid 1",
+        "ans": b"1\n",
+        "honest": b"honest 1",
+        "two": b"2\n",
+    }
+    for name, content in files.items():
+        (work / name).write_bytes(content)
+        os.chown(work / name, 70000, 70000)
+    os.chown(work, 70000, 70000)
+    command = [sys.executable, "-c", WITH_TWO_IDS, str(runner), "--dir", str(work), "--most", most]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    first, second, end = (json.loads(text) for text in done.stdout.splitlines())
+    assert (first["verdict"], second["verdict"], end["isolation"]) == ("AC", "AC", most)
+
+
+WITH_TWO_IDS = """
+# Runs a command as 0 of a user namespace in which 0 and 1 are mapped, to 70000 and 70001.
+import ctypes, os, sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+ready, entered = os.pipe()
+go, mapped = os.pipe()
+child = os.fork()
+if child == 0:
+    if libc.unshare(0x30020000) != 0:  # CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS
+        os._exit(77)
+    os.write(entered, b"x")
+    os.read(go, 1)
+    os.setgroups([])
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+    first = os.fork()
+    if first:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]))
+    if libc.mount(b"proc", b"/proc", b"proc", 0, None) != 0:
+        os._exit(78)
+    os.execv(sys.argv[1], sys.argv[1:])
+os.read(ready, 1)
+for name in ("uid_map", "gid_map"):
+    with open(f"/proc/{child}/{name}", "w") as file:
+        file.write("0 70000 2")
+os.write(mapped, b"x")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
