@@ -17,7 +17,8 @@ class CompileLimits:
     """What one compilation may use. A program stopped by one of them is CE, with the limit named.
 
     Source: CMS's `compilation_sandbox_max_*`: 10 s of CPU, 512 MiB, 1,000 processes; its wall clock is twice the
-    CPU limit, ours is wider, as a loaded machine must not decide a verdict.
+    CPU limit, ours is wider, and over it is JE, as a loaded machine must not decide a verdict. The largest object is
+    bounded so that no submission fills our memory.
     """
 
     cpu_s: float = 10.0
@@ -25,7 +26,7 @@ class CompileLimits:
     memory_bytes: int = 512 * MIB
     processes: int = 1000
     output_bytes: int = 64 * 1024
-    file_bytes: int = 256 * MIB
+    file_bytes: int = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

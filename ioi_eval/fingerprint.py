@@ -19,6 +19,10 @@ from ioi_eval.config import Policy
 from ioi_eval.model import Blob, Problem, Submission
 from ioi_eval.sandbox import Target
 
+RULES = 1
+"""Counts the rules of judging themselves: what `jobs`, `judging`, `scores` and `toolchain` do. Raise it with every
+change of theirs that can change an outcome; `tests/test_fingerprint.py` holds the digests and reminds you."""
+
 
 class Fingerprints:
     """Makes fingerprints under one policy; a problem's own hash is computed once.
@@ -43,6 +47,7 @@ class Fingerprints:
                 submission.extraction,
                 submission.refused,
                 submission.fixes,
+                RULES,
                 known[1],
                 self._policy,
                 _runner_digest(),

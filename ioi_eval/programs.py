@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import SandboxError, TransientError
+from ioi_eval.errors import SandboxError, SetupError, TransientError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Content, Problem
@@ -55,6 +55,8 @@ class Builder:
         self._sandbox = sandbox
         self._artifacts = artifacts
         self._policy = policy
+        self._refused: dict[str, ProblemProgramError] = {}
+        self._trusted_targets: set[str] = set()
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target.
@@ -79,12 +81,30 @@ class Builder:
             SandboxError: a job could not be run.
         """
         runner = await self.runner(target)
+        await self._try_compiler(runner, target)
         return ProblemPrograms(
             runner=runner,
             objects=await self._objects(problem, runner, target),
             checker=await self._judge_program("checker", problem, runner, target),
             manager=await self._judge_program("manager", problem, runner, target),
         )
+
+    async def _try_compiler(self, runner: Content, target: Target) -> None:
+        """Compile a program that is known to be good, once a run: a compiler that cannot is not the programs' fault.
+
+        Raises:
+            SetupError: it cannot.
+        """
+        if target.name in self._trusted_targets:
+            return
+        answer = await self.compile(compiling.good_recipe(target.toolchain), runner, target)
+        if not answer.artifacts:
+            words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
+            raise SetupError(
+                f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
+                "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
+            )
+        self._trusted_targets.add(target.name)
 
     async def compile(
         self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
@@ -125,13 +145,21 @@ class Builder:
         return await self._kept(recipe, what, runner, target)
 
     async def _kept(self, recipe: compiling.Recipe, name: str, runner: Content, target: Target) -> Blob:
-        """One artifact of a trusted recipe, from the store or newly built."""
+        """One artifact of a trusted recipe, from the store or newly built; one that is refused is not tried again."""
+        key = f"{recipe.key(target.toolchain)}-{name}"
+        if key in self._refused:
+            raise self._refused[key]
 
         async def build() -> bytes:
             answer = await self.compile(recipe, runner, target, trusted=True)
-            if name not in answer.artifacts:
-                words = answer.steps[-1].output.strip() if answer.steps else "the compiler was not started"
-                raise ProblemProgramError(f"the problem's {recipe.what} does not compile: {words[-2000:]}")
-            return answer.artifacts[name]
+            if compiling.is_doubtful(answer):
+                answer = await self.compile(recipe, runner, target, trusted=True, alone=True)
+            if name in answer.artifacts:
+                return answer.artifacts[name]
+            words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
+            if answer.steps and compiling.says_no(answer.steps[-1]):
+                self._refused[key] = ProblemProgramError(f"the problem's {recipe.what} does not compile: {words}")
+                raise self._refused[key]
+            raise TransientError(f"the problem's {recipe.what} could not be compiled to its end: {words}")
 
-        return await self._artifacts.ensure(f"{recipe.key(target.toolchain)}-{name}", build)
+        return await self._artifacts.ensure(key, build)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment, Policy
-from ioi_eval.errors import SandboxError, TransientError
+from ioi_eval.errors import SandboxError, TransientError, TransportError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs import bundled
 from ioi_eval.jobs import compile as compiling
@@ -74,6 +74,7 @@ class Scorer:
 
         Raises:
             SetupError: the target cannot judge anything (no compiler, not enough isolation).
+            UnavailableError: no endpoint is left to judge on.
         """
         target = self._target()
         if submission.code is None:
@@ -105,6 +106,8 @@ class Scorer:
         try:
             run.own = await self._builder.problem_programs(run.problem, run.target)
             return await self._compile_submission(run, run.own, code)
+        except UnavailableError:
+            raise  # nothing is left to run on: that ends the run, not this submission
         except ProblemProgramError as error:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:
@@ -147,6 +150,8 @@ class Scorer:
         """Run one bundle and record what came out; what the sandbox failed at is recorded as JE."""
         try:
             answer = await self._execute(run, tests, alone=alone)
+        except UnavailableError:
+            raise
         except SandboxError as error:
             for planned in tests:
                 run.judging.record(TestOutcome(test=planned.test, verdict=Verdict.JE, score=None, message=str(error)))
@@ -165,7 +170,10 @@ class Scorer:
             names = {number: planned.test for number, planned in enumerate(tests)}
             try:
                 execution = await self._sandbox.execute(job, run.target)
-                return run_answer(execution.run, nonce, names=names, time_limit_s=run.problem.time_limit_s)
+                answer = run_answer(execution.run, nonce, names=names, time_limit_s=run.problem.time_limit_s)
+                if not answer.outcomes:  # the first of them is needed, or it would not have been asked for
+                    raise TransportError("the runner ran none of the tests that it was asked to run")
+                return answer
             except TransientError:
                 if attempt == ATTEMPTS - 1:
                     raise

@@ -6,7 +6,12 @@ judge would have built. Source: CMS, `cms/grading/languages/cpp*_gpp.py`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from ioi_eval.errors import InputError
+
+_STD = re.compile(r"(c|gnu)\+\+(98|03|11|14|17|20|23|26)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +47,13 @@ class Toolchain:
         """
         static = ("-static",) if self.static else ()
         return (self.command, "-O2", "-pipe", "-fno-lto", *static, "-s", *objects, "-pthread", "-o", output)
+
+
+def check_std(std: str | None) -> None:
+    """Refuse what is no C++ standard.
+
+    Raises:
+        InputError: it is none.
+    """
+    if std is not None and not _STD.fullmatch(std):
+        raise InputError(f"{std!r} is no C++ standard; give one as g++ calls it (gnu++17, c++20)")

@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("importers",),
     ("artifacts",),
     ("scores",),
-    ("jobs",),
+    ("jobs", "compat"),
     ("judging",),
     ("programs", "fingerprint"),
     ("scorer",),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ioi_eval import fingerprint as fingerprint_module
 from ioi_eval.config import Policy
-from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.fingerprint import RULES, Fingerprints
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
@@ -110,10 +113,35 @@ def test_submission_policy_and_target_count() -> None:
     assert fingerprint(submission=replace(SUBMISSION, id="y")) == reference
 
 
+def test_rules_are_counted() -> None:
+    """The code that decides outcomes is what it was when RULES was last raised: else raise it, and pin it anew here.
+
+    Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
+    """
+    assert (RULES, rules_digest()) == (1, "7f68b0fbba2b11d7")
+
+
+def is_words(part: ast.stmt) -> bool:
+    """Whether a statement is a string and nothing else."""
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
+
+
+def rules_digest() -> str:
+    """A hash of the code, without its words, of everything that decides outcomes on our side of the box."""
+    package = Path(fingerprint_module.__file__).parent
+    names = ("jobs/bundled.py", "jobs/compile.py", "jobs/plan.py", "jobs/protocol.py", "judging.py", "scores.py")
+    digest = hashlib.sha256()
+    for name in (*names, "toolchain.py", "scorer.py"):
+        tree = ast.parse((package / name).read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                node.body = [part for part in node.body if not is_words(part)]
+        digest.update(ast.unparse(tree).encode())
+    return digest.hexdigest()[:16]
+
+
 def test_a_blob_counts_as_its_bytes(tmp_path: Path) -> None:
     """Where test data lies does not matter, what it is does."""
-    import hashlib
-
     digest = hashlib.sha256(b"1 2\n").hexdigest()
     first = TestCase(name="a", input=Blob(path=tmp_path / "x", size=4, sha256=digest), answer=b"3\n")
     second = TestCase(name="a", input=Blob(path=tmp_path / "y", size=4, sha256=digest), answer=b"3\n")

@@ -19,7 +19,7 @@ from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import IsolationError, SandboxError, TransportError
+from ioi_eval.errors import IsolationError, SandboxError, SetupError, TransportError, UnavailableError
 from ioi_eval.model import (
     Execution,
     Isolation,
@@ -212,6 +212,29 @@ def test_checker_that_does_not_compile_is_the_problems_fault(cache: Path) -> Non
     assert result.compile.final
     assert "checker does not compile" in result.compile.message
     assert "nothing" in result.compile.message
+
+
+def test_compiler_that_does_not_work_in_a_box_is_no_compile_error(cache: Path, tmp_path: Path) -> None:
+    """A compiler outside of what a box can see: an error that says so, and not CE for the whole dump."""
+    wrapper = tmp_path / "g++-elsewhere"
+    wrapper.write_text('#!/bin/sh\nexec g++ "$@"\n')
+    wrapper.chmod(0o755)
+    tmp_path.chmod(0o755)
+
+    async def scenario() -> None:
+        submission = solution("buoys/model_solution/bisection.cpp")
+        problem = problems(cache)[submission.problem]
+        async with LocalSandbox(slots=1, compiler=str(wrapper)) as sandbox:
+            await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+
+    with pytest.raises(SetupError, match="does not work inside a box"):
+        asyncio.run(scenario())
+
+
+def test_no_endpoint_left_ends_the_run(cache: Path) -> None:
+    """It is not this submission's failure, and the next one would meet it too."""
+    with pytest.raises(UnavailableError):
+        score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: UnavailableError("no endpoint left"))
 
 
 def test_no_code_is_zero_and_runs_nothing(cache: Path) -> None:

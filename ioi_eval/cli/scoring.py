@@ -26,6 +26,7 @@ from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import Source, open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from ioi_eval.toolchain import check_std
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def score(call: Call) -> int:
     counts = survey(dump, call.selection)
     with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
         _tell(*journal.notes)
-        problems = _load(call, counts, problem_source, test_source)
+        problems = _load(counts, problem_source, test_source)
         outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
     print(terminal_report(outcome.summary))
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
@@ -108,19 +109,18 @@ def dry_run(call: Call) -> int:
     counts = survey(dump, call.selection)
     index, notes = peek(call.out) if call.resume else (Index(), ())
     _tell(*notes)
-    problems = _load(call, counts, problem_source, test_source)
+    problems = _load(counts, problem_source, test_source)
     planned = asyncio.run(_plan(call, dump, problems, index))
     print(planned.describe())
     return 1 if planned.refused.counts else 0
 
 
 def _open(call: Call) -> tuple[Source, Source, Source]:
+    check_std(call.std)
     return open_source(call.dump), open_source(call.problems, all_splits=True), open_source(call.tests)
 
 
-def _load(
-    call: Call, counts: Mapping[ProblemKey | None, int], problem_source: Source, test_source: Source
-) -> ProblemSet:
+def _load(counts: Mapping[ProblemKey | None, int], problem_source: Source, test_source: Source) -> ProblemSet:
     """The problems that the dump needs, and no others."""
     needed = [key for key in counts if key is not None]
     _tell(f"{sum(counts.values())} submissions to {len(needed)} problems; reading problems and tests")
@@ -130,7 +130,6 @@ def _load(
         BlobStore(Environment.read().cache),
         years={key.year for key in needed},
         ids={key.id for key in needed},
-        std=call.std,
     )
 
 

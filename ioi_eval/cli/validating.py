@@ -19,6 +19,7 @@ from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import open_source
+from ioi_eval.toolchain import check_std
 from ioi_eval.validate import Reading, Validation, read_solutions, result_rows, validate
 
 
@@ -46,6 +47,7 @@ def validate_solutions(call: Call) -> int:
     Returns:
         The exit code.
     """
+    check_std(call.std)
     given = call.solutions or call.against
     if given is None:
         raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
@@ -57,7 +59,6 @@ def validate_solutions(call: Call) -> int:
         BlobStore(Environment.read().cache),
         years=call.years or None,
         ids=call.ids or None,
-        std=call.std,
     )
     reading = read_solutions(
         solutions, problems, id_column=call.id_column, against=against, years=call.years, ids=call.ids

@@ -18,7 +18,7 @@ from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import SetupError, TransportError
 from ioi_eval.jobs.plan import Plan
-from ioi_eval.jobs.protocol import CompileAnswer, signal_name
+from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
 from ioi_eval.model import (
     CompileOutcome,
     Content,
@@ -130,6 +130,20 @@ def program_recipe(
     )
 
 
+def good_recipe(toolchain: Toolchain) -> Recipe:
+    """A program that compiles wherever anything does: to tell a broken compiler from broken programs."""
+    source = b"#include <vector>\nint main() { return static_cast<int>(std::vector<int>().size()); }\n"
+    compile_argv = toolchain.compile_argv("good.cpp", "good.o", std="gnu++17")
+    return Recipe(
+        what="good program",
+        steps=(
+            Step(argv=compile_argv, sees=(("good.cpp", source),)),
+            Step(argv=toolchain.link_argv(("good.o",), "good")),
+        ),
+        artifacts=("good",),
+    )
+
+
 def is_compiled(source: SourceFile) -> bool:
     """Whether a judge program is C++ source, rather than a script that runs as it is."""
     return source.name.endswith((".cpp", ".cc", ".cxx", ".c++"))
@@ -200,41 +214,47 @@ def compile_outcome(
 ) -> CompileOutcome:
     """What the answer to a submission's compile job means.
 
-    A compiler that says no is CE with its words; one stopped by our limits is CE naming the limit; one that a
-    signal killed otherwise says nothing about the program (JE).
+    A compiler that says no is CE with its words; one stopped by our limits is CE naming the limit. What says nothing
+    about the program is JE: a compiler that was killed by somebody else, that never came to its end although it used
+    little CPU time (a machine too loaded), or that was not started.
     """
     cpu_ms = sum(step.cpu_ms for step in answer.steps)
     wall_ms = sum(step.wall_ms for step in answer.steps)
-    if len(answer.artifacts) == len(recipe.artifacts):
-        return CompileOutcome(verdict=None, cpu_ms=cpu_ms, wall_ms=wall_ms)
-    last = answer.steps[-1] if answer.steps else None
-    if last is None:
-        return CompileOutcome(verdict=Verdict.JE, message="the compiler was not started", cpu_ms=cpu_ms)
+    verdict: Verdict | None = None
+    message = ""
+    if len(answer.artifacts) != len(recipe.artifacts):
+        verdict, message = _why_nothing_came(answer, limits, message_chars)
+    return CompileOutcome(verdict=verdict, message=message, cpu_ms=cpu_ms, wall_ms=wall_ms)
+
+
+def _why_nothing_came(answer: CompileAnswer, limits: CompileLimits, message_chars: int) -> tuple[Verdict, str]:
+    """CE or JE, and the words for it."""
+    if not answer.steps:
+        return Verdict.JE, "the compiler was not started"
+    last = answer.steps[-1]
     words = clean_words(last.output, message_chars)
+    if says_no(last):
+        return Verdict.CE, f"Compilation error exit code {last.code}\n{words}".rstrip()
+    if last.limit == "wall":
+        return (
+            Verdict.JE,
+            f"the compiler did not end within {limits.wall_s:g} s: this machine is too busy\n{words}".rstrip(),
+        )
     if last.limit is not None:
         bound = _LIMIT_WORDS.get(last.limit, last.limit).format(limits=limits, mib=limits.memory_bytes >> 20)
-        return CompileOutcome(
-            verdict=Verdict.CE,
-            message=f"Compilation stopped: {bound}\n{words}".rstrip(),
-            cpu_ms=cpu_ms,
-            wall_ms=wall_ms,
-        )
-    if last.signal or last.code == 0:
-        how = f"killed by {signal_name(last.signal)}" if last.signal else "produced no program"
-        return CompileOutcome(
-            verdict=Verdict.JE, message=f"the compiler was {how}\n{words}".rstrip(), cpu_ms=cpu_ms, wall_ms=wall_ms
-        )
-    return CompileOutcome(
-        verdict=Verdict.CE,
-        message=f"Compilation error exit code {last.code}\n{words}".rstrip(),
-        cpu_ms=cpu_ms,
-        wall_ms=wall_ms,
-    )
+        return Verdict.CE, f"Compilation stopped: {bound}\n{words}".rstrip()
+    signal = last.signal or last.killed
+    how = f"killed by {signal_name(signal)}" if signal else "produced no program"
+    return Verdict.JE, f"the compiler was {how}\n{words}".rstrip()
+
+
+def says_no(step: StepLine) -> bool:
+    """Whether a compiler ended by itself and refused: the only failure that speaks of its input for certain."""
+    return step.code != 0 and not (step.signal or step.killed or step.limit)
 
 
 _LIMIT_WORDS = {
     "cpu": "over {limits.cpu_s:g} s of CPU time",
-    "wall": "over {limits.wall_s:g} s of wall clock",
     "memory": "over {mib} MiB of memory",
     "output": "too many messages",
     "file": "the object is too large",
@@ -252,7 +272,8 @@ def is_doubtful(answer: CompileAnswer) -> bool:
     if not answer.steps:
         return False
     last = answer.steps[-1]
-    return last.limit is not None or "Killed signal terminated program" in last.output
+    interrupted = last.limit is not None or bool(last.killed or last.signal)
+    return interrupted or "Killed signal terminated program" in last.output
 
 
 def clean_words(output: str, limit: int) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from ioi_eval.errors import IsolationError, RejectedError, TransportError
+from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransientError, TransportError
 from ioi_eval.model import Isolation, Stage, TestOutcome, Verdict
 
 SCORED = frozenset({Verdict.AC, Verdict.PA, Verdict.WA})
@@ -29,12 +29,19 @@ NEAR_LIMIT = 0.10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLine:
-    """How one step of a compile plan ended."""
+    """How one step of a compile plan ended.
+
+    Args:
+        code, signal: of the command itself.
+        limit: which of our limits stopped it, else `None`.
+        killed: the signal with which the machine killed one of its processes (out of memory); 0 if none.
+    """
 
     step: int
     code: int
     signal: int
     limit: str | None
+    killed: int = 0
     cpu_ms: float
     wall_ms: float
     memory_bytes: int
@@ -120,8 +127,12 @@ def _lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
         words = _text(str(last.get("words", "")))
         if last["fault"] == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {words}")
+        if last["fault"] == "system":
+            raise TransientError(f"the box lacked something: {words}")
         raise RejectedError(f"the runner reports a {last['fault']} fault: {words}")
     whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
+    if not whole and stage.status == "TO":
+        raise SandboxError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
     if not whole:
         how = f"exit code {stage.code}, signal {stage.signal}"
         raise TransportError(f"the runner's answer was cut off ({how}); stderr: {stage.stderr[-400:]!r}")
@@ -134,6 +145,7 @@ def _step(line: dict[str, Any]) -> StepLine:
         code=line["code"],
         signal=line["signal"],
         limit=line["limit"],
+        killed=line.get("killed", 0),
         cpu_ms=line["cpu_us"] / 1000,
         wall_ms=line["wall_us"] / 1000,
         memory_bytes=line["memory_bytes"],

@@ -103,5 +103,13 @@ def kind_of(result: SubmissionResult) -> Kind | None:
     return Kind.FAILED if errors and all(outcome.final for outcome in errors) else None
 
 
+def blames_the_sandbox(result: SubmissionResult) -> bool:
+    """Whether a judge error says that the sandbox failed, rather than that one program could not be judged in it."""
+    if result.compile.verdict is Verdict.JE:
+        return True
+    errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
+    return any(outcome.judge_program is None for outcome in errors)
+
+
 def _undecided(result: SubmissionResult) -> Iterable[TestOutcome]:
     return (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)

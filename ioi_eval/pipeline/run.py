@@ -19,7 +19,7 @@ from typing import Protocol
 from ioi_eval.errors import SandboxError, UnavailableError
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.pipeline.intake import Accepted, Intake, Refused
-from ioi_eval.pipeline.ledger import Ledger, kind_of
+from ioi_eval.pipeline.ledger import Ledger, blames_the_sandbox, kind_of
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import Candidate, Costs, Window
@@ -99,6 +99,7 @@ class Run:
         self._changed = asyncio.Condition()
         self._following: dict[bytes, deque[Candidate]] = {}
         self._followers = 0
+        self._late: list[tuple[Candidate, int]] = []
         self._in_flight = 0
         self._fed = False
         self._failures_in_a_row = 0
@@ -167,10 +168,15 @@ class Run:
             )
             self._lead_or_follow(candidate)
             self._changed.notify_all()
+        await self._copy_late()
 
     def _lead_or_follow(self, candidate: Candidate) -> None:
         program = candidate.keys.program
         if self._may_copy(candidate.submission):
+            leader = self._ledger.journal.leader(candidate.keys)
+            if leader is not None:  # judged while this one waited for room
+                self._late.append((candidate, leader))
+                return
             if program in self._following:
                 self._following[program].append(candidate)
                 self._followers += 1
@@ -227,6 +233,11 @@ class Run:
         else:
             for follower in followers:
                 self._lead_or_follow(follower)
+            await self._copy_late()
+
+    async def _copy_late(self) -> None:
+        late, self._late = self._late, []
+        await self._copy(late)
 
     async def _copy(self, copies: Sequence[tuple[Candidate, int]]) -> None:
         if copies:
@@ -237,7 +248,10 @@ class Run:
 
     def _watch(self, result: SubmissionResult) -> None:
         """Give up on a sandbox that fails every time."""
-        self._failures_in_a_row = self._failures_in_a_row + 1 if kind_of(result) is None else 0
+        if kind_of(result) is not None:
+            self._failures_in_a_row = 0
+        elif blames_the_sandbox(result):
+            self._failures_in_a_row += 1
         if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
             self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"
 

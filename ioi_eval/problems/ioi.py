@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask
-from ioi_eval.problems.ioi_rules import Sheet, check_std, problem_from, read_sheet
+from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 
@@ -52,7 +52,6 @@ def load_problems(
     *,
     years: Collection[int] | None = None,
     ids: Collection[str] | None = None,
-    std: str | None = None,
 ) -> ProblemSet:
     """Read problems and their tests.
 
@@ -62,19 +61,17 @@ def load_problems(
         blobs: where the test data is put; nothing large stays in memory.
         years: only problems of these years.
         ids: only problems with these ids.
-        std: a C++ standard for all problems, instead of each one's own.
 
     Raises:
-        InputError: a source cannot be read, or `std` is none.
+        InputError: a source cannot be read.
         RowError: a row does not say which problem or test it is.
     """
-    check_std(std)
     groups = _grouped(problem_source, years, ids)
     drafts: dict[ProblemKey, Problem] = {}
     unusable: dict[ProblemKey, InputError] = {}
     for key, group in groups.items():
         try:
-            drafts[key] = _draft(key, group, std)
+            drafts[key] = _draft(key, group)
         except InputError as error:
             unusable[key] = _placed(key, error)
     found = collect_tests(test_source, {key: draft.subtasks for key, draft in drafts.items()}, blobs)
@@ -96,7 +93,7 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
     drafts = []
     for key, group in _grouped(problem_source, None, None).items():
         try:
-            drafts.append(_draft(key, group, None))
+            drafts.append(_draft(key, group))
         except InputError as error:
             raise _placed(key, error) from error
     return tuple(drafts)
@@ -139,10 +136,10 @@ def _add(group: _Group, row: Row) -> None:
     group.subtasks.append(Subtask(name=name, points=points, tests=tests))
 
 
-def _draft(key: ProblemKey, group: _Group, std: str | None) -> Problem:
+def _draft(key: ProblemKey, group: _Group) -> Problem:
     if group.error is not None or group.sheet is None:
         raise group.error or InputError("has no rows")
-    return problem_from(key, group.sheet, tuple(group.subtasks), std)
+    return problem_from(key, group.sheet, tuple(group.subtasks))
 
 
 def _with_tests(draft: Problem, data: TestData) -> Problem:

@@ -6,7 +6,6 @@ difference is noted. A difference in what would run (the task type) is refused.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -14,8 +13,8 @@ from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, Sour
 from ioi_eval.problems.grader_config import GraderConfig, check_score_type, parse_grader_config, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
 from ioi_eval.problems.row import Row
+from ioi_eval.toolchain import check_std
 
-_STD = re.compile(r"(c|gnu)\+\+(98|03|11|14|17|20|23|26)")
 _LEAST_MEMORY = 1024 * 1024  # under this no C++ program starts: the number was meant in another unit
 
 
@@ -72,22 +71,12 @@ def read_sheet(row: Row) -> Sheet:
     )
 
 
-def check_std(std: str | None) -> None:
-    """Refuse what is no C++ standard.
-
-    Raises:
-        InputError: it is none.
-    """
-    if std is not None and not _STD.fullmatch(std):
-        raise InputError(f"{std!r} is no C++ standard; give one as g++ calls it (gnu++17, c++20)")
-
-
 def default_std(year: int) -> str:
     """The standard of a year's contest. Source: IOI 2024's rules were the first to accept C++20."""
     return "gnu++17" if year <= 2023 else "gnu++20"
 
 
-def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...], std: str | None) -> Problem:
+def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -> Problem:
     """The problem, still without its tests.
 
     Raises:
@@ -125,7 +114,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...], s
         checker_after_manager=has_checker and not is_batch,
         processes=1 if is_batch else config.processes or 1,
         process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
-        cxx_std=std or sheet.cxx_std or default_std(key.year),
+        cxx_std=sheet.cxx_std or default_std(key.year),
         notes=_conflicts(key, sheet, config),
     )
 

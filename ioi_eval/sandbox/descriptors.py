@@ -10,7 +10,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 
-from ioi_eval.errors import SandboxError
+from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.model import Blob, JobFile
 
 
@@ -19,12 +19,15 @@ def descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
     """The job's files as open, read-only descriptors, by name.
 
     Raises:
-        SandboxError: a file that is referred to cannot be read any more.
+        SandboxError: a file that is referred to cannot be read any more, or there are no descriptors left.
     """
     opened: dict[str, int] = {}
     try:
-        for file in files:
-            opened[file.name] = _open(file)
+        try:
+            for file in files:
+                opened[file.name] = _open(file)
+        except OSError as error:
+            raise TransientError(f"no memory or descriptors left for a job's files: {error.strerror}") from error
         yield opened
     finally:
         for descriptor in opened.values():
@@ -54,5 +57,5 @@ def _open(file: JobFile) -> int:
         return sealed(file.content, executable=file.executable)
     try:
         return os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
+    except FileNotFoundError as error:
         raise SandboxError(f"{file.content.path} cannot be read any more: {error.strerror}") from error

@@ -32,7 +32,7 @@ from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import descriptors
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.process import ProcessEnd, run_process
-from ioi_eval.sandbox.scripts import ScriptBoxes, commands
+from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.slots import Slots
 
 _FIRST_UID = 0x70000000
@@ -103,18 +103,38 @@ class LocalSandbox:
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job in a fresh box; see `Sandbox.execute`."""
-        if job.kind is JobKind.SCRIPTS and not job.trusted and target.isolation is not Isolation.FULL:
+        if job.kind is JobKind.SCRIPTS and not job.trusted:
+            return await self.run_commands(commands(job), job.files, alone=job.alone)
+        async with self._slots.take(alone=job.alone) as slot:
+            if job.kind is JobKind.SCRIPTS:
+                return await self._run_trusted_script(job, slot)
+            with descriptors(job.files) as files:
+                return await self._run_runner(job, files, slot, target.isolation)
+
+    async def run_commands(
+        self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
+    ) -> Execution:
+        """Run commands of others in a fresh box; see `ScriptBoxes.run`.
+
+        Args:
+            stages: `run`, or `compile` and `run`.
+            files: what is in the box.
+            alone: nothing else runs in this sandbox meanwhile.
+
+        Raises:
+            RejectedError: there is less isolation than scripts need.
+            SandboxError: the box could not be made, or gave no answer.
+        """
+        (target,) = self.targets()
+        if target.isolation is not Isolation.FULL or self._script_boxes is None:
             raise RejectedError(
                 f"scripts of others need isolation 'full', and this sandbox has {target.isolation.value!r} "
                 f"({self.why_not_full}); use the bundled profile, whose runner confines programs itself"
             )
-        async with self._slots.take(alone=job.alone) as slot:
-            if job.trusted and job.kind is JobKind.SCRIPTS:
-                return await self._run_trusted_script(job, slot)
-            with descriptors(job.files) as files:
-                if job.kind is JobKind.RUNNER:
-                    return await self._run_runner(job, files, slot, target.isolation)
-                return await self._run_scripts(job, files, slot)
+        executable = {file.name for file in files if file.executable}
+        async with self._slots.take(alone=alone) as slot:
+            with descriptors(files) as opened:
+                return await self._script_boxes.run(stages, opened, executable=executable, uid=_slot_uid(slot))
 
     # ------------------------------------------------------------------ the kinds of jobs
 
@@ -138,11 +158,6 @@ class LocalSandbox:
                 output_bytes=job.run_limits.output_bytes,
             )
         return Execution(run=_stage(end))
-
-    async def _run_scripts(self, job: Job, files: Mapping[str, int], slot: int) -> Execution:
-        assert self._script_boxes is not None
-        executable = {file.name for file in job.files if file.executable}
-        return await self._script_boxes.run(commands(job), files, executable=executable, uid=_slot_uid(slot))
 
     async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
         with _work_directory(_slot_uid(slot)) as directory:
@@ -171,7 +186,10 @@ class LocalSandbox:
         if shutil.which("bwrap") is None:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
         command = (*as_user(_slot_uid(0)), *in_namespaces(), "--", "/usr/bin/true")
-        probe = subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=30, check=False)
+        try:
+            probe = subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SetupError(f"bwrap cannot be tried: {error}; try again when this machine is less busy") from error
         if probe.returncode == 0:
             return Isolation.FULL, ""
         words = probe.stderr.strip() or f"exit code {probe.returncode}"

@@ -144,19 +144,18 @@ def test_without_a_checker_outputs_are_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("year", "changes", "option", "std"),
+    ("year", "changes", "std"),
     [
-        (2023, {}, None, "gnu++17"),
-        (2024, {}, None, "gnu++20"),
-        (2024, {"cxx_std": "c++17"}, None, "c++17"),
-        (2024, {"cxx_std": "c++17"}, "gnu++23", "gnu++23"),
+        (2023, {}, "gnu++17"),
+        (2024, {}, "gnu++20"),
+        (2024, {"cxx_std": "c++17"}, "c++17"),
     ],
 )
-def test_standard(tmp_path: Path, year: int, changes: dict[str, Any], option: str | None, std: str) -> None:
-    """The year's own, the row's, the call's: the later goes first."""
+def test_standard(tmp_path: Path, year: int, changes: dict[str, Any], std: str) -> None:
+    """The year's own, unless the row has one."""
     problems = [problem_row(year=year, **changes)]
     tests = [test_row(name, year=year) for name in ("1-01", "1-02")]
-    (problem,) = load(tmp_path, problems, tests, std=option).problems.values()
+    (problem,) = load(tmp_path, problems, tests).problems.values()
     assert problem.cxx_std == std
 
 
@@ -340,9 +339,3 @@ def test_rows_that_belong_nowhere_end_the_run(tmp_path: Path, problems: Rows, te
     """A row that does not say which problem it is for cannot be laid aside with that problem."""
     with pytest.raises(InputError, match=words):
         load(tmp_path, problems, tests)
-
-
-def test_a_standard_that_is_none_is_refused_at_once(tmp_path: Path) -> None:
-    """`--std 17` is a slip, not a compiler's business."""
-    with pytest.raises(InputError, match="'17' is no C\\+\\+ standard"):
-        load(tmp_path, [problem_row()], [test_row("1-01")], std="17")

@@ -1,0 +1,128 @@
+"""What the end of a compilation means: only a compiler that ends by itself and refuses speaks of its input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ioi_eval.config import CompileLimits
+from ioi_eval.jobs.compile import (
+    Recipe,
+    Step,
+    compile_outcome,
+    good_recipe,
+    grader_recipe,
+    is_doubtful,
+    submission_recipe,
+)
+from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.model import Isolation, Problem, ProblemKey, SourceFile, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.toolchain import Toolchain
+
+GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+RECIPE = Recipe(what="submission", steps=(Step(argv=("g++",)),), artifacts=("a.out",))
+SECRET = SourceFile(path="graders/grader.cpp", content=b"// secret\n")
+PROBLEM = Problem(
+    key=ProblemKey(year=2026, id="Nile"),
+    name="Nile",
+    task_type=TaskType.BATCH,
+    time_limit_s=1.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"", answer=b"")},
+    linked=(SECRET,),
+    headers=(SourceFile(path="graders/nile.h", content=b"int f();\n"),),
+    cxx_std="gnu++20",
+)
+
+
+def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> CompileAnswer:
+    """The answer of a compilation that ended with this step."""
+    step = StepLine(
+        step=0, code=1, signal=0, limit=None, cpu_ms=500, wall_ms=600, memory_bytes=1, output="a.cpp:1: no\n"
+    )
+    return CompileAnswer(steps=(replace(step, **changes),), artifacts=artifacts or {}, isolation=Isolation.FULL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "words", "doubtful"),
+    [
+        ({}, Verdict.CE, "Compilation error exit code 1\na.cpp:1: no", False),
+        ({"limit": "cpu", "signal": 9}, Verdict.CE, "over 10 s of CPU time", True),
+        ({"limit": "memory", "signal": 9}, Verdict.CE, "over 512 MiB of memory", True),
+        ({"limit": "wall", "signal": 9}, Verdict.JE, "too busy", True),
+        ({"signal": 9, "code": 0}, Verdict.JE, "killed by SIGKILL", True),
+        ({"killed": 9}, Verdict.JE, "killed by SIGKILL", True),
+        ({"code": 0}, Verdict.JE, "produced no program", False),
+        # words on the program's own channel buy a repetition, and no verdict
+        ({"output": "g++: fatal error: Killed signal terminated program cc1plus"}, Verdict.CE, "exit code 1", True),
+    ],
+)
+def test_who_is_to_blame(changes: dict[str, Any], verdict: Verdict, words: str, doubtful: bool) -> None:
+    """CE where the compiler or a limit of the program's own says so, JE where our machine does."""
+    outcome = compile_outcome(RECIPE, answer(**changes), CompileLimits(), message_chars=1000)
+    assert outcome.verdict is verdict
+    assert words in outcome.message
+    assert outcome.cpu_ms == 500
+    assert is_doubtful(answer(**changes)) is doubtful
+
+
+def test_an_artifact_is_no_failure() -> None:
+    """Warnings or not: what was built was built."""
+    outcome = compile_outcome(RECIPE, answer(code=0, artifacts={"a.out": b"x"}), CompileLimits(), message_chars=9)
+    assert outcome.verdict is None
+
+
+def test_compiler_that_was_not_started_is_our_failure() -> None:
+    """No step, no verdict on the program."""
+    nothing = CompileAnswer(steps=(), artifacts={}, isolation=Isolation.FULL)
+    assert compile_outcome(RECIPE, nothing, CompileLimits(), message_chars=9).verdict is Verdict.JE
+
+
+def test_long_messages_are_cut_at_a_line() -> None:
+    """A flood of diagnostics does not fill the results, and says that it was cut."""
+    outcome = compile_outcome(RECIPE, answer(output="error: x\n" * 1000), CompileLimits(), message_chars=50)
+    assert len(outcome.message) < 200
+    assert "more characters" in outcome.message
+
+
+def test_submission_never_meets_the_graders_source_and_its_object_only_at_the_link() -> None:
+    """What the first step can see is the program and the headers."""
+    recipe = submission_recipe(PROBLEM, "int f() {}", (("linked0.o", b"object"),), GCC, std=None)
+    first, second = recipe.steps
+    assert [path for path, _ in first.sees] == ["nile.h", "nile.cpp"]
+    assert [path for path, _ in second.sees] == ["linked0.o"]
+    assert "-std=gnu++20" in first.argv
+    assert all(
+        b"secret" not in content for step in recipe.steps for _, content in step.sees if isinstance(content, bytes)
+    )
+
+
+def test_option_wins_over_the_problems_standard() -> None:
+    """For what is linked together alike: `--std`."""
+    recipe = submission_recipe(PROBLEM, "", (), GCC, std="gnu++23")
+    grader = grader_recipe(PROBLEM, GCC, std="gnu++23")
+    assert grader is not None
+    assert all("-std=gnu++23" in one.steps[0].argv for one in (recipe, grader))
+
+
+def test_keys_tell_apart_what_would_be_built_differently() -> None:
+    """Source, command, toolchain: each is in the name of the artifact."""
+    base = good_recipe(GCC)
+    (first, second) = base.steps
+    others = [
+        base.key(replace(GCC, version="g++ 13")),
+        base.key(replace(GCC, static=False)),
+        replace(base, steps=(replace(first, argv=(*first.argv, "-g")), second)).key(GCC),
+        replace(base, steps=(replace(first, sees=(("good.cpp", b""),)), second)).key(GCC),
+        replace(base, artifacts=("other",)).key(GCC),
+    ]
+    assert len({base.key(GCC), *others}) == len(others) + 1
+
+
+def test_lone_surrogates_in_code_do_not_stop_a_compilation() -> None:
+    """JSON can carry them, a file cannot."""
+    recipe = submission_recipe(PROBLEM, "// \ud800", (), GCC, std=None)
+    assert dict(recipe.steps[0].sees)["nile.cpp"] == b"// ?"
