@@ -2001,7 +2001,8 @@ class Judge {
       fault = "exit";
       words = format("exit code %d", process.code());
     }
-    if (!fault.empty()) words += ": " + head(errors.get(), 500);
+    std::string said = head(errors.get(), 500);
+    if (!fault.empty() && !said.empty()) words += ": " + said;
   }
 
   void clear() {

@@ -1,0 +1,151 @@
+"""The golden files: plans that Python writes and the runner reads, lines that the runner writes and Python reads.
+
+Each plan in `tests/golden/` has its answer beside it. Times and sizes in an answer are written as 0. Whoever changes
+the protocol changes these files by hand, and with them the version.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import NONCE, Box
+
+from ioi_eval.jobs.plan import Plan, words
+from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.model import Isolation, Stage, Verdict
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+MIB = 1 << 20
+
+
+def written(name: str) -> Plan:
+    """The plan of that name, as Python writes it."""
+    mode = "compile" if name == "compile" else "run"
+    plan = Plan(mode=mode, nonce=NONCE, least=Isolation.REDUCED)
+    if name == "compile":
+        plan.line(
+            "limits", cpu_ms=10_000, wall_ms=60_000, memory_bytes=512 * MIB, processes=1000, output_bytes=65536,
+            file_bytes=64 * MIB,
+        )  # fmt: skip
+        plan.line("see", file="f0", **{"as": "a file.txt"})
+        plan.line("step", argv=("cat", "a file.txt"))
+        plan.line("see", file="f1", **{"as": "deep/é.txt"})
+        plan.line("step", argv=("sh", "-c", "cat deep/* > out; echo '100%, \"done\"' >&2", ""))
+        plan.line("artifact", path="out")
+        plan.line("artifact", path="deep/é.txt", **{"as": "second"})
+        plan.line("artifact", path="missing")
+        return plan
+    plan.line("program", file="program", static=1)
+    plan.line(
+        "limits", cpu_ms=1000, memory_bytes=256 * MIB, output_bytes=16 * MIB, stderr_bytes=65536,
+        processes=2 if name == "communication" else 1, threads=64,
+    )  # fmt: skip
+    judge = {"cpu_ms": 10_000, "wall_ms": 60_000, "memory_bytes": 4096 * MIB}
+    if name == "batch":
+        plan.line("task", kind="batch")
+        plan.line("checker", protocol="cms", file="checker", **judge)
+        plan.line("order", run="needed")
+        for number, place in enumerate(("0:0", "0:1", "0:2,1:0", "0:3", "1:1", None, None)):
+            plan.line("test", id=number, input=f"t{number}.in", answer="ans", at=place)
+    else:
+        plan.line("task", kind="communication", io="fifo_io")
+        plan.line("manager", file="manager", **judge, args=words(["log file", "", "a,b"]))
+        plan.line("order", run="all")
+        for number in range(4):
+            plan.line("test", id=number, input=f"t{number}.in")
+    return plan
+
+
+FILES = {
+    "compile": {"f0": b"first\xff\n", "f1": b"abc"},
+    "batch": {
+        "ans": b"answer\n",
+        "t0.in": b"print 1\ncms 1.0000\nfine",
+        "t1.in": b"print 1\ncms 0.5\nhalf caf\xc3\xa9",
+        "t2.in": b"exit 3",
+        "t3.in": b"not run: it stands behind a zero",
+        "t4.in": b"not run either",
+        "t5.in": b"print 1\ncrash 1",
+        "t6.in": b"system 1",
+    },
+    "communication": {
+        "t0.in": b"play play",
+        "t1.in": b"play second-fail",
+        "t2.in": b"garbage play",
+        "t3.in": b"arguments play",
+    },
+}
+NAMES = list(FILES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_python_writes_the_golden_plan(name: str) -> None:
+    """Byte for byte."""
+    assert written(name).encode() == (GOLDEN / f"{name}.plan").read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runner_answers_with_the_golden_lines(
+    name: str, plain_box: Box, program: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The runner reads the golden plan; its answer is the golden one but for times and sizes."""
+    files: dict[str, bytes | Path] = {**FILES[name]}
+    if name == "batch":
+        files |= {"program": program("contestant"), "checker": program("checker")}
+    elif name == "communication":
+        files |= {"program": program("stub", "-DFIFOS"), "manager": program("manager")}
+    answer = plain_box.run((GOLDEN / f"{name}.plan").read_bytes(), files)
+    text = "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in [*answer.lines, answer.last])
+    text = re.sub(r'"(cpu_us|wall_us|idle_us|memory_bytes)":\d+', r'"\1":0', text)
+    assert text.replace(f'"isolation":"{plain_box.level}"', '"isolation":"full"') == golden_lines(name)
+
+
+def golden_lines(name: str) -> str:
+    """An answer as it stands in its file."""
+    return (GOLDEN / f"{name}.lines").read_text(encoding="ascii")
+
+
+def stage(text: str) -> Stage:
+    """An answer as a sandbox returns it."""
+    return Stage(stdout=text, stderr="", code=0)
+
+
+def test_python_reads_golden_compile_lines() -> None:
+    """Steps and artifacts, with bytes as they were."""
+    answer = compile_answer(stage(golden_lines("compile")), NONCE)
+    assert [(step.code, step.limit) for step in answer.steps] == [(0, None), (0, None)]
+    assert answer.steps[0].output == "first\ufffd\n"
+    assert answer.steps[1].output == '100%, "done"\n'
+    assert dict(answer.artifacts) == {"out": b"abc", "second": b"abc"}
+    assert answer.isolation is Isolation.FULL
+
+
+def test_python_reads_golden_batch_lines() -> None:
+    """Verdicts, scores and words; the tests that could not matter are not there."""
+    names = {number: f"test-{number}" for number in range(7)}
+    outcomes = run_answer(stage(golden_lines("batch")), NONCE, names=names, time_limit_s=1.0).outcomes
+    assert {number: outcome.verdict for number, outcome in outcomes.items()} == {
+        0: Verdict.AC,
+        1: Verdict.PA,
+        2: Verdict.RE,
+        5: Verdict.JE,
+        6: Verdict.JE,
+    }
+    assert (outcomes[1].score, outcomes[1].message) == (0.5, "half café")
+    assert (outcomes[2].score, outcomes[2].exit_code) == (0.0, 3)
+    assert outcomes[5].score is None
+    assert outcomes[5].judge_program == "checker"
+    assert dict(outcomes[6].attempted) == {"clone": 1}
+
+
+def test_python_reads_golden_communication_lines() -> None:
+    """The manager's words, its fault, and a process's failure."""
+    names = {number: f"test-{number}" for number in range(4)}
+    outcomes = run_answer(stage(golden_lines("communication")), NONCE, names=names, time_limit_s=1.0).outcomes
+    assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
+    assert outcomes[0].message == "all numbers came back"
+    assert outcomes[2].judge_program == "manager"
