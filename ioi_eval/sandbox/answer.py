@@ -205,19 +205,26 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
     """One stage, every field checked: a server that lies about the shape is not believed about the score."""
     if not isinstance(value, dict):
         raise TransportError(f"the answer's {name!r} is no stage: {str(value)[:_SHOWN]}")
-    stdout, stderr = _text(value, "stdout"), _text(value, "stderr")
-    code = value.get("code", ...)
+    get = value.get
+    stdout, stderr, code, signal = get("stdout"), get("stderr"), get("code", ...), get("signal")
+    status, message = get("status"), get("message")
+    cpu_ms, wall_ms, memory = get("cpu_time"), get("wall_time"), get("memory")
+    if not isinstance(stdout, str) or not isinstance(stderr, str):
+        raise TransportError(f"the answer's {name!r} has no text: {str(value)[:_SHOWN]}")
     if code is not None and type(code) is not int:
         raise TransportError(f"the answer's {name!r} has no exit code: {code!r}")
-    status, message = _optional_text(name, value, "status"), _optional_text(name, value, "message")
-    signal = _optional_text(name, value, "signal")
+    for text in (signal, status, message):
+        if text is not None and not isinstance(text, str):
+            raise TransportError(f"the answer's {name!r} has {text!r} for a text")
+    for number in (cpu_ms, wall_ms, memory):
+        if number is not None and type(number) is not int and type(number) is not float:
+            raise TransportError(f"the answer's {name!r} has {number!r} for a number")
     if status == "XX":
         words = f"the server's sandbox failed: {message or 'no reason given'}"
         raise OverloadError(words) if any(sign in words for sign in _OVERLOAD) else TransientError(words)
-    if output_bytes is not None and max(len(stdout), len(stderr)) > output_bytes:
+    if output_bytes is not None and (len(stdout) > output_bytes or len(stderr) > output_bytes):
         stdout, stderr, code, signal = stdout[:output_bytes], stderr[:output_bytes], None, "SIGKILL"
         status, message = "OL", f"more than {output_bytes} bytes of output"
-    memory = _optional_number(name, value, "memory")
     return Stage(
         stdout=stdout,
         stderr=stderr,
@@ -225,21 +232,7 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
         signal=signal,
         status=status,
         message=message,
-        cpu_ms=_optional_number(name, value, "cpu_time"),
-        wall_ms=_optional_number(name, value, "wall_time"),
+        cpu_ms=cpu_ms,
+        wall_ms=wall_ms,
         memory_bytes=None if memory is None else int(memory),
     )
-
-
-def _optional_text(name: str, value: dict[str, Any], key: str) -> str | None:
-    text = value.get(key)
-    if text is not None and not isinstance(text, str):
-        raise TransportError(f"the answer's {name!r} has a {key!r} that is no text: {text!r}")
-    return text
-
-
-def _optional_number(name: str, value: dict[str, Any], key: str) -> float | None:
-    number = value.get(key)
-    if number is not None and (isinstance(number, bool) or not isinstance(number, (int, float))):
-        raise TransportError(f"the answer's {name!r} has a {key!r} that is no number: {number!r}")
-    return None if number is None else float(number)

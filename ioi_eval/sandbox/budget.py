@@ -38,13 +38,13 @@ class RetryBudget:
 
     def count(self, now: float, *, retry: bool) -> None:
         """Note that a request is sent."""
-        self._add(self._current(now), 1, retry=retry)
+        self._add(self._current(now), 1, retry)
 
     def take_back(self, when: float, *, retry: bool) -> None:
         """Note that the request of `when` never left: nobody had work from it."""
         for counts in self._seconds:
             if counts[0] == int(when):
-                self._add(counts, -1, retry=retry)
+                self._add(counts, -1, retry)
 
     def allows_retry(self, now: float) -> bool:
         """Whether one more repetition may be sent now."""
@@ -53,11 +53,12 @@ class RetryBudget:
         requests = self._requests - (oldest[1] if oldest[0] == int(now) - self._window_s else 0)
         return self._retries + 1 <= max(self._floor, self._share * requests)
 
-    def _add(self, counts: list[int], number: int, *, retry: bool) -> None:
-        counts[2 if retry else 1] += number
+    def _add(self, counts: list[int], number: int, retry: bool) -> None:
         if retry:
+            counts[2] += number
             self._retries += number
         else:
+            counts[1] += number
             self._requests += number
 
     def _current(self, now: float) -> list[int]:

@@ -29,7 +29,6 @@ from ioi_eval.errors import (
     SandboxError,
     SetupError,
     TransientError,
-    TransportError,
     UnavailableError,
     UnservedError,
 )
@@ -47,7 +46,7 @@ from ioi_eval.sandbox.wire import Body, Service
 if TYPE_CHECKING:
     from yarl import URL
 
-    from ioi_eval.sandbox.http_client import HttpClient, Reply
+    from ioi_eval.sandbox.http_client import HttpClient, Reply, Sending
 
 Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that tells them, asked again and again (Slurm)."""
@@ -106,7 +105,7 @@ class PistonCluster:
         self._spool = Spool(spool_directory)
         self._unusable: dict[str, str] = {}
         self._waiting: dict[Claim, asyncio.Future[Expire | None]] = {}
-        self._running: dict[Claim, asyncio.Timeout] = {}
+        self._running: dict[Claim, Sending] = {}
         self._alarm: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -163,7 +162,7 @@ class PistonCluster:
             end = End.UNTRIED
             try:
                 await self._turn_comes(claim, actions, failures)
-                end, result = await self._attempt(claim, job, body, service)
+                end, result = await self._attempt(claim, job, body)
             finally:
                 self._obey(self._pool.leave(claim, end, self._loop.time()))
             if isinstance(result, Execution):
@@ -206,29 +205,25 @@ class PistonCluster:
             " and resume"
         ) from (failures[-1] if failures else None)
 
-    async def _attempt(
-        self, claim: Claim, job: Job, body: Body, service: Service
-    ) -> tuple[End, Execution | SandboxError]:
+    async def _attempt(self, claim: Claim, job: Job, body: Body) -> tuple[End, Execution | SandboxError]:
         """Send the job where it was granted: how that ended for the endpoint, and for the job."""
-        from ioi_eval.sandbox.http_client import Lost, TooLong
+        from ioi_eval.sandbox.http_client import Lost, Sending, TooLong
 
         assert claim.endpoint is not None, "the claim is not granted"
         name = claim.endpoint.name
         url = self._fleet.execute_urls[name]
         most = job.run_limits.output_bytes
-        within_s = self._server_queue_s + wire.waiting_s(job, service) + _SLACK_S + body.size / _BYTES_PER_S
+        within_s = self._server_queue_s + body.waiting_s + _SLACK_S + body.size / _BYTES_PER_S
+        sending = self._running[claim] = Sending(body, within_s, self._client)
         try:
-            async with asyncio.timeout(within_s) as self._running[claim]:
-                reply = await self._client.post(url, body, most_bytes=4 * most + (1 << 20))
+            reply = await self._client.post(url, sending, most_bytes=4 * most + (1 << 20))
         except Lost as lost:
             return lost.end, lost
         except TooLong:
             stage = Stage(stdout="", stderr="", code=None, signal="SIGKILL", status="OL", message="output too long")
             return End.ANSWERED, Execution(run=stage)
-        except TimeoutError:
-            return End.SILENT, TransportError(f"{name}: no answer within {within_s:.0f} s, or to checks")
         finally:
-            self._running.pop(claim, None)
+            del self._running[claim]
         return await self._read(name, reply, job)
 
     async def _read(self, name: str, reply: Reply, job: Job) -> tuple[End, Execution | SandboxError]:
@@ -258,8 +253,8 @@ class PistonCluster:
                 case Check(endpoint):
                     self._start(self._check(endpoint.name))
                 case Abort(claim):
-                    if (deadline := self._running.get(claim)) is not None and not deadline.expired():
-                        deadline.reschedule(self._loop.time())
+                    if (sending := self._running.get(claim)) is not None:
+                        sending.give_up()
         due = self._pool.next_due()
         if due is not None and (self._alarm is None or due < self._alarm.when()):
             if self._alarm is not None:

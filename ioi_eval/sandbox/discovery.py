@@ -179,7 +179,7 @@ class Scout:
         text = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
         for size in probing.BODY_LADDER:
             packed = await asyncio.to_thread(probing.padded, text, size)
-            reply = await self._post(url, Body(segments=(packed,), size=len(packed)), gzipped=True)
+            reply = await self._post(url, Body(segments=(packed,), size=len(packed), waiting_s=0.0), gzipped=True)
             if reply.status == 200:
                 return size
             if not answer.is_too_large(reply.status, reply.body):
@@ -187,13 +187,10 @@ class Scout:
         return probing.STOCK_BODY_BYTES
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
-        from ioi_eval.sandbox.http_client import Lost
+        from ioi_eval.sandbox.http_client import Sending
 
-        try:
-            async with asyncio.timeout(_LOOK_S):
-                return await self._client.post(url / "execute", body, most_bytes=_BYTES, gzipped=gzipped)
-        except TimeoutError:
-            raise Lost(f"{url}: the probe was not answered within {_LOOK_S:g} s", End.SILENT) from None
+        sending = Sending(body, _LOOK_S, self._client)
+        return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
 
 
 def _look_body(service: Service, nonce: str, padding: int) -> Body:

@@ -34,6 +34,7 @@ CONNECT_S = 3.0
 """Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be out within 5 s."""
 
 _STALE_S = 1.0
+_SWEEP_S = 1.0
 _GZIPPED = {"Content-Encoding": "gzip"}
 
 
@@ -64,13 +65,23 @@ class TooLong(Exception):
     """The answer is longer than the job allows."""
 
 
-class _Sending(Payload):
-    """A body on its way: written in segments, of which those on disk are read piece by piece."""
+class Sending(Payload):
+    """A job on its way: its body, written in segments of which those on disk are read piece by piece; its deadline.
 
-    def __init__(self, body: Body, seen: weakref.WeakSet[asyncio.Transport]) -> None:
+    Args:
+        body: what is sent.
+        within_s: how long the answer may take.
+        client: whose connections are used.
+    """
+
+    def __init__(self, body: Body, within_s: float, client: HttpClient) -> None:
         super().__init__(body, content_type="application/json")
-        self._seen = seen
+        self.within_s = within_s
+        self.deadline = client.time() + within_s
+        self.is_given_up = False
         self.on_used_connection = False
+        self._used = client.used_connections
+        self._transport: asyncio.WriteTransport | None = None
 
     @property
     def size(self) -> int:
@@ -81,12 +92,20 @@ class _Sending(Payload):
         """Not offered: the body is never in memory as one."""
         raise NotImplementedError
 
+    def give_up(self) -> None:
+        """End it: no answer is expected any more."""
+        self.is_given_up = True
+        if self._transport is not None:
+            self._transport.abort()
+
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
-        transport: asyncio.Transport | None = getattr(writer, "transport", None)
+        transport = self._transport = writer.transport
         if transport is not None:
-            self.on_used_connection = transport in self._seen
-            self._seen.add(transport)
+            self.on_used_connection = transport in self._used
+            self._used.add(transport)
+            if self.is_given_up:
+                transport.abort()
         for segment in self._value.segments:
             if isinstance(segment, Stored):
                 for start in segment.pieces():
@@ -104,10 +123,14 @@ class HttpClient:
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._headers = dict(headers or {})
-        self._seen: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
         self._session: aiohttp.ClientSession | None = None
+        self._under_way: set[Sending] = set()
+        self._sweep: asyncio.TimerHandle | None = None
+        self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self.time = self._loop.time
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
@@ -121,6 +144,8 @@ class HttpClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._sweep is not None:
+            self._sweep.cancel()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -137,25 +162,42 @@ class HttpClient:
         except TimeoutError:
             raise Lost(f"{url}: no answer within {within_s:g} s", End.SILENT) from None
 
-    async def post(self, url: URL, body: Body, *, most_bytes: int, gzipped: bool = False) -> Reply:
-        """Send a job and wait for its answer; the caller sets the deadline.
+    async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
+        """Send a job and wait for its answer.
 
         Raises:
-            Lost: no whole answer came.
+            Lost: no whole answer came, or not within the deadline.
             TooLong: it is longer than `most_bytes`.
             SetupError: this machine has no descriptor left for the connection.
         """
-        clock = asyncio.get_running_loop().time
-        sending, started = _Sending(body, self._seen), clock()
+        self._under_way.add(sending)
+        if self._sweep is None:
+            self._sweep = self._loop.call_later(_SWEEP_S, self._give_up_the_late)
+        started = self.time()
         try:
+            try:
+                return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+            except Lost as lost:
+                is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
+                if sending.is_given_up or not is_stale:
+                    raise
             return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
         except Lost as lost:
-            if not (lost.before_answer and sending.on_used_connection and clock() - started < _STALE_S):
-                raise
-        return await self._exchange("POST", url, _Sending(body, self._seen), most_bytes=most_bytes, gzipped=gzipped)
+            if sending.is_given_up:
+                raise Lost(f"{url}: no answer within {sending.within_s:.0f} s, or to checks", End.SILENT) from lost
+            raise
+        finally:
+            self._under_way.discard(sending)
+
+    def _give_up_the_late(self) -> None:
+        """Deadlines are long and rarely met: one sweep a second is cheaper than a timer a request."""
+        self._sweep = self._loop.call_later(_SWEEP_S, self._give_up_the_late) if self._under_way else None
+        now = self.time()
+        for sending in [sending for sending in self._under_way if sending.deadline < now]:
+            sending.give_up()
 
     async def _exchange(
-        self, method: str, url: URL, sending: _Sending | None, *, most_bytes: int, gzipped: bool = False
+        self, method: str, url: URL, sending: Sending | None, *, most_bytes: int, gzipped: bool = False
     ) -> Reply:
         assert self._session is not None, "the client is not entered"
         response: aiohttp.ClientResponse | None = None

@@ -116,10 +116,10 @@ class Group:
 
     def put(self, seat: Seat) -> None:
         """Lay a free seat into its bucket, last in line."""
-        while len(self._buckets) <= len(seat.busy):
+        number = seat.bucket = len(seat.busy)
+        while len(self._buckets) <= number:
             self._buckets.append(OrderedDict())
-        seat.bucket = len(seat.busy)
-        self._buckets[seat.bucket][seat] = None
+        self._buckets[number][seat] = None
 
     def take_out(self, seat: Seat) -> None:
         """Take a seat out of its bucket, if it lies in one."""
@@ -177,13 +177,18 @@ class Seat:
     @property
     def may_serve(self) -> bool:
         """Whether it is in service and stays."""
-        return self.circuit.is_in_service and not self.is_leaving
+        standing = self.circuit.standing
+        return (standing is Standing.IN or standing is Standing.TRIAL) and not self.is_leaving
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one of its slots is free; on trial it has but one."""
+        return len(self.busy) < (1 if self.circuit.standing is Standing.TRIAL else self.endpoint.slots)
 
     @property
     def may_take_one(self) -> bool:
         """Whether it may be given one more job."""
-        most = 1 if self.circuit.standing is Standing.TRIAL else self.endpoint.slots
-        return self.may_serve and self.machine.holder is None and len(self.busy) < most
+        return self.may_serve and self.machine.holder is None and self.has_room
 
 
 class Roster:
@@ -223,14 +228,16 @@ class Roster:
         """Put a seat where it now belongs: after every change of its jobs, its standing or its machine's holder."""
         group = seat.group
         group.take_out(seat)
-        if seat.may_take_one:
+        serves = seat.may_serve
+        is_open = serves and seat.machine.holder is None
+        if is_open and seat.has_room:
             group.put(seat)
-        counted = seat.may_serve
-        group.in_service += counted - seat.is_counted
-        seat.is_counted = counted
-        opened = counted and seat.machine.holder is None
-        group.open += opened - seat.is_open
-        seat.is_open = opened
+        if serves is not seat.is_counted:
+            group.in_service += 1 if serves else -1
+            seat.is_counted = serves
+        if is_open is not seat.is_open:
+            group.open += 1 if is_open else -1
+            seat.is_open = is_open
 
     def seat_claim(self, claim: Claim, seat: Seat) -> None:
         """Give a claim a slot of a seat."""

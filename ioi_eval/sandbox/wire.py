@@ -39,6 +39,7 @@ IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 """Sent for a compile stage in which nothing of ours runs. Source: Piston's own defaults, `api/src/config.js`."""
 
 
+_NO_NAMES = frozenset({"", ".", ".."})
 _WORTH_A_SEGMENT = 16 * 1024  # below this, copying costs less than one more write
 
 
@@ -119,10 +120,17 @@ class Inline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """A request's body: segments in order, and their length together (the Content-Length)."""
+    """A request's body.
+
+    Args:
+        segments: in order.
+        size: their length together (the Content-Length).
+        waiting_s: how long a server may take over the job once it has started: its stages at their hard limits.
+    """
 
     segments: tuple[bytes | Literal, ...]
     size: int
+    waiting_s: float
 
 
 def literal(content: bytes) -> Inline:
@@ -201,8 +209,8 @@ def _check_names(files: Sequence[JobFile]) -> None:
         twice = sorted({name for name in names if names.count(name) > 1})
         raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
     for name in names:
-        parts = name.split("/")
-        if any(part in {"", ".", ".."} or len(part.encode()) > 255 for part in parts) or "\0" in name:
+        parts = name.split("/") if "/" in name else (name,)
+        if "\0" in name or any(part in _NO_NAMES or len(part.encode()) > 255 for part in parts):
             raise RejectedError(f"{name!r} cannot be the name of a file in a box")
         for depth in range(1, len(parts)):
             if "/".join(parts[:depth]) in taken:
@@ -221,32 +229,28 @@ def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequenc
     Raises:
         RejectedError: the main file is not text.
     """
-    starts = {each.encoding for each in (literals if service.starter is Starter.CMS_IOI else literals[:1])}
-    if "utf8" not in starts:
+    starts = literals if service.starter is Starter.CMS_IOI else literals[:1]
+    if not any(each.encoding == "utf8" for each in starts):
         raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
-    head = {
-        "language": service.starter.value,
-        "version": service.version,
-        "args": list(job.args),
-        **_limits(job, service),
-    }
+    limits = _limits(job, service)
+    head = {"language": service.starter.value, "version": service.version, "args": job.args, **limits}
     segments: list[bytes | Literal] = []
     text = [orjson.dumps(head)[:-1], b',"files":[']
+    size = 0
     for file, content in zip(files, literals, strict=True):
-        text += (orjson.dumps({"name": file.name, "encoding": content.encoding})[:-1], b',"content":')
+        text += (b'{"encoding":"', content.encoding.encode(), b'","name":', orjson.dumps(file.name), b',"content":')
         if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:
             text.append(content.data)
         else:
-            segments += (b"".join(text), content.data if isinstance(content, Inline) else content)
+            joined = b"".join(text)
+            segments += (joined, content.data if isinstance(content, Inline) else content)
+            size += len(joined) + content.size
             text = []
         text.append(b"},")
     text[-1] = b"}]}"
     segments.append(b"".join(text))
-    return Body(segments=tuple(segments), size=sum(map(_size, segments)))
-
-
-def _size(segment: bytes | Literal) -> int:
-    return len(segment) if isinstance(segment, bytes) else segment.size
+    waiting_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
+    return Body(segments=tuple(segments), size=size + len(segments[-1]), waiting_s=waiting_ms / 1000)
 
 
 def _limits(job: Job, service: Service) -> Mapping[str, int]:
@@ -254,29 +258,20 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
 
     The runner keeps the real limits inside the box, so for it a lower hard limit of the server can only cost an
     answer, never change one; scripts are stopped by the hard limit itself, so what the server does not allow it
-    must refuse.
+    must refuse. A memory limit that a job names is never lowered: less would change verdicts.
     """
-    compile_limits = job.compile_limits
-    lowerable = {
-        "run": job.kind is JobKind.RUNNER or job.trusted,
-        "compile": compile_limits is None,
+    ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
+    gives_way = job.kind is JobKind.RUNNER or job.trusted
+    limits = {
+        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if gives_way else run.wall_ms,
+        "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if gives_way else run.cpu_ms,
+        "compile_timeout": compiling.wall_ms,
+        "compile_cpu_time": compiling.cpu_ms,
     }
-    fields: dict[str, int] = {}
-    for stage, limits in (("run", job.run_limits), ("compile", compile_limits or IDLE_COMPILE)):
-        asked = {"timeout": limits.wall_ms, "cpu_time": limits.cpu_ms}
-        for name, value in asked.items():
-            key = f"{stage}_{name}"
-            fields[key] = service.ceilings.lowered(key, value) if lowerable[stage] else value
-        key = f"{stage}_memory_limit"
-        if limits.memory_bytes is None:
-            fields[key] = service.ceilings.lowered(key, DEFAULT_MEMORY_BYTES)
-        else:
-            fields[key] = limits.memory_bytes
-    return fields
-
-
-def waiting_s(job: Job, service: Service) -> float:
-    """How long a server may take over a job once it has started: both stages at their hard limits."""
-    fields = _limits(job, service)
-    compiles = service.starter is not Starter.BASH
-    return (fields["run_timeout"] + (fields["compile_timeout"] if compiles else 0)) / 1000
+    if job.compile_limits is None:
+        for name in ("compile_timeout", "compile_cpu_time"):
+            limits[name] = ceilings.lowered(name, limits[name])
+    for name, stage in (("run_memory_limit", run), ("compile_memory_limit", compiling)):
+        asked = stage.memory_bytes
+        limits[name] = ceilings.lowered(name, DEFAULT_MEMORY_BYTES) if asked is None else asked
+    return limits

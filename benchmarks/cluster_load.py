@@ -1,0 +1,161 @@
+"""What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S]`. Client and stub share the machine.
+
+many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag
+churn   500 endpoints of which 5 % die and return each minute: how busy the living ones are
+large   16 jobs in flight with 10 MB of test data each: CPU a request, memory
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.cluster import PistonCluster
+
+STUB = Path(__file__).with_name("stub_cluster.py")
+LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
+SCRIPT = JobFile(name="run", content=b"#!/bin/bash\ncat input.txt\n")
+
+
+def cpu_s() -> float:
+    """The CPU time of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def memory_mb() -> float:
+    """The resident memory of this process, now."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+class Lag:
+    """Measures how late the event loop is."""
+
+    def __init__(self) -> None:
+        self.late_ms: list[float] = []
+
+    async def measure(self) -> None:
+        """Ask to be woken a hundred times a second, and note how late that happens."""
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.01)
+            self.late_ms.append((time.perf_counter() - before - 0.01) * 1000)
+
+    def percentile(self, share: float) -> float:
+        """The lateness that this share stays below."""
+        ordered = sorted(self.late_ms)
+        return ordered[int(share * (len(ordered) - 1))]
+
+
+async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seconds: float) -> dict[str, Any]:
+    """Keep `at_once` jobs going, and report on the time after the first three seconds."""
+    began = time.perf_counter()
+    async with PistonCluster(urls, seed=1) as cluster:
+        target = cluster.targets()[0]
+        explored = time.perf_counter() - began
+        done, lag = 0, Lag()
+        until = time.perf_counter() + 3 + seconds
+
+        async def work(number: int) -> None:
+            nonlocal done
+            while time.perf_counter() < until:
+                await cluster.execute(job(number), target)
+                done += 1
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(at_once):
+                group.create_task(work(number))
+            await asyncio.sleep(3)
+            gc.collect()
+            sampler = group.create_task(lag.measure())
+            before = (time.perf_counter(), cpu_s(), done)
+            await asyncio.sleep(seconds)
+            after = (time.perf_counter(), cpu_s(), done)
+            sampler.cancel()
+    wall, cpu, requests = (end - start for end, start in zip(after, before, strict=True))
+    return {
+        "explored_s": round(explored, 2),
+        "requests_per_s": round(requests / wall, 1),
+        "cpu_us_per_request": round(cpu / requests * 1e6, 1),
+        "rss_mb": round(memory_mb(), 1),
+        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, 1),
+        "lag_p50_ms": round(lag.percentile(0.5), 2),
+        "lag_p99_ms": round(lag.percentile(0.99), 2),
+    }
+
+
+def against(arguments: list[str], port: int, run: Callable[[list[str]], dict[str, Any]]) -> dict[str, Any]:
+    """Run something against a stub cluster; with what the stub itself saw."""
+    count = int(arguments[arguments.index("--count") + 1])
+    command = [sys.executable, str(STUB), *arguments, "--port", str(port)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
+        assert stub.stdout is not None
+        assert stub.stdin is not None
+        stub.stdout.readline()
+        found = run([f"http://127.0.0.1:{port + number}" for number in range(count)])
+        stub.stdin.close()
+        return {**found, **json.loads(stub.stdout.read())}
+
+
+def many(seconds: float) -> dict[str, Any]:
+    """1,500 endpoints, small jobs."""
+    job = Job(
+        kind=JobKind.SCRIPTS,
+        files=(SCRIPT, JobFile(name="input.txt", content=b"1 2 3\n" * 200)),
+        run_limits=LIMITS,
+    )
+    return against(["--count", "1500"], 20_000, lambda urls: asyncio.run(measure(urls, lambda _: job, 1_600, seconds)))
+
+
+def churn(seconds: float) -> dict[str, Any]:
+    """500 endpoints, 25 deaths a minute."""
+    job = Job(kind=JobKind.SCRIPTS, files=(SCRIPT,), run_limits=LIMITS)
+    return against(
+        ["--count", "500", "--deaths-per-minute", "25"],
+        22_000,
+        lambda urls: asyncio.run(measure(urls, lambda _: job, 600, seconds)),
+    )
+
+
+def large(seconds: float) -> dict[str, Any]:
+    """16 endpoints, 10 MB a job, four different tests."""
+    with tempfile.TemporaryDirectory() as directory:
+        blobs = []
+        for number in range(4):
+            content = f"{number} 1000000007 998244353\n".encode() * 434_783
+            path = Path(directory, str(number))
+            path.write_bytes(content)
+            blobs.append(Blob(path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest()))
+        jobs = [
+            Job(kind=JobKind.SCRIPTS, files=(SCRIPT, JobFile(name="input.txt", content=blob)), run_limits=LIMITS)
+            for blob in blobs
+        ]
+        return against(
+            ["--count", "16", "--delay", "0.1"],
+            23_000,
+            lambda urls: asyncio.run(measure(urls, lambda number: jobs[number % 4], 16, seconds)),
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario", choices=("many", "churn", "large"))
+    parser.add_argument("--seconds", type=float, default=15.0)
+    options = parser.parse_args()
+    for limit in (resource.RLIMIT_NOFILE,):
+        hard = resource.getrlimit(limit)[1]
+        resource.setrlimit(limit, (hard, hard))
+    print(json.dumps({"many": many, "churn": churn, "large": large}[options.scenario](options.seconds), indent=1))
