@@ -30,7 +30,8 @@ class ArtifactStore:
         SetupError: the directory cannot be used, or others may write to it.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: str | Path) -> None:
+        root = Path(root)
         self._root = root / "artifacts"
         self._checked: dict[str, Blob] = {}
         self._building: dict[str, asyncio.Lock] = {}

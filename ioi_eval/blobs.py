@@ -40,7 +40,8 @@ class BlobStore:
         SetupError: the directory cannot be made, or others may write to it.
     """
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: str | Path) -> None:
+        cache = Path(cache)
         self._root = cache / "blobs"
         self._checked: set[str] = set()
         for directory in (cache, self._root):

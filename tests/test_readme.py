@@ -1,0 +1,43 @@
+"""What the README shows works as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from ioi_eval import sample
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+
+
+def test_the_python_example_runs(tmp_path: Path) -> None:
+    """Copied out of the page, beside a program of one's own, it prints a verdict and points."""
+    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "example.py").write_text(example)
+    program = sample.tasks() / "berths" / "solutions" / "model_solution" / "heap.cpp"
+    (tmp_path / "mine.cpp").write_bytes(program.read_bytes())
+    answer = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "AC 100.0 [0.0, 15.0, 25.0, 20.0, 40.0]\n"
+
+
+def test_every_command_it_names_exists() -> None:
+    """`ioi-eval COMMAND` in the text is a command that answers `--help`; a script or page it names is there."""
+    text = README.read_text(encoding="utf-8")
+    commands = set(re.findall(r"ioi-eval ((?:import )?[a-z]+)\b", text)) - {"import"}
+    assert {"score", "demo", "doctor", "validate", "import cms"} <= commands
+    code = "from ioi_eval.cli.main import main; main()"
+    for command in commands:
+        answer = subprocess.run(
+            [sys.executable, "-c", code, *command.split(), "--help"], capture_output=True, text=True, check=False
+        )
+        assert answer.returncode == 0, command
+    for path in re.findall(r"`((?:scripts|docs|graders|benchmarks)/[\w./-]+)`", text):
+        assert (README.parent / path).exists(), path
+        if path.startswith("scripts/"):
+            assert os.access(README.parent / path, os.X_OK), path
