@@ -50,6 +50,7 @@
 // with an error. The order in which the runner sees two deaths is the scheduler's. But each side must close its FIFOs
 // to be noticed by the other, and inotify reports these closes in the order in which the kernel made them. So:
 //   - TLE, MLE, OLE, SV and death by a signal other than SIGPIPE are the program's doing, whenever they happen;
+// (The manager has hung up on a process when it has closed both FIFOs: an end of file may be its last word.)
 //   - a non-zero exit code or SIGPIPE is the program's doing if it hung up first; if the manager hung up first it is a
 //     consequence: a manager's score of 0 stands (WA). A higher score does not: CMS gives 0 then, and so do we (RE).
 //   - a manager that fails is at fault (JE) unless a contestant failed by these rules, with one exception: SIGPIPE after
@@ -70,6 +71,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -124,6 +126,7 @@ namespace {
 constexpr int kVersion = 1;
 
 constexpr long kSysPidfdSendSignal = 424;
+constexpr long kSysPidfdOpen = 434;
 constexpr long kSysCloseRange = 436;
 constexpr long kSysLandlockCreateRuleset = 444;
 constexpr long kSysLandlockAddRule = 445;
@@ -136,7 +139,8 @@ constexpr int kProgramFd = 201;  // its program, until its exec
 constexpr int kLeastFds = 320;  // of our own: numbers above these two must be possible
 constexpr rlim_t kContestantFds = 64;
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
-constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13;
+constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13,
+              kJudgeLastFd = 14;
 
 constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files
 constexpr int kScratchFiles = 256;
@@ -155,6 +159,7 @@ constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over it
 constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
 
 const char* const kPath = "/usr/local/bin:/usr/bin:/bin";
+const char* const kKilledFromOutside = "killed from outside: is there memory left?";
 
 // ------------------------------------------------------------------------------------------------ lines and faults
 
@@ -321,6 +326,44 @@ size_t read_text(int directory, const char* path, char* buffer, size_t size) {
   return static_cast<size_t>(std::max<ssize_t>(n, 0));
 }
 
+// How many processes the kernel has killed since its start because there was no memory, of the machine or of a cgroup.
+long long out_of_memory_kills() {
+  Fd fd(open("/proc/vmstat", O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; fd && (n = read(fd.get(), buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  size_t at = text.find("\noom_kill ");
+  return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
+}
+
+// How a child says what went wrong before its exec: a pipe that the exec closes.
+class LastWords {
+ public:
+  LastWords() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
+    ours_ = Fd(ends[0]);
+    theirs_ = Fd(ends[1]);
+  }
+
+  // The child's side.
+  [[noreturn]] void say(const char* what) {
+    std::string text = std::string(what) + ": " + strerror(errno);
+    if (write(theirs_.get(), text.data(), text.size()) < 0) _exit(126);
+    _exit(127);
+  }
+
+  // After its end. Empty: there were none.
+  std::string hear() {
+    char text[512];
+    ssize_t n = read(ours_.get(), text, sizeof text);
+    return std::string(text, static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  }
+
+ private:
+  Fd ours_, theirs_;
+};
+
 // ------------------------------------------------------------------------------------------------ the plan
 
 enum class Isolation { None, Reduced, Full };
@@ -332,7 +375,7 @@ const char* name_of(Isolation level) {
 
 // A program of the judge: what it is, and what it may use.
 struct JudgeSpec {
-  std::string file;
+  Fd program;
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0;
   std::vector<std::string> args;
 };
@@ -340,7 +383,7 @@ struct JudgeSpec {
 struct Test {
   long id = 0;
   int input = -1, answer = -1;                 // descriptors
-  std::vector<std::pair<long, long>> at;       // (group, position)
+  std::vector<std::pair<int, int>> at;         // (group, position)
 };
 
 struct CompileAction {
@@ -508,6 +551,8 @@ class JobFiles {
     by_path_ = true;
   }
 
+  void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
+
   int get(const std::string& name) {
     for (const auto& [known, fd] : entries_) {
       if (known == name) return fd;
@@ -527,14 +572,22 @@ class JobFiles {
 
 JobFiles g_files;
 
+// A file that may be executed: the job's own if it may, else a copy. Piston, for one, gives every file mode 644.
+Fd executable(const std::string& name) {
+  int original = g_files.get(name);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", original);
+  if (access(path, X_OK) == 0) return Fd(reopen(original, O_RDONLY));
+  Fd copy = memory_file(name.c_str());
+  if (!copy_bytes(original, copy.get()) || fchmod(copy.get(), 0500) != 0) system_fault("copy %s", name.c_str());
+  return Fd(reopen(copy.get(), O_RDONLY));
+}
+
 constexpr int64_t kMostMs = 86'400'000, kMostBytes = int64_t{1} << 46;
 
 JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   JudgeSpec spec;
-  if (with_file) {
-    spec.file = line.text("file");
-    g_files.get(spec.file);
-  }
+  if (with_file) spec.program = executable(line.text("file"));
   spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
   spec.wall_ms = line.number("wall_ms", 1, kMostMs);
   spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
@@ -582,7 +635,8 @@ void read_test_line(PlanLine& line, Plan& plan) {
     for (const std::string& place : split(line.text("at"), ',')) {
       std::vector<std::string> pair = split(place, ':');
       if (pair.size() != 2) line.bad("has a place that is not group:position: " + place);
-      test.at.emplace_back(line.to_number(pair[0], 0, INT_MAX, "at"), line.to_number(pair[1], 0, INT_MAX, "at"));
+      test.at.emplace_back(static_cast<int>(line.to_number(pair[0], 0, INT_MAX, "at")),
+                           static_cast<int>(line.to_number(pair[1], 0, INT_MAX, "at")));
     }
   }
   plan.tests.push_back(std::move(test));
@@ -632,15 +686,19 @@ Plan read_plan() {
   std::string text = head(fd, 64 << 20);
   if (text.empty() || text.back() != '\n') plan_fault("the plan is cut off");
   text.pop_back();
-  std::vector<std::string> lines = split(text, '\n');
-  if (lines[0] != "ioi-eval-runner " + std::to_string(kVersion)) {
-    plan_fault("the plan is not of version %d: %s", kVersion, lines[0].c_str());
+  std::string title = "ioi-eval-runner " + std::to_string(kVersion);
+  if (text.compare(0, title.size() + 1, title + "\n") != 0) {
+    plan_fault("the plan is not of version %d: %s", kVersion, text.substr(0, text.find('\n')).c_str());
   }
-  if (lines.size() < 5 || lines.back() != "end") plan_fault("the plan is cut off");
+  if (text.size() < 4 || text.compare(text.size() - 4, 4, "\nend") != 0) plan_fault("the plan is cut off");
+  text.resize(text.size() - 3);
   static const char* const opening[] = {"nonce", "isolation", "mode"};
   std::vector<std::string> seen;
-  for (size_t i = 1; i + 1 < lines.size(); i++) {
-    PlanLine line(static_cast<int>(i) + 1, lines[i]);
+  size_t start = title.size() + 1;
+  for (int i = 1; start < text.size(); i++) {
+    size_t end = text.find('\n', start);
+    PlanLine line(i + 1, text.substr(start, end - start));
+    start = end + 1;
     if (i <= 3 && line.name != opening[i - 1]) line.bad(format("stands where `%s` must stand", opening[i - 1]));
     if (i == 1) {
       std::string nonce = line.bare();
@@ -656,7 +714,7 @@ Plan read_plan() {
     } else {
       bool repeats = line.name == "test" || line.name == "see" || line.name == "step" || line.name == "artifact";
       if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("stands twice");
-      seen.push_back(line.name);
+      if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
       plan.compile ? read_compile_line(line, plan) : read_run_line(line, plan);
     }
     line.finish();
@@ -688,6 +746,8 @@ enum class Let {
   Without,   // argument `arg` has none of the bits of values[0]
   With,      // argument `arg` has all bits of values[0] and none of those of values[1]
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
+  Counted,   // a mapping whose pages are counted as resident: no huge ones; shared ones of a file only, to read
+  Told,      // as OwnClock; and if there is a listener, it lets the call pass
   OwnLimit,  // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
   Never,     // refused by errno
   Deadly,    // has no honest use: ends the program
@@ -721,9 +781,10 @@ struct Rule {
 
 // Calls with a condition come first: the kernel remembers the others as allowed and does not run the filter for them.
 const Rule kRules[] = {
-    // Huge pages are not counted as resident. Files without a name escape the count of a scratch directory that is not a
+    // Huge pages are not counted as resident; shared pages are kept when nobody has them mapped, and then not counted either.
+    {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
+    // Files without a name escape the count of a scratch directory that is not a
     // file system of its own; O_PATH would look at what Landlock does not let it open.
-    {Let::Without, 3, {0x40000 /* MAP_HUGETLB */}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
     {Let::Without, 2, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(openat)}},
     {Let::Without, 1, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(open)}},
     // NORMAL to DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP. PAGEOUT or COLD would hide pages from the count.
@@ -737,7 +798,9 @@ const Rule kRules[] = {
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {C(clone3)}},  // glibc takes clone then; EPERM breaks std::thread
     // Clocks of other processes tell how they spend their time.
     {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true,
-     {C(clock_gettime), C(clock_getres), C(clock_nanosleep), C(timer_create)}},
+     {C(clock_gettime), C(clock_getres), C(clock_nanosleep)}},
+    // A timer can send any signal, SIGKILL too: the runner wants to know.
+    {Let::Told, 0, {}, Where::Everywhere, EINVAL, true, {C(timer_create)}},
     // Signals to itself: abort, raise. A SIGKILL that we did not send means that the machine ran out of memory.
     {Let::SignalSelf, 0, {1}, Where::Everywhere, EPERM, true, {C(kill), C(tkill), C(rt_sigqueueinfo)}},
     {Let::SignalSelf, 0, {2}, Where::Everywhere, EPERM, true, {C(tgkill), C(rt_tgsigqueueinfo)}},
@@ -772,8 +835,9 @@ const Rule kRules[] = {
      {C(unlink), C(unlinkat), C(rename), C(renameat), C(renameat2), C(mkdir), C(mkdirat), C(rmdir)}},
     // Landlock does not keep a path from being looked at; /proc would show siblings to each other.
     {Let::Always, 0, {}, Where::OrFull, EACCES, false,
-     {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(readlink), C(readlinkat),
-      C(chdir), C(fchdir)}},
+     {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(chdir), C(fchdir)}},
+    // It would tell where the judge keeps the input.
+    {Let::Always, 0, {}, Where::Full, EACCES, false, {C(readlink), C(readlinkat)}},
     // To wait for a real disk is to wait without using CPU time: where the scratch directory is on one, it is done at once.
     {Let::Always, 0, {}, Where::Full, 0, false, {C(fsync), C(fdatasync), C(msync)}},
     // Its own descriptors.
@@ -927,6 +991,9 @@ class FilterWriter {
         emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1);
         allow();
         return refuse(rule);
+      case Let::Told:
+        if (notify_) return refuse(rule);
+        [[fallthrough]];
       case Let::OwnClock:
         // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, which is oneself.
         load_argument(static_cast<uint32_t>(rule.arg));
@@ -934,6 +1001,15 @@ class FilterWriter {
         emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
         refuse(rule);
         return allow();
+      case Let::Counted:
+        load_argument(3);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 0x20 /* MAP_ANONYMOUS */, 3, 0);
+        load_argument(2);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
+        allow();
+        return refuse(rule);
       case Let::OwnLimit:
         load_argument(0);
         emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
@@ -1127,6 +1203,7 @@ bool enter_own_namespaces() {
   pid_t child = fork();
   if (child < 0) return false;
   if (child > 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // new credentials may have taken it away
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -1157,9 +1234,10 @@ class Zone {
 
   // From here to `leave`, children are born into the new namespace.
   bool enter() {
+    parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
     if (unshare(CLONE_NEWPID) != 0) return false;
     // It shares our memory and our descriptors (nothing to copy, and no copy of a descriptor to keep it open).
-    pid_ = clone(&Zone::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, nullptr);
+    pid_ = clone(&Zone::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
     if (pid_ < 0) leave();
     return pid_ > 0;
   }
@@ -1180,12 +1258,16 @@ class Zone {
   pid_t pid() const { return pid_; }
 
  private:
-  static int sleep(void*) {
+  static int sleep(void* zone) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    // Has the runner died before that? Its number is not known in here, but it has a descriptor.
+    pollfd parent = {static_cast<const Zone*>(zone)->parent_.get(), POLLIN, 0};
+    if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
     for (;;) syscall(SYS_pause);
   }
 
   pid_t pid_ = 0;
+  Fd parent_;
   alignas(16) char stack_[4096];
 };
 
@@ -1205,6 +1287,19 @@ bool has_no_network() {
   read_text(AT_FDCWD, "/proc/self/net/dev", text, sizeof text);
   int interfaces = static_cast<int>(std::count(text, text + strlen(text), ':'));
   return interfaces == 0 || (interfaces == 1 && strstr(text, "lo:") != nullptr);
+}
+
+// Tried in a child: of all filters that a process is under only one can have a listener, and who started us may have it.
+bool can_listen() {
+  pid_t child = fork();
+  if (child == 0) {
+    std::vector<sock_filter> code{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    _exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(code, true) >= 0 ? 0 : 1);
+  }
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && status == 0;
 }
 
 bool action_available(uint32_t action) {
@@ -1230,7 +1325,7 @@ void find_means(Isolation most, const std::string& without) {
   if (most >= Isolation::Reduced) {
     means.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
     means.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
-    means.notify = means.seccomp && action_available(SECCOMP_RET_USER_NOTIF);
+    means.notify = means.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
     if (pretended("landlock")) means.landlock = 0;
     if (pretended("notify")) means.notify = false;
   }
@@ -1545,7 +1640,8 @@ void make_root(Place& place, long index) {
   place.root = make_directory(g_base + format("/root%ld", index), 0755);
   for (const char* name : {"/dev", "/fifo", "/box"}) make_directory(place.outside + name, 0755);
   if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
-  for (const char* device : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}) {
+  // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
+  for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
     Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     bind_read_only(device, place.root + device);
   }
@@ -1656,10 +1752,14 @@ struct Contestant {
   bool unfit = false;              // the kernel does not execute it, for what is in its file
   bool violated = false;           // a deadly call
   bool suicide = false;            // by SIGKILL
+  bool has_timers = false;         // that send a signal of its choice
   bool stopped = false;            // by us, for what another process did
   int refusals = 0;
   std::vector<std::pair<std::string, int>> attempted;
 
+  std::string how() const {
+    return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());
+  }
   bool limit_is(const char* name) const { return limit != nullptr && strcmp(limit, name) == 0; }
 
   int64_t cpu_us() const {
@@ -1746,7 +1846,7 @@ class Launch {
   void confine() {
     Landlock landlock(g_means.landlock);
     landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
-    for (const char* device : {"/dev/zero", "/dev/random", "/dev/urandom"}) landlock.grant(device, right::ReadFile);
+    for (const char* device : {"/dev/random", "/dev/urandom"}) landlock.grant(device, right::ReadFile);
     uint64_t scratch = right::Read | right::WriteFile | right::Truncate | right::MakeReg;
     if (full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
     landlock.grant(".", scratch);
@@ -1820,6 +1920,9 @@ void start_contestant(Contestant& contestant, const Place& place, int input) {
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
+  // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
+  // memory and read it again. Their owner can write them and nothing else.
+  if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
   if (full() && !contestant.zone.enter()) system_fault("a PID namespace cannot be made");
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
   contestant.control = Fd(ends[0]);
@@ -1880,7 +1983,18 @@ void answer_refusal(Contestant& contestant) {
   memset(&request, 0, sizeof request);
   memset(&answer, 0, sizeof answer);
   if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it has died meanwhile
-  Refusal refusal = refusal_of(request.fields.data);
+  const seccomp_data& call = request.fields.data;
+  int clock = static_cast<int>(call.args[0]);
+  if (call.arch == AUDIT_ARCH_X86_64 && call.nr == SYS_timer_create && clock >= -8 /* its own */) {
+    contestant.has_timers = true;
+    answer.fields.id = request.fields.id;
+    answer.fields.flags = 1;  // SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5
+    bool done = ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0 || errno == ENOENT;
+    if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
+    if (done) return;
+    answer.fields.flags = 0;
+  }
+  Refusal refusal = refusal_of(call);
   auto known = std::find_if(contestant.attempted.begin(), contestant.attempted.end(),
                             [&](const auto& entry) { return entry.first == refusal.name; });
   if (known == contestant.attempted.end()) {
@@ -1919,8 +2033,11 @@ class Judge {
   int64_t started_us = 0, ended_us = 0;
   Sample last;
   std::string fault, words;
+  bool ours = false;  // the fault is none of its own
 
   ~Judge() { clear(); }
+
+  const char* blamed() const { return ours ? "runner" : name; }
 
   void begin(const char* its_name, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
              int result, int standard_input) {
@@ -1940,18 +2057,20 @@ class Judge {
     setsid();
     plain_signals();
     umask(077);
-    Fd program = executable();
-    if (chdir(directory.c_str()) != 0) _exit(127);
-    if (!place_descriptors({{standard_input, 0}, {output.get(), 1}, {errors.get(), 2}, {input, kJudgeInputFd},
-                            {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {program.get(), kJudgeProgramFd}},
+    Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
+    if (!own || !again) last_words_.say("open its stderr");
+    if (chdir(directory.c_str()) != 0) last_words_.say("chdir");
+    if (!place_descriptors({{standard_input, 0}, {output.get(), 1}, {own.get(), 2}, {input, kJudgeInputFd},
+                            {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {spec.program.get(), kJudgeProgramFd},
+                            {again.get(), kJudgeLastFd}},
                            INT_MAX)) {
-      _exit(127);
+      last_words_.say("descriptors");
     }
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec.cpu_ms));
-    if (!drop_privileges(geteuid())) _exit(127);
+    if (!drop_privileges(geteuid())) last_words_.say("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     std::string itself = std::string("./") + name;
     std::vector<char*> argv{&itself[0]};
@@ -1961,6 +2080,7 @@ class Judge {
     char lang[] = "LANG=C.UTF-8";
     char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
     execve(itself.c_str(), argv.data(), environment);
+    if (is_ours(errno)) last_words_.say("execute it");
     dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
     _exit(127);
   }
@@ -1988,12 +2108,23 @@ class Judge {
   void conclude(std::initializer_list<int> good_codes) {
     ended_us = now_us();
     if (!fault.empty()) return;
+    std::string unstarted = last_words_.hear();
+    if (!unstarted.empty()) {
+      fault = "start";
+      words = format("the %s was not started: %s", name, unstarted.c_str());
+      ours = true;
+      return;
+    }
     if (over(process.cpu_us())) {
       fault = "time";
       words = "over its CPU limit";
     } else if (process.peak_bytes() > spec_->memory_bytes) {
       fault = "memory";
       words = "over its memory limit";
+    } else if (process.signal() == SIGKILL) {
+      fault = "signal";
+      words = format("the %s was %s", name, kKilledFromOutside);
+      ours = true;
     } else if (process.signal() != 0) {
       fault = "signal";
       words = format("killed by signal %d", process.signal());
@@ -2022,18 +2153,8 @@ class Judge {
     if (symlink(format("/proc/self/fd/%d", fd).c_str(), (directory + "/" + as).c_str()) != 0) system_fault("symlink");
   }
 
-  // In the child: the program's file if we may execute it, else a copy that we may.
-  Fd executable() {
-    int original = g_files.get(spec_->file);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", original);
-    if (access(path, X_OK) == 0) return Fd(fcntl(original, F_DUPFD_CLOEXEC, 3));
-    Fd copy = memory_file(name);
-    if (!copy_bytes(original, copy.get()) || fchmod(copy.get(), 0500) != 0) _exit(127);
-    return Fd(reopen(copy.get(), O_RDONLY));
-  }
-
   const JudgeSpec* spec_ = nullptr;
+  LastWords last_words_;
 };
 
 // The contestant's program in a memory file: it can be executed and nothing else, whatever file it came in.
@@ -2239,12 +2360,22 @@ std::string line_of(const Test& test, const Outcome& o) {
 // Which side of a FIFO pair closed it first, by the kernel's account.
 class HangUps {
  public:
-  HangUps(size_t processes) : first_(processes, Nobody), queue_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
+  explicit HangUps(size_t processes) : first_(processes, Nobody), left_by_manager_(processes, 0) {
+    if (!g_plan.communication) return;
+    queue_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (!queue_) system_fault("inotify_init1");
+  }
 
   enum Side { Nobody, TheProcess, TheManager };
 
+  // A manager that ends closes its FIFOs one after the other, and its process may be quicker than the second close. But
+  // before any of them goes one of its two descriptors of its own `errors`, the lowest and the highest that it has.
+  void watch_end(const Judge& manager) {
+    lifeline_ = inotify_add_watch(queue_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
+    if (lifeline_ < 0) system_fault("inotify_add_watch");
+  }
+
   void watch(size_t process, const Place& place) {
-    if (!queue_) return;
     add(process, place.fifo_out, IN_CLOSE_WRITE, IN_CLOSE_NOWRITE);
     add(process, place.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
   }
@@ -2255,10 +2386,14 @@ class HangUps {
     while (queue_ && (n = read(queue_.get(), buffer, sizeof buffer)) > 0) {
       for (ssize_t at = 0; at < n;) {
         const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
+        manager_leaves_ |= event->wd == lifeline_;
         for (const Watched& w : watched_) {
           if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
           if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
-          if ((event->mask & w.of_manager) != 0) first_[w.process] = TheManager;
+          // The end of file may be all that it has still to say: it has hung up when it does not listen either.
+          if ((event->mask & w.of_manager) == 0) continue;
+          left_by_manager_[w.process] |= w.of_manager;
+          if (manager_leaves_ || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
         }
         at += static_cast<ssize_t>(sizeof *event + event->len);
       }
@@ -2274,9 +2409,13 @@ class HangUps {
   };
   void add(size_t process, const std::string& path, uint32_t of_process, uint32_t of_manager) {
     int descriptor = inotify_add_watch(queue_.get(), path.c_str(), of_process | of_manager);
+    if (descriptor < 0) system_fault("inotify_add_watch");
     watched_.push_back({descriptor, process, of_process, of_manager});
   }
   std::vector<Side> first_;
+  std::vector<uint32_t> left_by_manager_;
+  int lifeline_ = -1;
+  bool manager_leaves_ = false;
   std::vector<Watched> watched_;
   Fd queue_;
 };
@@ -2324,6 +2463,7 @@ class TestRun {
     args.insert(args.end(), g_plan.manager.args.begin(), g_plan.manager.args.end());
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
     manager_.begin("manager", g_plan.manager, args, again.get(), answer.get(), -1, input.get());
+    hang_ups_.watch_end(manager_);
   }
 
   // A test without an answer has an empty one.
@@ -2342,6 +2482,7 @@ class TestRun {
       for (Contestant& c : contestants_) {
         if (!c.process.alive() || !c.process.reap(false)) continue;
         c.ended_us = now_us();
+        listen(c);  // its last words may be why
         // Without a listener the filter kills by this signal, and nothing tells it from the program's own.
         c.violated |= !g_means.notify && g_means.seccomp && c.process.signal() == SIGSYS;
       }
@@ -2356,6 +2497,7 @@ class TestRun {
       c.process.reap(true);
       if (c.ended_us == 0) c.ended_us = now_us();
       c.zone.end();
+      if (fchmod(c.output.get(), 0400) != 0) system_fault("fchmod");  // now a checker may
     }
   }
 
@@ -2601,16 +2743,20 @@ class TestRun {
     o_.attempted.push_back(entry);
   }
 
-  // With a listener a contestant cannot send SIGKILL. If it died of one that is not ours, then of the machine's: no memory
-  // left, most likely.
+  // A SIGKILL that is not ours is the machine's: no memory left, most likely. With a listener a contestant cannot send one
+  // but by a timer, and we hear of those; else only the kernel's count of such kills can tell.
   bool killed_from_outside(const Contestant& c) const {
-    return g_means.notify && c.process.signal() == SIGKILL && !c.stopped && !c.suicide && !c.violated && c.limit == nullptr &&
-           !over_memory(c) && o_.cpu_us < g_plan.cpu_ms * 1000;
+    bool other = c.process.signal() == SIGKILL && !c.stopped && !c.violated && c.limit == nullptr && !over_memory(c) &&
+                 o_.cpu_us < g_plan.cpu_ms * 1000;
+    bool can_itself = !g_means.notify || c.suicide || c.has_timers;
+    return other && (!can_itself || out_of_memory_kills() > kills_before_);
   }
 
   void decide() {
     for (const Contestant& c : contestants_) {
-      if (killed_from_outside(c)) return judge_error("signal", "runner", "killed from outside: is there memory left?");
+      if (killed_from_outside(c)) return judge_error("signal", "runner", kKilledFromOutside);
+      bool never_ran = !c.started && !c.unfit && !c.stopped && c.limit == nullptr;
+      if (never_ran) return judge_error("start", "runner", format("it ended before the program began: %s", c.how().c_str()));
     }
     if (own_failure()) return;
     Said said;
@@ -2622,7 +2768,7 @@ class TestRun {
         said.valid = true;
         said.message = "The program ended before the manager was done";
       } else if (!manager_.fault.empty()) {
-        return judge_error(manager_.fault.c_str(), "manager", manager_.words);
+        return judge_error(manager_.fault.c_str(), manager_.blamed(), manager_.words);
       } else if (!g_plan.has_checker) {
         said = read_cms(manager_.output.get(), manager_.errors.get());
         if (!said.valid) return judge_error("score", "manager", said.words);
@@ -2721,7 +2867,7 @@ class TestRun {
     o_.judge_cpu_us += checker.process.cpu_us() + sweep({});
     o_.judge_wall_us += checker.ended_us - checker.started_us;
     if (!checker.fault.empty()) {
-      judge_error(checker.fault.c_str(), "checker", checker.words);
+      judge_error(checker.fault.c_str(), checker.blamed(), checker.words);
     } else if (!said.valid) {
       judge_error("score", "checker", said.words);
     }
@@ -2750,6 +2896,7 @@ class TestRun {
   const char* limit_ = nullptr;  // a rule about all processes together
   int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
   int64_t settled_us_ = 0, manager_settled_us_ = 0, disk_us_ = 0;
+  long long kills_before_ = out_of_memory_kills();
 };
 
 // ------------------------------------------------------------------------------------------------ run mode
@@ -2777,14 +2924,16 @@ class Needed {
   }
 
  private:
-  std::vector<std::pair<long, long>>::const_iterator find(long group) const {
+  std::vector<std::pair<int, int>>::const_iterator find(int group) const {
     return std::find_if(zeros_.begin(), zeros_.end(), [&](const auto& zero) { return zero.first == group; });
   }
-  std::vector<std::pair<long, long>> zeros_;  // (group, position)
+  std::vector<std::pair<int, int>> zeros_;  // (group, position)
 };
 
 void run_tests() {
   for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
+  g_files.forget();
+  malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   bool reduced = !full();
   FilterWriter filter(g_means.notify, reduced, g_plan.processes > 1);
   g_filter = std::move(filter.code);
@@ -2824,7 +2973,9 @@ class Workshop {
     if (!work_) system_fault("open the work directory");
   }
 
-  ~Workshop() {
+  ~Workshop() { clear(); }
+
+  void clear() {
     work_.reset();
     if (full()) {
       umount2(directory_.c_str(), MNT_DETACH);
@@ -2864,6 +3015,7 @@ class Workshop {
     size_t printed = 0;
     const char* limit = nullptr;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
+    LastWords last_words;
   };
 
   bool step(const std::vector<std::string>& argv, int number) {
@@ -2874,7 +3026,8 @@ class Workshop {
     Fd theirs(ends[1]);
     if (full() && !s.zone.enter()) system_fault("a PID namespace cannot be made");
     s.begun_us = now_us();
-    if (start(s.process) == 0) execute(argv, theirs.get());
+    long long kills = out_of_memory_kills();
+    if (start(s.process) == 0) execute(argv, theirs.get(), s.last_words);
     if (full()) Zone::leave();
     theirs.reset();
     watch(s);
@@ -2884,11 +3037,18 @@ class Workshop {
     s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + sweep({}));
     s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
+    std::string unstarted = s.last_words.hear();
+    if (!unstarted.empty()) {
+      clear();
+      fault("system", format("step %d was not started: %s", number, unstarted.c_str()));
+    }
     if (s.limit == nullptr) s.limit = late_limit(s);
+    // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
+    bool killed = s.process.failed() && s.limit == nullptr && out_of_memory_kills() > kills;
     std::string line = format("{\"step\":%d,\"code\":%d,\"signal\":%d,\"limit\":", number, s.process.code(), s.process.signal());
     line += s.limit != nullptr ? quoted(s.limit) : "null";
-    line += format(",\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", static_cast<long long>(s.cpu_us),
-                   static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
+    line += format(",\"killed\":%d,\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", killed ? SIGKILL : 0,
+                   static_cast<long long>(s.cpu_us), static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
     print(line + quoted(s.output) + "}\n");
     g_lines++;
     return s.limit == nullptr && !s.process.failed();
@@ -2974,23 +3134,23 @@ class Workshop {
   }
 
   // The child's side.
-  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output) {
+  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output, LastWords& last_words) {
     setsid();
     plain_signals();
     umask(022);
     Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     int shared = fcntl(output, F_GETFL);
     fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
-    if (fchdir(work_.get()) != 0) _exit(126);
-    if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) _exit(126);
+    if (fchdir(work_.get()) != 0) last_words.say("enter the work directory");
+    if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) last_words.say("descriptors");
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(g_plan.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.file_bytes + kStepFileSlackBytes));
     if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.processes) + 10);
-    if (!drop_privileges(geteuid())) _exit(126);
+    if (!drop_privileges(geteuid())) last_words.say("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    confine();
+    if (const char* failed = confine(compiler_prefix(step_argv[0]))) last_words.say(failed);
     std::vector<char*> argv;
     for (const std::string& word : step_argv) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
@@ -3000,8 +3160,24 @@ class Workshop {
     setenv("TMPDIR", directory_.c_str(), 1);
     setenv("LANG", "C.UTF-8", 1);
     execvp(argv[0], argv.data());
-    dprintf(STDERR_FILENO, "cannot execute %s: %s\n", argv[0], strerror(errno));
-    _exit(127);
+    last_words.say(format("execute %s", argv[0]).c_str());
+  }
+
+  // Where a compiler that is not the system's has its parts; empty if the command is none such.
+  static std::string compiler_prefix(const std::string& command) {
+    for (const std::string& directory : split(search_path(), ':')) {
+      char real[PATH_MAX];
+      std::string path = command.find('/') == std::string::npos ? directory + "/" + command : command;
+      if (access(path.c_str(), X_OK) != 0 || realpath(path.c_str(), real) == nullptr) continue;
+      std::string prefix = real;
+      for (int level = 0; level < 2 && !prefix.empty(); level++) prefix.resize(prefix.rfind('/'));
+      bool has_parts = false;
+      for (const char* parts : {"/lib/gcc", "/libexec/gcc", "/lib/clang"}) {
+        has_parts |= access((prefix + parts).c_str(), F_OK) == 0;
+      }
+      return has_parts && prefix != "/usr" && prefix != "/usr/local" ? prefix : "";
+    }
+    return "";
   }
 
   // Piston's compiler packages are on the PATH that its jobs get.
@@ -3011,22 +3187,23 @@ class Workshop {
   }
 
   // The compiler and its libraries, and nothing else of this machine: not even other programs' data in /usr.
-  void confine() {
+  // Returns what failed.
+  const char* confine(const std::string& prefix) {
     if (g_means.landlock >= 1) {
       Landlock landlock(g_means.landlock);
       for (const char* path :
            {"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/libexec", "/usr/include",
             "/usr/x86_64-linux-gnu", "/usr/local/bin", "/usr/local/include", "/usr/local/libexec", "/usr/local/lib64",
             "/usr/local/lib/gcc", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache",
-            "/piston/packages"}) {
+            "/piston/packages", prefix.c_str()}) {
         landlock.grant(path, right::Read | right::Execute);
       }
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
       landlock.grant(".", ~uint64_t{0});
-      if (!landlock.restrict()) _exit(126);
+      if (!landlock.restrict()) return "landlock";
     }
-    if (g_means.seccomp && install_filter(step_filter(), false) < 0) _exit(126);
+    return g_means.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
   }
 
   void artifact(const std::string& path, const std::string& as) {
@@ -3099,6 +3276,13 @@ void require_isolation() {
                             root));
 }
 
+// Whoever started us wants no answer after its own end. (bwrap sees to this itself; here it is for those without.)
+void die_with_parent() {
+  pid_t parent = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (getppid() != parent) _exit(4);
+}
+
 [[noreturn]] void usage() {
   static const char text[] = "usage: runner (--dir DIRECTORY | --fds NAME=NUMBER,... | --probe | --version)"
                              " [--most full|reduced|none] [--without landlock,notify]\n";
@@ -3131,6 +3315,7 @@ int main_of(int argc, char** argv) {
     print(format("ioi-eval-runner %d\n", kVersion));
     return 0;
   }
+  die_with_parent();
   signal(SIGPIPE, SIG_IGN);
   rlimit descriptors;
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {

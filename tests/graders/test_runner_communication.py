@@ -108,6 +108,13 @@ def test_manager_that_gives_points_and_leaves(plain_box: Box, program: Callable[
     assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 3)
 
 
+@pytest.mark.parametrize("score", ["0", "fails"])
+def test_manager_that_still_listens_has_not_hung_up(plain_box: Box, program: Callable[..., Path], score: str) -> None:
+    """It has said all it has to say; a program that fails then fails by itself, whatever the manager makes of it."""
+    entry = run_game(plain_box, program, f"hangs-up-half fail {score}").only
+    assert (entry["verdict"], entry["score"], entry["code"]) == ("RE", "0", 5)
+
+
 def test_broken_pipe_is_a_consequence(plain_box: Box, program: Callable[..., Path]) -> None:
     """A program that writes on is killed by SIGPIPE when the manager has gone: the manager's 0 stands."""
     for _ in range(5):

@@ -82,10 +82,16 @@ def test_compile_error_has_its_words(box: Box) -> None:
 
 
 def test_unknown_command(plain_box: Box) -> None:
-    """A command that is not there has the shell's exit code and says so."""
-    entry = last_step(compile_(plain_box, step("no-such-compiler")))
-    assert entry["code"] == 127
-    assert "no-such-compiler" in entry["output"]
+    """A compiler that is not there is no compile error of the submission's: there is no result."""
+    answer = compile_(plain_box, step("no-such-compiler"))
+    assert (answer.last["fault"], answer.code) == ("system", 3)
+    assert "no-such-compiler" in answer.last["words"]
+
+
+def test_nothing_was_killed(plain_box: Box) -> None:
+    """A step that failed by itself was not killed by the machine."""
+    entry = last_step(compile_(plain_box, step("false")))
+    assert (entry["code"], entry["killed"]) == (1, 0)
 
 
 def test_missing_artifact_has_no_line(plain_box: Box) -> None:

@@ -44,7 +44,7 @@ def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) ->
     assert entry["idle_us"] >= 150_000
 
 
-@pytest.mark.parametrize("mode", ["new", "malloc-small", "static", "shared", "recurse", "thread-memory"])
+@pytest.mark.parametrize("mode", ["new", "malloc-small", "static", "recurse", "thread-memory"])
 def test_too_much_memory(box: Box, program: Callable[..., Path], mode: str) -> None:
     """However a program gets its memory, over the limit it is MLE, and stopped before it has much more."""
     number = 400 if mode != "recurse" else 400_000

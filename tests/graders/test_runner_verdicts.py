@@ -127,13 +127,12 @@ def test_every_test_gets_its_input_from_the_start(box: Box, program: Callable[..
     assert [entry["test"] for entry in answer.lines] == [7, 3, 5]
 
 
-def test_program_that_cannot_start_is_our_fault(plain_box: Box) -> None:
-    """A file that is no program says nothing about a submission: JE, with the step that failed."""
+def test_file_that_is_no_program(plain_box: Box) -> None:
+    """What the kernel does not execute for what is in the file is the submission's own: RE, code 127."""
     entry = plain_box.run(
         a_plan(["test id=0 input=in answer=in"]), {"program": b"\x7fELF, or so it says", "in": b"1\n"}
     ).only
-    assert (entry["verdict"], entry["score"], entry["fault"], entry["program"]) == ("JE", None, "start", "runner")
-    assert "execute the program" in entry["words"]
+    assert (entry["verdict"], entry["score"], entry["code"], entry["signal"]) == ("RE", "0", 127, 0)
 
 
 NEEDED = {

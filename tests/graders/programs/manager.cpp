@@ -57,6 +57,15 @@ int main(int argc, char** argv) {
     for (int i = 0; i < processes; i++) fprintf(to[i], "%s 1\n", order), fflush(to[i]);
     sleep(1000);
   }
+  if (mode == "hangs-up-half") {  // its order, the end of file, and then it listens
+    fprintf(to[0], "%s 1\n", order);
+    fclose(to[0]);
+    char c;
+    while (fread(&c, 1, 1, from[0]) == 1) {
+    }
+    if (strcmp(score, "fails") == 0) return 1;
+    verdict("0", "nothing came back");
+  }
   if (mode == "garbage") verdict("perfect", "not a score");
   if (mode == "too-much") verdict("1000", "a large score");
   if (mode == "translates") verdict("1.0", "translate:success");

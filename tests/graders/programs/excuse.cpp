@@ -1,0 +1,71 @@
+// A contestant that looks for an excuse: ways to wait, to die or to keep memory for which the judge might blame itself.
+// -DNO_LOADER: a program that names a loader that is not there, and is therefore not executed.
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <string>
+
+#ifdef NO_LOADER
+asm(".section .interp,\"a\",@progbits\n.string \"/no/such/loader\"\n.previous");
+#endif
+
+static int refused(bool is, const char* what) { return printf("%s\n", is ? "held" : what), 0; }
+
+int main() {
+  char word[64] = "";
+  if (scanf("%63s", word) != 1) return 90;
+  std::string mode = word;
+  volatile unsigned long work = 0;
+  if (mode == "membarrier") {
+    return refused(syscall(SYS_membarrier, 1 /* GLOBAL */, 0, 0) != 0 && errno == EINVAL, "membarrier(GLOBAL) works");
+  } else if (mode == "vfork") {  // a wait in state D
+    char* stack = static_cast<char*>(mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    clone([](void*) -> int { for (;;) pause(); }, stack + 65536, 0x10f00 | 0x4000 /* threads, VFORK */, nullptr);
+    return 91;
+  } else if (mode == "fsync") {
+    int fd = open("file", O_RDWR | O_CREAT, 0600);
+    for (int i = 0; i < 2000; i++) {
+      if (pwrite(fd, "x", 1, 0) != 1 || fsync(fd) != 0) return 92;
+    }
+    return refused(true, "");
+  } else if (mode == "cpu-limit" || mode == "old-cpu-limit") {
+    rlimit one = {1, 1};
+    bool no = mode == "cpu-limit" ? prlimit(0, RLIMIT_CPU, &one, nullptr) != 0 : syscall(SYS_setrlimit, RLIMIT_CPU, &one) != 0;
+    rlimit now;
+    if (prlimit(0, RLIMIT_CPU, nullptr, &now) != 0 || getrlimit(RLIMIT_FSIZE, &now) != 0) return 93;
+    rlimit stack = {64 << 20, 64 << 20};
+    if (setrlimit(RLIMIT_STACK, &stack) != 0) return 94;
+    return refused(no, "a CPU limit of its own");
+  } else if (mode == "timer") {
+    struct sigevent event = {};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGKILL;
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return 95;
+    itimerspec soon = {{0, 0}, {0, 1000000}};
+    timer_settime(timer, 0, &soon, nullptr);
+    for (;;) work = work + 1;
+  } else if (mode == "shared") {
+    size_t size = 1 << 20;
+    void* no_file = mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int fd = open("file", O_RDWR | O_CREAT, 0600);
+    if (ftruncate(fd, 4096) != 0) return 96;
+    void* file = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* zero = mmap(nullptr, size, PROT_READ, MAP_SHARED, open("/dev/zero", O_RDONLY), 0);
+    bool reads = mmap(nullptr, 4, PROT_READ, MAP_SHARED, 0, 0) != MAP_FAILED;  // as fast readers do
+    return refused(no_file == MAP_FAILED && file == MAP_FAILED && zero == MAP_FAILED && reads, "shared memory");
+  } else if (mode == "outputs") {
+    bool no = open("/proc/self/fd/1", O_RDWR) < 0 && open("/proc/self/fd/1", O_RDONLY) < 0 && open("/proc/self/fd/2", O_RDWR) < 0;
+    return refused(no, "its output can be read again");
+  }
+  return 97;
+}

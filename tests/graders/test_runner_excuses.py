@@ -1,0 +1,37 @@
+"""Ways in which a program could have itself judged JE, or keep memory that nobody counts: each is its own failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from runner_box import Box, run_batch
+
+HARMLESS = ["membarrier", "fsync", "cpu-limit", "old-cpu-limit", "shared", "outputs"]
+
+
+def test_what_would_be_an_excuse_is_not_to_be_had(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Barriers, real disks, CPU limits, shared memory, readable outputs: each is refused or has no effect."""
+    answer = run_batch(plain_box, program("excuse"), *(f"{mode} 1" for mode in HARMLESS), answer=b"held\n")
+    for mode, entry in zip(HARMLESS, answer.lines, strict=True):
+        assert entry["verdict"] == "AC", (mode, entry)
+
+
+def test_waiting_in_the_kernel_is_idle(plain_box: Box, program: Callable[..., Path]) -> None:
+    """State D is forgiven for a while only, and in the end is a TLE and not the machine's fault."""
+    entry = run_batch(plain_box, program("excuse"), "vfork 1", cpu_ms=100).only
+    assert (entry["verdict"], entry["limit"]) == ("TLE", "idle")
+
+
+def test_program_that_kills_itself_by_a_timer(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A SIGKILL that the program could have sent is its own."""
+    entry = run_batch(plain_box, program("excuse"), "timer 1").only
+    assert (entry["verdict"], entry["signal"], entry["attempted"]) == ("RE", 9, {})
+
+
+@pytest.mark.parametrize("static", [0, 1])
+def test_program_whose_loader_is_missing(plain_box: Box, program: Callable[..., Path], static: int) -> None:
+    """What makes exec fail in the program's file is the program's failure."""
+    entry = run_batch(plain_box, program("excuse", "-DNO_LOADER"), "membarrier 1", static=static).only
+    assert (entry["verdict"], entry["code"], entry["signal"]) == ("RE", 127, 0)
