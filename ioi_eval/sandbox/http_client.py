@@ -33,6 +33,9 @@ KEEPALIVE_S = 4.0
 CONNECT_S = 3.0
 """Connecting takes milliseconds in a cluster; SYN is repeated after 1 s. A dead machine must be out within 5 s."""
 
+CONNECTING = 128
+"""So many connections are made at once: a thousand would make the event loop so late that they time out."""
+
 _STALE_S = 1.0
 _SWEEP_S = 1.0
 _GZIPPED = {"Content-Encoding": "gzip"}
@@ -80,8 +83,9 @@ class Sending(Payload):
         self.deadline = client.time() + within_s
         self.is_given_up = False
         self.on_used_connection = False
-        self._used = client.used_connections
+        self._client = client
         self._transport: asyncio.WriteTransport | None = None
+        self._is_connecting = False
 
     @property
     def size(self) -> int:
@@ -92,6 +96,17 @@ class Sending(Payload):
         """Not offered: the body is never in memory as one."""
         raise NotImplementedError
 
+    async def may_connect(self) -> None:
+        """Wait for its turn to make a connection."""
+        await self._client.connecting.acquire()
+        self._is_connecting = True
+
+    def is_connected(self) -> None:
+        """It has one, or needs none any more."""
+        if self._is_connecting:
+            self._is_connecting = False
+            self._client.connecting.release()
+
     def give_up(self) -> None:
         """End it: no answer is expected any more."""
         self.is_given_up = True
@@ -100,10 +115,12 @@ class Sending(Payload):
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write all segments, waiting whenever the connection is full."""
+        self.is_connected()
         transport = self._transport = writer.transport
         if transport is not None:
-            self.on_used_connection = transport in self._used
-            self._used.add(transport)
+            used = self._client.used_connections
+            self.on_used_connection = transport in used
+            used.add(transport)
             if self.is_given_up:
                 transport.abort()
         for segment in self._value.segments:
@@ -126,7 +143,9 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Sending] = set()
         self._sweep: asyncio.TimerHandle | None = None
+        self._open_until: dict[URL, list[float]] = {}
         self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
+        self.connecting = asyncio.Semaphore(CONNECTING)
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -173,21 +192,30 @@ class HttpClient:
         self._under_way.add(sending)
         if self._sweep is None:
             self._sweep = self._loop.call_later(_SWEEP_S, self._give_up_the_late)
+        open_until = self._open_until.setdefault(url, [])
         started = self.time()
         try:
-            try:
-                return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
-            except Lost as lost:
-                is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
-                if sending.is_given_up or not is_stale:
-                    raise
-            return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+            if not open_until or open_until.pop() < started:  # no connection is left that could be used again
+                await sending.may_connect()
+            reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
         except Lost as lost:
             if sending.is_given_up:
                 raise Lost(f"{url}: no answer within {sending.within_s:.0f} s, or to checks", End.SILENT) from lost
             raise
         finally:
+            sending.is_connected()
             self._under_way.discard(sending)
+        open_until.append(self.time() + KEEPALIVE_S)
+        return reply
+
+    async def _post(self, url: URL, sending: Sending, started: float, *, most_bytes: int, gzipped: bool) -> Reply:
+        try:
+            return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
+        except Lost as lost:
+            is_stale = lost.before_answer and sending.on_used_connection and self.time() - started < _STALE_S
+            if sending.is_given_up or not is_stale:
+                raise
+        return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
 
     def _give_up_the_late(self) -> None:
         """Deadlines are long and rarely met: one sweep a second is cheaper than a timer a request."""
