@@ -143,6 +143,16 @@ def test_checker_faults_are_named(box: Box, program: Callable[..., Path]) -> Non
     assert all(entry["words"] for entry in lines[:-1])
 
 
+def test_checker_that_was_killed_by_nobody_here(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A SIGKILL that is not the runner's is the machine's: a JE that blames no judge program."""
+    entry = run_batch(
+        plain_box, program("contestant"), "sum 1", files={"checker": b"#!/bin/sh\nkill -9 $$\n"},
+        checker=line("checker", protocol="cms", file="checker", **JUDGE),
+    ).only  # fmt: skip
+    assert (entry["verdict"], entry["fault"], entry["program"]) == ("JE", "signal", "runner")
+    assert "checker" in entry["words"]
+
+
 def test_checker_that_stalls(plain_box: Box, program: Callable[..., Path]) -> None:
     """A checker that does nothing is stopped at its wall clock limit."""
     (entry,) = judged(plain_box, program, "cms", "sleep 1", wall_ms=300)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +72,42 @@ def test_killed_runner_takes_all_with_it(box: Box, program: Callable[..., Path])
     while (alive := contestants() - before) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert alive == set()
+
+
+@pytest.mark.parametrize("name", ["dir-full", "dir-reduced"])
+def test_runner_does_not_outlive_who_started_it(
+    boxes: Callable[[str], Box], program: Callable[..., Path], name: str
+) -> None:
+    """When whoever started the runner is killed, runner and contestants end, and not at their own limits."""
+    box = boxes(name)
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    for file, content in {
+        "plan": batch_plan(["test id=0 input=in answer=in"], cpu_ms=60_000),
+        "program": program("contestant").read_bytes(),
+        "in": b"sleep 60000",
+    }.items():
+        (work / file).write_bytes(content)
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, SOMEBODY, SOMEBODY)
+    before = contestants()
+    words = shlex.join(box.command(str(box.runner), "--dir", "."))
+    shell = subprocess.Popen(["sh", "-c", f"{words}; true"], cwd=work, stdout=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: contestants() - before)
+    finally:
+        shell.kill()
+        shell.wait()
+    wait_until(lambda: not contestants() - before)
+    shutil.rmtree(work)
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    """Wait for something that happens soon."""
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def contestants() -> set[str]:
