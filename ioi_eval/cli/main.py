@@ -11,6 +11,7 @@ from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import command
 from ioi_eval.cli.imports import cms, tps
 from ioi_eval.cli.score import score
+from ioi_eval.cli.serve import serve
 from ioi_eval.cli.validate import validate
 from ioi_eval.version import __version__
 
@@ -32,6 +33,7 @@ app.add_typer(imports, name="import", help="Turn official packages into problem,
 imports.command("cms", context_settings=HELP)(command(cms))
 imports.command("tps", context_settings=HELP)(command(tps))
 app.command("doctor", context_settings=HELP)(command(doctor))
+app.command("serve", context_settings=HELP)(command(serve))
 app.command("demo", context_settings=HELP)(command(demo))
 
 

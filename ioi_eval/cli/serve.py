@@ -1,0 +1,74 @@
+"""`ioi-eval serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import options
+
+
+def serve(
+    *,
+    port: Annotated[
+        int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free.")
+    ] = 2000,
+    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1",
+    workers: options.Workers = None,
+    queue: Annotated[
+        int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
+    ] = 1024,
+    max_body_mb: Annotated[
+        int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request, unpacked.")
+    ] = 512,
+) -> int:
+    """Serve the embedded sandbox as Piston API v2, for any Piston client.
+
+    It offers `ioi_eval` (our own jobs), `cms_ioi` (the classic contract, one test a job) and `bash`. There is no
+    authentication: whoever reaches the port can run programs here, confined. Ends on Ctrl-C or SIGTERM.
+    """
+    return asyncio.run(_serve(host, port, workers, queue, max_body_mb << 20))
+
+
+async def _serve(host: str, port: int, workers: int | None, queue: int, body_bytes: int) -> int:
+    from ioi_eval.artifacts import ArtifactStore
+    from ioi_eval.config import Environment, Policy
+    from ioi_eval.model.terms import Isolation
+    from ioi_eval.programs import Builder
+    from ioi_eval.sandbox.local import LocalSandbox
+    from ioi_eval.sandbox.server import ServerSettings, serving
+
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    environment = Environment.read()
+    async with LocalSandbox(slots=workers, isolation=Isolation.FULL, compiler=environment.compiler) as sandbox:
+        (target,) = sandbox.targets()
+        runner = await Builder(sandbox, ArtifactStore(environment.cache), Policy()).runner(target)
+        settings = ServerSettings(queue=queue, body_bytes=body_bytes, held_bytes=max(4 << 30, 4 * body_bytes))
+        async with serving(sandbox, runner=runner, host=host, port=port, settings=settings) as address:
+            if not _is_loopback(host):
+                _tell(f"{host} can be reached from other machines: whoever reaches it can run programs here")
+            _tell(
+                f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, {target.slots} jobs at once, "
+                f"{queue} may wait)"
+            )
+            await ended.wait()
+    _tell("ended")
+    return 0
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _tell(line: str) -> None:
+    print(f"ioi-eval: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,106 @@
+"""What the embedded sandbox offers under Piston's names, and what each makes of a request. Pure.
+
+| asked for | answers as | what runs |
+|---|---|---|
+| `ioi_eval` | `ioi_eval` | the request's own `compile` and `run`; with files `runner` and `plan`, the runner itself |
+| `cms_ioi` | `cms`, as the real package | the classic contract, by our own pair with the runner |
+| `bash`, `sh` | `bash` | the first file |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ioi_eval.model import Content, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.request import Asked, Request
+from ioi_eval.sandbox.scripts import Command
+from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES, MAIN, STDIN, Runtime, Starter
+
+PACKAGE_VERSION = "1.0.0"
+"""Of `piston/ioi_eval`, and of the reference's `cms_ioi`."""
+
+_BASH_PACKAGE = 'bash "$@"; exit $?'
+"""The stock package starts the script as a child, whose death by a signal is an exit code (recorded:
+`signal_self_kill`)."""
+
+_MOST_CPUS = 64  # where CPU time is not asked for, the wall clock is to be the only bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scripts:
+    """Something to run that is no job of ours: commands of its own, in a box with these files."""
+
+    files: tuple[JobFile, ...]
+    commands: tuple[Command, ...]
+
+
+def runtimes(bash_version: str) -> tuple[Runtime, ...]:
+    """What `GET /runtimes` lists."""
+    return (
+        Runtime(language=Starter.IOI_EVAL.value, version=PACKAGE_VERSION),
+        Runtime(language="cms", version=PACKAGE_VERSION, aliases=(Starter.CMS_IOI.value,), package="cms_ioi"),
+        Runtime(language=Starter.BASH.value, version=bash_version, aliases=("sh",)),
+    )
+
+
+def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) -> Job | Scripts:
+    """What a request starts.
+
+    Args:
+        request: of one of `runtimes`.
+        pair: the files that `cms_ioi` brings along: `compile`, `run`, `runner`.
+        output_bytes: how much of each stream may come back.
+    """
+    if request.runtime.language == Starter.BASH.value:
+        words = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
+        return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
+    if request.runtime.package == Starter.CMS_IOI.value:
+        return _scripts(_files({**request.files, **pair}), request, output_bytes, least_memory=DEFAULT_MEMORY_BYTES)
+    if {"runner", "plan"} <= request.files.keys():
+        return Job(
+            kind=JobKind.RUNNER,
+            files=_files({name: content for name, content in request.files.items() if name not in {MAIN, STDIN}}),
+            run_limits=_limits(request.run, output_bytes),
+        )
+    return _scripts(_files(request.files), request, output_bytes)
+
+
+def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
+    """As on Piston nothing but what a script makes so is executable, except for what we bring."""
+    return tuple(JobFile(name=name, content=content, executable=name == "runner") for name, content in contents.items())
+
+
+def _scripts(files: tuple[JobFile, ...], request: Request, output_bytes: int, *, least_memory: int = 0) -> Scripts:
+    """`compile`, if there is one, and `run`.
+
+    Where the scripts keep the program's memory limit themselves (`cms_ioi`), a request's limit is not that of the
+    stage, in which checker and shell live too: under it real servers judge right answers wrong.
+    """
+    words = (*_environment(request), "bash", MAIN, *request.args)
+    commands = [_run(request, words, output_bytes, least_memory=least_memory)]
+    if any(file.name == "compile" for file in files):
+        limits = _limits(request.compile, output_bytes, least_memory=least_memory)
+        words = (*_environment(request), "bash", "compile")
+        commands.insert(0, Command(stage="compile", words=words, limits=limits))
+    return Scripts(files=files, commands=tuple(commands))
+
+
+def _environment(request: Request) -> tuple[str, ...]:
+    """What packages find in their environment."""
+    return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
+
+
+def _run(request: Request, words: tuple[str, ...], output_bytes: int, *, least_memory: int = 0) -> Command:
+    limits = _limits(request.run, output_bytes, least_memory=least_memory)
+    return Command(stage="run", words=words, limits=limits, stdin=request.stdin)
+
+
+def _limits(asked: Asked, output_bytes: int, *, least_memory: int = 0) -> StageLimits:
+    memory = asked.memory_bytes
+    return StageLimits(
+        wall_ms=asked.timeout_ms,
+        cpu_ms=asked.cpu_ms or _MOST_CPUS * asked.timeout_ms,
+        memory_bytes=None if memory is None else max(memory, least_memory),
+        output_bytes=output_bytes,
+    )

@@ -1,0 +1,380 @@
+"""Piston's API v2, the server's side: what a client may ask for, and the words with which it is refused. Pure.
+
+The checks, their order and their words are the real server's (`api/src/api/v2.js`, and 438 recorded answers), down to
+what looks like a mistake: a null file is refused with `{}`, a name that leads out of the box with an empty 500, `args`
+may be one string, unknown encodings are utf8, base64 is read as Node reads it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import posixpath
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import orjson
+
+from ioi_eval.sandbox.wire import Runtime
+
+JSON = "application/json"
+
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
+_HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
+_COMPARATOR = re.compile(r"(\^|~|>=|<=|>|<|=|)\s*v?([0-9]+|[xX*])(?:\.([0-9]+|[xX*]))?(?:\.([0-9]+|[xX*]))?")
+
+
+class Refusal(Exception):
+    """The HTTP answer to a request that is not served.
+
+    Args:
+        status: HTTP status.
+        answer: its JSON body; `None` for an empty one.
+    """
+
+    def __init__(self, status: int, answer: Mapping[str, Any] | None) -> None:
+        super().__init__(f"HTTP {status}: {answer}")
+        self.status = status
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageBounds:
+    """What one stage gets where the request says nothing, and the most that it may ask for.
+
+    Args:
+        timeout_ms: wall clock, where none is asked for.
+        most_ms: the most wall clock, and the most CPU time.
+    """
+
+    timeout_ms: int
+    most_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a request asks of one stage; `None` where it does not say.
+
+    Unlike Piston's default of 3 s, CPU time that is not asked for is not limited beyond the wall clock.
+    """
+
+    timeout_ms: int
+    cpu_ms: int | None
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request to execute something, checked.
+
+    Args:
+        runtime: what it asks for.
+        main: the name of the first file that is text.
+        files: contents by name; of two with one name the last.
+        args: arguments of the run stage.
+        stdin: its standard input, with a final newline.
+        compile, run: what it asks of the stages.
+    """
+
+    runtime: Runtime
+    main: str
+    files: Mapping[str, bytes]
+    args: tuple[str, ...]
+    stdin: bytes
+    compile: Asked
+    run: Asked
+
+
+def too_large(most: int) -> Refusal:
+    """The refusal of a body over the bound. There is no 413: Piston says it so."""
+    return Refusal(400, {"stack": f"PayloadTooLargeError: request entity too large (over {most} bytes)"})
+
+
+def unpack(body: bytes, encoding: str, most: int) -> bytes:
+    """A body as it was before its `Content-Encoding`; never more of it in memory than may be.
+
+    Raises:
+        Refusal: it is larger than `most`, not what it says, or in an encoding that Piston does not know either.
+    """
+    if encoding.lower() in ("", "identity"):
+        return body
+    if encoding.lower() not in ("gzip", "deflate"):
+        raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported content encoding "{encoding}"'})
+    unpacker = zlib.decompressobj(wbits=47)  # gzip or zlib, as it says itself
+    try:
+        unpacked = unpacker.decompress(body, most + 1)
+    except zlib.error as error:
+        raise Refusal(400, {"stack": f"Error: {error}"}) from error
+    if len(unpacked) > most:
+        raise too_large(most)
+    if not unpacker.eof:
+        raise Refusal(400, {"stack": "Error: unexpected end of file"})
+    return unpacked
+
+
+def parse(body: bytes, content_type: str) -> Any:
+    """A request's JSON.
+
+    Raises:
+        Refusal: it is of another type, or malformed.
+    """
+    if not content_type.startswith(JSON):
+        raise Refusal(415, {"message": f"requests must be of type {JSON}"})
+    charset = _charset(content_type)
+    if not charset.startswith("utf-"):
+        raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported charset "{charset.upper()}"'})
+    if not body:
+        return {}
+    if charset == "utf-8":
+        try:
+            return _strict(orjson.loads(body), body)
+        except orjson.JSONDecodeError:
+            pass  # what Node takes, or what it says to what it does not take
+    try:
+        text = body.decode(charset, "replace")
+        return _strict(json.loads(text, parse_constant=_no_constant), body)
+    except LookupError:
+        raise Refusal(400, {"stack": f'UnsupportedMediaTypeError: unsupported charset "{charset.upper()}"'}) from None
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, {"stack": f"SyntaxError: {error}"}) from None
+
+
+def request(asked: Any, runtimes: Sequence[Runtime], *, compile: StageBounds, run: StageBounds) -> Request:
+    """Check a request in Piston's order.
+
+    Raises:
+        Refusal: the first thing that is wrong with it.
+    """
+    body = asked if isinstance(asked, dict) else {}
+    language, version = _text(body, "language"), _text(body, "version")
+    files = body.get("files")
+    if not isinstance(files, list):
+        _refuse("files is required as an array")
+    for number, file in enumerate(files):
+        if file is None:
+            raise Refusal(400, {})
+        if not isinstance(file, dict) or not isinstance(file.get("content"), str):
+            _refuse(f"files[{number}].content is required as a string")
+    runtime = find(runtimes, language, version)
+    if runtime is None:
+        _refuse(f"{language}-{version} runtime is unknown")
+    if not any(_is_text(file) for file in files):
+        _refuse("files must include at least one utf8 encoded file")
+    bounds = {"compile": compile, "run": run}
+    limits = {(stage, what): _limit(body, stage, what, bounds[stage]) for what in _LIMITS for stage in bounds}
+    stdin = body.get("stdin") or ""
+    if not isinstance(stdin, str):
+        raise Refusal(400, {})
+    return Request(
+        runtime=runtime,
+        main=_main(files),
+        files=_contents(files),
+        args=_args(body.get("args")),
+        stdin=_encoded(stdin if stdin.endswith("\n") else f"{stdin}\n"),
+        **{
+            stage: Asked(
+                timeout_ms=limits[stage, "timeout"] or bounds[stage].timeout_ms,
+                cpu_ms=limits[stage, "cpu_time"],
+                memory_bytes=limits[stage, "memory_limit"],
+            )
+            for stage in bounds
+        },
+    )
+
+
+def find(runtimes: Sequence[Runtime], language: str, version: str) -> Runtime | None:
+    """The latest runtime of that name, in a version that satisfies the range."""
+    fitting = [each for each in runtimes if each.answers_to(language) and satisfies(each.version, version)]
+    return max(fitting, key=lambda each: _parts(each.version), default=None)
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether a version is in a range, as npm's semver reads ranges (without hyphens and pre-releases)."""
+    return any(_in_all(_parts(version), alternative.strip()) for alternative in wanted.split("||"))
+
+
+# ---------------------------------------------------------------------- the body
+
+
+def _charset(content_type: str) -> str:
+    for parameter in content_type.lower().split(";")[1:]:
+        name, _, value = parameter.strip().partition("=")
+        if name == "charset":
+            return value.strip('" ')
+    return "utf-8"
+
+
+def _strict(value: Any, body: bytes) -> Any:
+    """Only objects and arrays, as body-parser has it."""
+    if isinstance(value, dict | list):
+        return value
+    first = body.lstrip()[:1].decode("utf-8", "replace")
+    raise Refusal(400, {"stack": f"SyntaxError: Unexpected token {first} in JSON at position 0"})
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"Unexpected token {name[0]} in JSON")
+
+
+# ---------------------------------------------------------------------- the fields
+
+_LIMITS = ("memory_limit", "timeout", "cpu_time")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise Refusal(400, {"message": message})
+
+
+def _text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key)
+    if not isinstance(value, str) or not value:
+        _refuse(f"{key} is required as a string")
+    return value
+
+
+def _limit(body: Mapping[str, Any], stage: str, what: str, bounds: StageBounds) -> int | None:
+    """One of the six limits. Absent, null and 0 are not said; memory has no bound of ours, so -1 means that too."""
+    name = f"{stage}_{what}"
+    value = body.get(name)
+    if value in (None, 0, ""):  # what JavaScript takes for false
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        _refuse(f"If specified, {name} must be a number")
+    if what == "memory_limit":
+        return int(value) if value > 0 else None
+    if value > bounds.most_ms:
+        _refuse(f"{name} cannot exceed the configured limit of {bounds.most_ms}")
+    if value < 0:
+        _refuse(f"{name} must be non-negative")
+    return max(1, int(value))
+
+
+def _args(value: Any) -> tuple[str, ...]:
+    """`args` is spread as JavaScript does: null is nothing, a string its characters."""
+    if value is None:
+        return ()
+    if not isinstance(value, list | str):
+        raise Refusal(500, None)
+    words = tuple("null" if word is None else str(word) for word in value)
+    if any("\0" in word for word in words):
+        raise Refusal(500, None)
+    return words
+
+
+# ---------------------------------------------------------------------- the files
+
+
+def _is_text(file: Mapping[str, Any]) -> bool:
+    return not file.get("encoding") or file["encoding"] == "utf8"
+
+
+def _name(file: Mapping[str, Any], number: int) -> str:
+    name = file.get("name") or f"file{number}.code"
+    if not isinstance(name, str):
+        raise Refusal(500, None)
+    return name
+
+
+def _main(files: Sequence[Mapping[str, Any]]) -> str:
+    """The first file that is read as text: also one with an encoding that nobody knows."""
+    read_as_text = (number for number, file in enumerate(files) if _decoder(file) is _encoded)
+    number = next(read_as_text)
+    return _name(files[number], number)
+
+
+def _contents(files: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for number, file in enumerate(files):
+        contents[_place(_name(file, number))] = _decoder(file)(file["content"])
+    directories = {name[:at] for name in contents for at, sign in enumerate(name) if sign == "/"}
+    if directories & contents.keys():
+        raise Refusal(500, None)
+    return contents
+
+
+def _place(name: str) -> str:
+    """Where Node's `path.join` puts a file below the box's directory; what it or the file system refuses is a 500."""
+    place = posixpath.normpath(f"./{name}".replace("//", "/"))
+    parts = place.split("/")
+    out = parts[0].startswith("..") or place == "." or name.endswith("/") or "\0" in name
+    if out or any(len(part.encode("utf-8", "replace")) > 255 for part in parts):
+        raise Refusal(500, None)
+    return place
+
+
+def _decoder(file: Mapping[str, Any]) -> Callable[[str], bytes]:
+    encoding = file.get("encoding")
+    return {"base64": _from_base64, "hex": _from_hex}.get(encoding if isinstance(encoding, str) else "", _encoded)
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8; half a surrogate pair becomes U+FFFD, as in Node."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        pass
+    digits = _NOT_BASE64.sub("", text.partition("=")[0].replace("-", "+").replace("_", "/"))
+    whole = digits[: len(digits) - (len(digits) % 4 == 1)]
+    return base64.b64decode(whole + "=" * (-len(whole) % 4))
+
+
+def _from_hex(text: str) -> bytes:
+    digits = _HEX.match(text)
+    return bytes.fromhex(digits[0]) if digits else b""
+
+
+# ---------------------------------------------------------------------- versions
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", version)[:3])
+
+
+def _in_all(version: tuple[int, ...], wanted: str) -> bool:
+    if not wanted:
+        return True
+    at = 0
+    while at < len(wanted):
+        found = _COMPARATOR.match(wanted, at)
+        if found is None or not _compares(version, found):
+            return False
+        at = found.end()
+        if at < len(wanted) and not wanted[at].isspace():
+            return False
+        at += len(wanted[at:]) - len(wanted[at:].lstrip())
+    return True
+
+
+def _compares(version: tuple[int, ...], comparator: re.Match[str]) -> bool:
+    sign = comparator[1]
+    given = []
+    for part in comparator.groups()[1:]:
+        if part is None or not part.isdecimal():
+            break
+        given.append(int(part))
+    low = tuple(given + [0] * (3 - len(given)))
+    if not given:
+        return sign not in ("<", ">")
+    if sign == "^":  # up to the next change of the first part that is not 0
+        fixed = next((place for place, part in enumerate(given) if part), len(given) - 1)
+        return low <= version and version[: fixed + 1] == low[: fixed + 1]
+    if sign == "~":
+        return low <= version and version[: min(2, len(given))] == low[: min(2, len(given))]
+    head = version[: len(given)]
+    return {
+        ">=": version >= low,
+        "<": version < low,
+        "<=": head <= tuple(given),
+        ">": head > tuple(given),
+    }.get(sign, head == tuple(given))
