@@ -27,39 +27,40 @@ from ioi_eval import (
     sample,
 )
 from ioi_eval.config import Environment
+from ioi_eval.errors import RowError
 from ioi_eval.problems.submissions import submission_from_row
 
 
-def submissions(dump: str, problems: dict[ProblemKey, Problem]) -> Iterator[Submission]:
-    """The dump's programs, one by one: a dump may be larger than memory."""
+def submissions(dump: str, problems: dict[ProblemKey, Problem], skipped: list[str]) -> Iterator[Submission]:
+    """The dump's programs, one by one: a dump may be larger than memory. Rows without use are named in `skipped`."""
     for row in open_source(dump).iterate():
-        submission = submission_from_row(row)
+        try:
+            submission = submission_from_row(row)
+        except RowError as error:
+            skipped.append(str(error))
+            continue
         if submission.problem in problems:
             yield submission
         else:
-            print(f"{submission.id}: no problem {submission.problem}", file=sys.stderr)
+            skipped.append(f"{submission.id}: no problem {submission.problem}")
 
 
-async def evaluate(dump: str, problem_rows: str, test_rows: str) -> None:
-    """Score everything with one worker a slot, then print the best scores."""
+async def evaluate(dump: str, problem_rows: str, test_rows: str) -> int:
+    """Score everything with one worker a slot, then print the best scores. Gives 1 if something was not judged."""
     cache = Environment.read().cache
-    loaded = load_problems(
-        open_source(problem_rows, all_splits=True), open_source(test_rows), BlobStore(cache / "blobs")
-    )
+    loaded = load_problems(open_source(problem_rows, all_splits=True), open_source(test_rows), BlobStore(cache))
     problems = dict(loaded.problems)
     best: dict[ProblemKey, float] = defaultdict(float)
-    undecided = 0
+    not_judged: list[str] = []
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
-        waiting = submissions(dump, problems)
+        waiting = submissions(dump, problems, not_judged)
 
         async def work() -> None:
-            nonlocal undecided
             for submission in waiting:
                 result = await scorer.score(problems[submission.problem], submission)
                 if result.score is None:  # JE: our failure or a checker's. It is not a zero.
-                    undecided += 1
-                    print(f"{submission.id}: not judged: {result.compile.message}", file=sys.stderr)
+                    not_judged.append(f"{submission.id}: {result.compile.message or 'judge error'}")
                 else:
                     best[submission.problem] = max(best[submission.problem], result.score)
 
@@ -68,11 +69,14 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str) -> None:
                 group.create_task(work())
     for key, score in best.items():
         print(f"{key}\t{score:g}")
-    print(f"not judged\t{undecided}")
+    print(f"not judged\t{len(not_judged)}")
+    for words in not_judged:
+        print(words, file=sys.stderr)
+    return 1 if not_judged else 0
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (1, 4):
         sys.exit(__doc__)
     sources = sys.argv[1:] or [str(path) for path in (sample.dump(), sample.problems(), sample.tests())]
-    asyncio.run(evaluate(*sources))
+    sys.exit(asyncio.run(evaluate(*sources)))

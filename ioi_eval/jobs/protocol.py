@@ -159,12 +159,12 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
     message = _text(line["message"])
     if verdict is Verdict.JE:
         program, fault = line.get("program", "runner"), line.get("fault", "")
-        message = f"{program}: {fault} {_text(line.get('words', ''))}".strip()
+        message = f"{program}: {_text(line.get('words', '')).strip().rstrip(':') or fault}"
     return TestOutcome(
         test=test,
         verdict=verdict,
         score=_score(verdict, line["score"]),
-        message=message,
+        message=message or _why(verdict, line),
         cpu_ms=cpu_ms,
         wall_ms=line["wall_us"] / 1000,
         memory_bytes=line["memory_bytes"],
@@ -177,6 +177,26 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         check_cpu_ms=line["judge"]["cpu_us"] / 1000,
         judge_program=line.get("program") if verdict is Verdict.JE else None,
     )
+
+
+_STOPPED = {
+    "cpu": "CPU time over the limit",
+    "idle": "idle for longer than the limit and 1 s: it sleeps, or waits for what does not come",
+    "memory": "memory over the limit",
+    "output": "output over the limit",
+    "files": "too many or too large files",
+    "threads": "too many threads",
+}
+
+
+def _why(verdict: Verdict, line: dict[str, Any]) -> str:
+    """Words of ours for a failure that no checker or manager has words for."""
+    if verdict is Verdict.RE:
+        name = signal_name(line["signal"])
+        return f"killed by {name}" if name else f"exit code {line['code']}"
+    if verdict in FAILED:
+        return _STOPPED.get(line["limit"] or {Verdict.TLE: "cpu", Verdict.MLE: "memory"}.get(verdict, ""), "")
+    return ""
 
 
 def _score(verdict: Verdict, text: str | None) -> float | None:

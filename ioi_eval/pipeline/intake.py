@@ -195,10 +195,10 @@ class Intake:
         unusable = self.problems.unusable.get(key)
         if unusable is not None:
             kind = str(unusable)
-        elif not any(known.year == key.year for known in (*self.problems.problems, *self.problems.unusable)):
-            kind = f"unknown problem {key}: there are no problems of {key.year} in --problems"
         else:
             kind = f"unknown problem {key}: it is not in --problems"
+            if not row.has("year"):
+                kind += f" (a row without a year is for {DEFAULT_YEAR})"
         return Refused(row=row, kind=kind, message=str(row.error(kind)))
 
 

@@ -62,7 +62,9 @@ def submission_from_row(
         return Submission(id=name, problem=problem, code=None, extraction=extraction)
     size = len(code.encode("utf-8", "replace"))
     if max_code_bytes is not None and size > max_code_bytes:
-        words = f"The program is {size:,} bytes long, over our limit of {max_code_bytes:,} bytes; it was not compiled."
+        words = (
+            f"The program has {size:,} bytes; the contest server takes {max_code_bytes:,} at most. It was not compiled."
+        )
         return Submission(id=name, problem=problem, code=None, extraction=extraction, refused=words)
     return Submission(id=name, problem=problem, code=code, extraction=extraction)
 

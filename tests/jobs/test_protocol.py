@@ -55,7 +55,7 @@ def test_judge_fault_has_no_score_and_names_the_program() -> None:
     fault = {"program": "checker", "fault": "score", "words": "nan"}
     outcome = read(stage(line(verdict="JE", score=None, **fault))).outcomes[0]
     assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
-    assert outcome.message == "checker: score nan"
+    assert outcome.message == "checker: nan"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_programs_over_the_limit_are_refused_in_words() -> None:
     for code in ("x" * (MAX_CODE_BYTES + 1), "ü" * (MAX_CODE_BYTES // 2 + 1), "x" * 50_000_000):
         found = read(code=code)
         assert found.code is None
-        assert f"over our limit of {MAX_CODE_BYTES:,} bytes" in found.refused
+        assert f"{MAX_CODE_BYTES:,} at most" in found.refused
         assert found.extraction == "column:code"
     row = Row(source="d", number=1, values={"uuid": "u", "problem_id": "p", "code": "x" * 200_000})
     assert submission_from_row(row, max_code_bytes=None).code == "x" * 200_000
