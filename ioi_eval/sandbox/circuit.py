@@ -36,7 +36,12 @@ class End(Enum):
     UNREACHED = auto()  # no connection: the job never left
     OVERLOADED = auto()  # the server says that it is too busy
     SILENT = auto()  # no answer within the job's deadline
+    LATE = auto()  # no connection in time, but it was this process that was late: nothing is known
     UNTRIED = auto()  # given up by us: nothing is known
+
+
+NEVER_LEFT = frozenset({End.UNREACHED, End.LATE})
+"""Ends of jobs that no server had work from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +85,7 @@ class Circuit:
 
     def ended(self, end: End, now: float) -> None:
         """A job of this endpoint ended so. Jobs may end long after it went out; only good news counts then."""
-        if end is End.UNTRIED:
+        if end is End.UNTRIED or end is End.LATE:
             return
         if end is End.ANSWERED:
             self._broken = 0

@@ -37,7 +37,9 @@ CONNECTING = 128
 """So many connections are made at once: a thousand would make the event loop so late that they time out."""
 
 _STALE_S = 1.0
-_SWEEP_S = 1.0
+_SWEEP_S = 0.25
+_LATE_S = 0.25
+_LATE_FOR_S = 5.0
 _GZIPPED = {"Content-Encoding": "gzip"}
 
 
@@ -143,6 +145,7 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._under_way: set[Sending] = set()
         self._sweep: asyncio.TimerHandle | None = None
+        self._late_until = 0.0
         self._open_until: dict[URL, list[float]] = {}
         self.used_connections: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
         self.connecting = asyncio.Semaphore(CONNECTING)
@@ -150,6 +153,7 @@ class HttpClient:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self.time = self._loop.time
+        self._sweep = self._loop.call_later(_SWEEP_S, self._look_at_the_clock)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
@@ -179,7 +183,8 @@ class HttpClient:
             async with asyncio.timeout(within_s):
                 return await self._exchange("GET", url, None, most_bytes=16 << 20)
         except TimeoutError:
-            raise Lost(f"{url}: no answer within {within_s:g} s", End.SILENT) from None
+            end = End.LATE if self.is_late() else End.SILENT
+            raise Lost(f"{url}: no answer within {within_s:g} s", end) from None
 
     async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer.
@@ -190,8 +195,6 @@ class HttpClient:
             SetupError: this machine has no descriptor left for the connection.
         """
         self._under_way.add(sending)
-        if self._sweep is None:
-            self._sweep = self._loop.call_later(_SWEEP_S, self._give_up_the_late)
         open_until = self._open_until.setdefault(url, [])
         started = self.time()
         try:
@@ -217,10 +220,19 @@ class HttpClient:
                 raise
         return await self._exchange("POST", url, sending, most_bytes=most_bytes, gzipped=gzipped)
 
-    def _give_up_the_late(self) -> None:
-        """Deadlines are long and rarely met: one sweep a second is cheaper than a timer a request."""
-        self._sweep = self._loop.call_later(_SWEEP_S, self._give_up_the_late) if self._under_way else None
-        now = self.time()
+    def is_late(self) -> bool:
+        """Whether this process has lately been too late to believe its own timeouts."""
+        return self.time() < self._late_until
+
+    def _look_at_the_clock(self) -> None:
+        """Give up what is past its deadline, and see how late we are ourselves.
+
+        Deadlines are long and rarely met: one sweep for all is cheaper than a timer a request.
+        """
+        now, due = self.time(), self._sweep.when() if self._sweep is not None else self.time()
+        if now - due > _LATE_S:
+            self._late_until = now + _LATE_FOR_S
+        self._sweep = self._loop.call_at(now + _SWEEP_S, self._look_at_the_clock)
         for sending in [sending for sending in self._under_way if sending.deadline < now]:
             sending.give_up()
 
@@ -237,7 +249,8 @@ class HttpClient:
         except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, aiohttp.InvalidURL) as error:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
-            raise Lost(f"{url}: no connection: {error}", End.UNREACHED) from error
+            late = isinstance(error, TimeoutError) and self.is_late()
+            raise Lost(f"{url}: no connection: {error}", End.LATE if late else End.UNREACHED) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             words = str(error) or type(error).__name__
             raise Lost(f"{url}: {words}", End.BROKEN, before_answer=response is None) from error

@@ -46,7 +46,7 @@ from enum import Enum, auto
 from itertools import count
 
 from ioi_eval.sandbox.budget import Ration, RetryBudget
-from ioi_eval.sandbox.circuit import Circuit, End, Standing
+from ioi_eval.sandbox.circuit import NEVER_LEFT, Circuit, End, Standing
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim, Endpoint, Group, Machine, Roster, Seat, State
 
@@ -82,6 +82,7 @@ class Pool:
         self._idle: dict[Machine, None] = {}
         self._reserving: dict[Claim, None] = {}
         self._checks = Ration(policy.checks_per_s)
+        self._returns = Ration(policy.checks_per_s)
 
     # ------------------------------------------------------------------ endpoints
 
@@ -106,21 +107,21 @@ class Pool:
             self._retire(seat, now)
         return self.turn(now)
 
-    def checked(self, name: str, alive: bool, now: float) -> list[Action]:
-        """A check of an endpoint came back."""
+    def checked(self, name: str, alive: bool | None, now: float) -> list[Action]:
+        """A check of an endpoint came back; `None` if it failed for our own lateness, so that nothing is known."""
         seat = self._roster.seats.get(name)
         if seat is None or not (seat.is_checked or seat.circuit.standing is Standing.CHECK):
             return self.turn(now)
         seat.is_checked = False
-        was_resting = seat.circuit.standing is Standing.OUT
-        if not (was_resting and not alive):  # it went out meanwhile: its rest is running already
-            seat.circuit.checked(alive, now)
         aborts: list[Action] = []
-        if alive:
+        if alive or (alive is None and seat.may_serve):
             seat.heard, seat.failing_since = now, None
             seat.quiet_s = min(seat.quiet_s * 2, self._policy.most_quiet_s)
+            seat.circuit.checked(True, now)
             self._watch(seat)
-        else:
+        elif seat.circuit.standing is not Standing.OUT:  # else it went out meanwhile, and its rest is running
+            seat.circuit.checked(False, now)
+        if alive is False:
             seat.failing_since = now if seat.failing_since is None else seat.failing_since
             if now - seat.failing_since >= self._policy.abandon_s:
                 aborts += [Abort(claim) for claim in sorted(seat.busy, key=lambda claim: claim.order)]
@@ -148,7 +149,7 @@ class Pool:
             self._roster.unseat(claim, seat)
             if claim.alone:
                 self._open(claim, now)
-            if end is End.UNREACHED:
+            if end in NEVER_LEFT:
                 self._budget.take_back(claim.granted_at, retry=claim.retry)
             elif end is End.ANSWERED:
                 seat.heard, seat.quiet_s, seat.failing_since = now, self._policy.quiet_s, None
@@ -158,7 +159,7 @@ class Pool:
 
     def again(self, left: Claim, now: float) -> tuple[Claim | None, list[Action]]:
         """A claim for the next attempt of a job whose claim was left; `None` when it has been sent often enough."""
-        reached = left.end is not End.UNREACHED
+        reached = left.end not in NEVER_LEFT
         if reached and left.attempt >= self._policy.attempts:
             return None, self.turn(now)
         claim = Claim(left.group, left.order, alone=left.alone)
@@ -216,9 +217,13 @@ class Pool:
             case _Timer.DARK, Group():
                 self._unserved[subject] = None
             case _Timer.REST, Seat() if subject.circuit.standing is Standing.OUT and not subject.is_leaving:
-                if subject.circuit.resting_until <= now:
-                    subject.circuit.begin_check()
-                    actions.append(Check(subject.endpoint))
+                if subject.circuit.resting_until > now:
+                    return
+                if not self._returns.take(now):
+                    self._set_timer(now + 1.0, kind, subject)
+                    return
+                subject.circuit.begin_check()
+                actions.append(Check(subject.endpoint))
             case _Timer.QUIET, Seat():
                 subject.is_watched = False
                 self._look_at(subject, now, actions)

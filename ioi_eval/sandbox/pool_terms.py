@@ -19,7 +19,7 @@ class PoolPolicy:
         most_backoff_s: the longest wait.
         quiet_s: an endpoint with jobs that has not answered for so long is checked in passing.
         most_quiet_s: while it answers checks, they come half as often each time, down to this.
-        checks_per_s: so many checks in passing are made at most.
+        checks_per_s: so many checks in passing, and so many of resting endpoints, are made at most.
         abandon_s: jobs of an endpoint that has failed all checks for so long are aborted.
         circuit: when an endpoint is left alone.
     """

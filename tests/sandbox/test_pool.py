@@ -240,6 +240,26 @@ def test_checks_in_passing_are_rationed() -> None:
     assert len({name for _, name in world.checks}) == 1000, "everybody's turn comes"
 
 
+def test_our_own_lateness_blames_nobody() -> None:
+    """A check or connection that failed because this process was late puts no endpoint out, and is no repetition."""
+    world = World(1, slots=2)
+    first, second = world.claim(), world.claim()
+    world.now = 10.0
+    (check,) = [action for action in world.pool.turn(world.now) if isinstance(action, Check)]
+    world.obey(world.pool.checked(check.endpoint.name, None, world.now))
+    assert world.pool.in_service("g") == 1
+    world.leave(first, End.LATE)
+    following = world.again(first)
+    assert following in world.held
+    assert following is not None
+    assert (following.attempt, following.retry) == (1, False)
+    world.leave(second, End.UNREACHED)
+    world.now = 20.0
+    (check,) = [action for action in world.pool.turn(world.now) if isinstance(action, Check)]
+    world.obey(world.pool.checked(check.endpoint.name, None, world.now))
+    assert world.pool.in_service("g") == 0, "what was out stays out"
+
+
 def test_darkness_ends_in_an_error() -> None:
     """With no endpoint left jobs wait for the stated time, then all expire; later ones at once, until one returns."""
     world = World(1)

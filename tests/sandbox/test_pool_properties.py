@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ioi_eval.sandbox.budget import FLOOR, SHARE, WINDOW_S
-from ioi_eval.sandbox.circuit import End
+from ioi_eval.sandbox.circuit import NEVER_LEFT, End
 from ioi_eval.sandbox.pool import Pool
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim, Endpoint
@@ -87,8 +87,8 @@ class PoolMachine(RuleBasedStateMachine):
         self.obey(actions)
 
     @precondition(lambda self: self.checks)
-    @rule(data=st.data(), alive=st.booleans())
-    def check(self, data: st.DataObject, alive: bool) -> None:
+    @rule(data=st.data(), alive=st.sampled_from([True, False, None]))
+    def check(self, data: st.DataObject, alive: bool | None) -> None:
         """A check comes back."""
         name = data.draw(st.sampled_from(self.checks))
         self.checks.remove(name)
@@ -110,7 +110,7 @@ class PoolMachine(RuleBasedStateMachine):
         """Leave, and keep the model's books."""
         if claim in self.held:
             self.held.remove(claim)
-            if end is End.UNREACHED:
+            if end in NEVER_LEFT:
                 self.sent = [(when, other) for when, other in self.sent if other is not claim]
         if claim in self.waiting:
             self.waiting.remove(claim)
