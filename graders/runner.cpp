@@ -591,6 +591,9 @@ JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
   spec.wall_ms = line.number("wall_ms", 1, kMostMs);
   spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
+  if (with_file && line.has("args")) {
+    for (const std::string& word : split(line.text("args"), ',')) spec.args.push_back(decode(word));
+  }
   return spec;
 }
 
@@ -660,9 +663,6 @@ void read_run_line(PlanLine& line, Plan& plan) {
   } else if (line.name == "manager") {
     plan.has_manager = true;
     plan.manager = judge_spec(line, true);
-    if (line.has("args")) {
-      for (const std::string& word : split(line.text("args"), ',')) plan.manager.args.push_back(decode(word));
-    }
   } else if (line.name == "checker") {
     plan.has_checker = true;
     plan.protocol = line.choice<Protocol>("protocol", {{"cms", Protocol::Cms},
@@ -2885,6 +2885,7 @@ class TestRun {
     } else {
       standard_input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     }
+    args.insert(args.end(), g_plan.checker.args.begin(), g_plan.checker.args.end());
     checker.begin("checker", g_plan.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
   }
 

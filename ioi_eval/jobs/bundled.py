@@ -139,7 +139,8 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
     if programs.checker is None:
         protocol = CheckerProtocol.WHITE_DIFF
     file = None if programs.checker is None else "checker"
-    plan.line("checker", protocol=protocol.value, file=file, **checker_ms, memory_bytes=judge.memory_bytes)
+    args = words(problem.checker_args) if problem.checker_args and file else None
+    plan.line("checker", protocol=protocol.value, file=file, **checker_ms, memory_bytes=judge.memory_bytes, args=args)
 
 
 def most_wall_ms(problem: Problem, policy: Policy) -> int:

@@ -75,8 +75,11 @@ def job(
         runner: the runner as it was compiled on the target, for our own pair to judge with.
 
     Raises:
-        UnsupportedError: the stock pair would judge this problem wrongly.
+        UnsupportedError: the stock pair would judge this problem wrongly, or no pair can judge it.
     """
+    if problem.checker_args:
+        words = f"{problem.key}: the classic profile gives a checker no arguments; use the bundled profile"
+        raise UnsupportedError(words)
     if pair is None and (reason := stock_pair_refuses(problem, case)):
         raise UnsupportedError(f"{problem.key}: the cms_ioi package cannot judge it: {reason}; use the bundled profile")
     return _job(

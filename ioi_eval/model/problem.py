@@ -93,6 +93,7 @@ class Problem:
         checker: the program that judges an output; `None` for white-diff or when the manager decides.
         checker_files: what the checker's source may include.
         checker_protocol: how checker or manager tell the score.
+        checker_args: further arguments of the checker, after its three files (Kattis: `validator_flags`).
         manager: the program that talks to the submission's processes.
         manager_files: what the manager's source may include.
         manager_args: further arguments of the manager, after the FIFOs.
@@ -117,6 +118,7 @@ class Problem:
     checker: SourceFile | None = None
     checker_files: tuple[SourceFile, ...] = ()
     checker_protocol: CheckerProtocol = CheckerProtocol.CMS
+    checker_args: tuple[str, ...] = ()
     manager: SourceFile | None = None
     manager_files: tuple[SourceFile, ...] = ()
     manager_args: tuple[str, ...] = ()

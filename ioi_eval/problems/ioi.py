@@ -19,7 +19,7 @@ from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 PROBLEM_COLUMNS = (
     *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit"),
     *("task_type", "score_type", "test_names", "grader_files"),
-    *("checker_protocol", "cxx_std", "manager_args", "checker_after_manager"),
+    *("checker_protocol", "cxx_std", "checker_args", "validator_flags", "manager_args", "checker_after_manager"),
 )
 
 

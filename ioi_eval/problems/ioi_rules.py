@@ -31,6 +31,7 @@ class Sheet:
     grader_files: tuple[SourceFile, ...]
     checker_protocol: CheckerProtocol | None
     cxx_std: str | None
+    checker_args: tuple[str, ...] | None
     manager_args: tuple[str, ...] | None
     checker_after_manager: bool | None
 
@@ -66,7 +67,8 @@ def read_sheet(row: Row) -> Sheet:
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
         checker_protocol=_protocol(row.optional_text("checker_protocol"), where),
         cxx_std=std,
-        manager_args=_manager_args(row),
+        checker_args=_arguments(row, "checker_args" if row.has("checker_args") else "validator_flags"),
+        manager_args=_arguments(row, "manager_args"),
         checker_after_manager=row.boolean("checker_after_manager", False) if row.has("checker_after_manager") else None,
     )
 
@@ -108,6 +110,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         checker=files.checker if has_checker else None,
         checker_files=files.checker_files if has_checker else (),
         checker_protocol=_protocol_in_use(sheet.checker_protocol, is_batch and not has_checker),
+        checker_args=(sheet.checker_args or ()) if has_checker else (),
         manager=None if is_batch else files.manager,
         manager_files=() if is_batch else files.manager_files,
         manager_args=config.manager_args if sheet.manager_args is None else sheet.manager_args,
@@ -180,8 +183,9 @@ def _protocol(text: str | None, where: str) -> CheckerProtocol | None:
     return CheckerProtocol(text)
 
 
-def _manager_args(row: Row) -> tuple[str, ...] | None:
-    if not row.has("manager_args"):
+def _arguments(row: Row, column: str) -> tuple[str, ...] | None:
+    """The arguments of a judge program: a list, or words in one text."""
+    if not row.has(column):
         return None
-    value = row.values["manager_args"]
-    return tuple(value.split()) if isinstance(value, str) else row.texts("manager_args")
+    value = row.values[column]
+    return tuple(value.split()) if isinstance(value, str) else row.texts(column)

@@ -138,9 +138,9 @@ def test_cms_checker_that_fails_is_at_fault(full_bench: Any, problem_from: Any) 
         "exit 1": Case("echo 1; exit 1", JE, None, "exit code 1"),
         "exit 255": Case("echo 1; echo why >&2; exit 255", JE, None, "exit code 255: why"),
         "segfault": Case("echo 1; kill -SEGV $$", JE, None, "signal 11"),
-        "killed": Case("echo 1; kill -KILL $$", JE, None, "signal 9"),
-        "busy": Case("echo 1; while :; do :; done", JE, None, "time"),
-        "hangs": Case("echo 1; exec sleep 1000", JE, None, "stall"),
+        "aborted": Case("echo 1; kill -ABRT $$", JE, None, "signal 6"),
+        "busy": Case("echo 1; while :; do :; done", JE, None, "over its CPU limit"),
+        "hangs": Case("echo 1; exec sleep 1000", JE, None, "over its wall clock limit"),
     }
     assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
@@ -158,6 +158,17 @@ def test_cms_checker_gets_three_files(full_bench: Any, problem_from: Any) -> Non
     assert judged(full_bench, problem_from, CheckerProtocol.CMS, cases) == []
 
 
+@pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
+def test_checker_arguments_follow_the_files(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
+    """Whatever characters are in them. Source: Kattis, `validator_flags`."""
+    code = 42 if protocol is CheckerProtocol.KATTIS else 0
+    does = f'[ "$4|$5|$6|$7|$#" = "float_tolerance|1e-6|a b,c%||7" ] && echo 1 && exit {code}; exit 3'
+    arguments = ("float_tolerance", "1e-6", "a b,c%", "")
+    tests = {"a": (does.encode(), b"")}
+    problem = problem_from(tests, checker=CHECKER, checker_protocol=protocol, checker_args=arguments)
+    assert full_bench.outcomes(problem, PROGRAM)["a"].verdict is AC
+
+
 def test_test_without_answer_has_an_empty_one(full_bench: Any, problem_from: Any) -> None:
     """Checkers open all three files, whether they need them or not."""
     problem = problem_from({"a": (b"[ -e $2 ] && [ ! -s $2 ] && echo 1", None)}, checker=CHECKER)
@@ -171,7 +182,7 @@ def test_testlib_exit_codes(full_bench: Any, problem_from: Any) -> None:
     cases |= {
         "exit 0": Case("echo ok 3 numbers >&2", AC, 1.0, "ok 3 numbers"),
         "stdout is not read": Case("echo 0", AC, 1.0),
-        "killed": Case("kill -KILL $$", JE, None, "signal 9"),
+        "crash": Case("kill -SEGV $$", JE, None, "signal 11"),
         "points": Case("echo points 0.3 nearly >&2; exit 7", PA, 0.3, "points 0.3 nearly"),
         "all points": Case("echo points 1 >&2; exit 7", AC, 1.0),
         "no points": Case("echo points 0.0 >&2; exit 7", WA, 0.0),
@@ -217,4 +228,4 @@ def test_failed_program_is_not_checked(full_bench: Any, problem_from: Any, proto
         {name: (does, b"") for name, does in cases.items()}, checker=CHECKER, checker_protocol=protocol
     )
     outcome = full_bench.outcomes(problem, '#include <cstdio>\nint main() { std::puts("printed"); return 1; }')["crash"]
-    assert (outcome.verdict, outcome.score, outcome.exit_code, outcome.message) == (Verdict.RE, 0.0, 1, "")
+    assert (outcome.verdict, outcome.score, outcome.exit_code) == (Verdict.RE, 0.0, 1)

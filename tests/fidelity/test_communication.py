@@ -164,21 +164,21 @@ def test_manager_that_fails_is_at_fault(bench: Any, problem_from: Any) -> None:
 def test_manager_over_its_time_is_at_fault(full_bench: Any, problem_from: Any) -> None:
     """Whether or not it ever came to talk."""
     cases = {
-        "busy": Case(f"{TALKS}; echo 1; while :; do :; done", JE, None, "time"),
-        "busy before it opens": Case("while :; do :; done", JE, None, "time"),
+        "busy": Case(f"{TALKS}; echo 1; while :; do :; done", JE, None, "over its CPU limit"),
+        "busy before it opens": Case("while :; do :; done", JE, None, "over its CPU limit"),
     }
     assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_that_hangs_after_the_program_is_at_fault(full_bench: Any, problem_from: Any) -> None:
     """The program has ended well; nobody else is left to blame."""
-    cases = {"hangs": Case(f"{TALKS}; hang_up; echo 1; exec sleep 1000", JE, None, "stall")}
+    cases = {"hangs": Case(f"{TALKS}; hang_up; echo 1; exec sleep 1000", JE, None, "does nothing")}
     assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
 def test_manager_that_never_opens_its_fifos_is_at_fault(full_bench: Any, problem_from: Any) -> None:
     """The program has not even been started."""
-    cases = {"hangs": Case("exec sleep 1000", JE, None, "stall")}
+    cases = {"hangs": Case("exec sleep 1000", JE, None, "does not open its FIFOs")}
     assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
 
@@ -220,7 +220,6 @@ def test_program_that_dies_early(bench: Any, problem_from: Any, how: str, code: 
         ("prints no score", WAITS, RE, 0.0),
         ("hangs", f"{WAITS}; exec sleep 1000", RE, 0.0),
         code=code,
-        words="",
     )
     assert judged(bench, problem_from, f"int main() {{ {how} }}", cases, **COMMUNICATION) == []
 

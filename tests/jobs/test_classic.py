@@ -141,6 +141,13 @@ def test_our_pair_travels_with_the_job() -> None:
     assert (contents(job)["compile"], contents(job)["run"]) == PAIR
 
 
+def test_checker_arguments_are_refused_by_name() -> None:
+    """Neither pair hands them on, and a checker without them may judge otherwise."""
+    for pair in (None, PAIR):
+        with pytest.raises(UnsupportedError, match="gives a checker no arguments; use the bundled profile"):
+            classic.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "", pair=pair)
+
+
 def test_test_data_stays_by_reference(tmp_path: Path) -> None:
     """Data on disk is handed on as it is, not read."""
     blob = Blob(path=tmp_path / "absent", size=10_000_000, sha256="0" * 64)

@@ -95,6 +95,15 @@ def test_rows_of_a_problem_become_its_subtasks(tmp_path: Path) -> None:
     assert problem.notes == ()
 
 
+@pytest.mark.parametrize("column", ["checker_args", "validator_flags"])
+def test_checker_may_have_arguments(tmp_path: Path, column: str) -> None:
+    """A list or words in one text, by our name or by Kattis's; without a checker they are nobody's."""
+    for value, expected in (("float_tolerance 1e-6", ("float_tolerance", "1e-6")), (["a b", ""], ("a b", ""))):
+        assert load_one(tmp_path, **{column: value}).problems[KEY].checker_args == expected
+    assert load_one(tmp_path).problems[KEY].checker_args == ()
+    assert load_one(tmp_path, checker_protocol="white-diff", **{column: "x"}).problems[KEY].checker_args == ()
+
+
 def test_communication_has_its_own_parameters(tmp_path: Path) -> None:
     """Processes, FIFOs and arguments are the configuration's; the row's column goes first."""
     prefix = "task_type_parameters_Communication_"
