@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import signal
 import sys
@@ -32,10 +31,14 @@ def serve(
     It offers `ioi_eval` (our own jobs), `cms_ioi` (the classic contract, one test a job) and `bash`. There is no
     authentication: whoever reaches the port can run programs here, confined. Ends on Ctrl-C or SIGTERM.
     """
+    import asyncio
+
     return asyncio.run(_serve(host, port, workers, queue, max_body_mb << 20))
 
 
 async def _serve(host: str, port: int, workers: int | None, queue: int, body_bytes: int) -> int:
+    import asyncio
+
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import Environment, Policy
     from ioi_eval.model.terms import Isolation
