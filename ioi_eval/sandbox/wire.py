@@ -248,9 +248,10 @@ def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequenc
             text = []
         text.append(b"},")
     text[-1] = b"}]}"
-    segments.append(b"".join(text))
+    closing = b"".join(text)
+    segments.append(closing)
     waiting_ms = limits["run_timeout"] + (limits["compile_timeout"] if job.compile_limits is not None else 0)
-    return Body(segments=tuple(segments), size=size + len(segments[-1]), waiting_s=waiting_ms / 1000)
+    return Body(segments=tuple(segments), size=size + len(closing), waiting_s=waiting_ms / 1000)
 
 
 def _limits(job: Job, service: Service) -> Mapping[str, int]:
