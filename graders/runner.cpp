@@ -1102,8 +1102,7 @@ int install_filter(const std::vector<sock_filter>& code, bool notify) {
 
 namespace right {  // of Landlock; the kernel's ABI says which of them it knows
 constexpr uint64_t Execute = 1 << 0, WriteFile = 1 << 1, ReadFile = 1 << 2, ReadDir = 1 << 3, RemoveDir = 1 << 4,
-                   RemoveFile = 1 << 5, MakeDir = 1 << 7, MakeReg = 1 << 8, MakeSock = 1 << 9, MakeFifo = 1 << 10,
-                   MakeSym = 1 << 12, Refer = 1 << 13, Truncate = 1 << 14;
+                   RemoveFile = 1 << 5, MakeDir = 1 << 7, MakeReg = 1 << 8, Refer = 1 << 13, Truncate = 1 << 14;
 constexpr uint64_t Read = ReadFile | ReadDir, OfFiles = Execute | WriteFile | ReadFile | Truncate;
 constexpr uint64_t Everything = (1 << 13) - 1;  // of ABI 1
 }  // namespace right
