@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("importers",),
     ("artifacts",),
     ("scores",),
+    ("compat",),
     ("jobs", "compat"),
     ("judging",),
     ("programs", "fingerprint"),

@@ -32,6 +32,8 @@ class OtherGrader:
     """
 
     def __init__(self, name: str) -> None:
+        for library in ("OPENBLAS", "OMP", "MKL"):  # a process with threads cannot be forked safely
+            os.environ[f"{library}_NUM_THREADS"] = "1"
         self._rules: Any = importlib.import_module(f"{__package__}.profiles.{name}")
         with contextlib.suppress(ImportError):
             import numpy  # noqa: F401 - all of them have it loaded

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import array
 import json
 import os
+import resource
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +101,87 @@ def run(archive: Path, tmp_path: Path) -> Run:
         return Ended(code=done.returncode, stdout=done.stdout, stderr=done.stderr.decode(), report=report)
 
     return run_it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forked:
+    """How a fork ended, as its parent saw it."""
+
+    status: int
+    usage: resource.struct_rusage
+    stdout: bytes
+    stderr: str
+    report: bytes
+
+
+class Warm:
+    """A warm interpreter, and what a runner does with it."""
+
+    def __init__(self, archive: Path, folder: Path, grader: str | None = None) -> None:
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-s", str(archive), "serve", "--control", str(theirs.fileno())]
+        command += ["--grader", grader] if grader else []
+        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=folder, stdin=subprocess.DEVNULL)
+        theirs.close()
+
+    def start(self, program: str, stdin: bytes, extra: dict[str, int], **rules: Any) -> tuple[int, dict[str, int]]:
+        """Send a request; returns the pid and our descriptors."""
+        fn_name = rules.pop("fn_name", None)
+        fds = {"task": memory_file(task(program, fn_name=fn_name)), "stdin": memory_file(stdin)}
+        fds.update({name: memory_file() for name in ("stdout", "stderr", "report")})
+        sent = {**fds, **extra}
+        header = json.dumps({"descriptors": list(sent), "sibling": True, **rules}).encode()
+        rights = array.array("i", sent.values())
+        self.control.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        return json.loads(self.control.recv(4096))["pid"], fds
+
+    def finish(self, pid: int, fds: dict[str, int]) -> Forked:
+        """Wait for a fork as for any child."""
+        _, status, usage = os.wait4(pid, 0)
+        contents = {}
+        for name, fd in fds.items():
+            with os.fdopen(fd, "rb") as file:
+                file.seek(0)
+                contents[name] = file.read()
+        return Forked(
+            status=os.waitstatus_to_exitcode(status),
+            usage=usage,
+            stdout=contents["stdout"],
+            stderr=contents["stderr"].decode(),
+            report=contents["report"],
+        )
+
+    def run(self, program: str, stdin: bytes = b"", **rules: Any) -> Forked:
+        """Run a program in a fork."""
+        return self.finish(*self.start(program, stdin, {}, **rules))
+
+    def stop(self) -> None:
+        """End it, as a runner does: by closing its socket."""
+        self.control.close()
+        assert self.process.wait(30) == 0
+
+
+@pytest.fixture
+def warm(archive: Path, tmp_path: Path) -> Iterator[Warm]:
+    """A warm interpreter."""
+    interpreter = Warm(archive, tmp_path)
+    yield interpreter
+    interpreter.stop()
+
+
+@pytest.fixture(scope="module")
+def warm_grader(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Warm]]:
+    """A warm interpreter for each of the other graders, by its name in the harness."""
+    started: dict[str, Warm] = {}
+
+    def start(name: str) -> Warm:
+        if name not in started:
+            started[name] = Warm(archive, tmp_path_factory.mktemp(name), name)
+        return started[name]
+
+    yield start
+    for interpreter in started.values():
+        interpreter.stop()
 
 
 def interpreters() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import base64
 import ctypes
 import errno
@@ -12,86 +11,13 @@ import resource
 import signal
 import socket
 import struct
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ioi_eval.apps.harness import task
 from ioi_eval.problems.apps_values import decode, encode
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a fork ended, as its parent saw it."""
-
-    status: int
-    usage: resource.struct_rusage
-    stdout: bytes
-    stderr: str
-    report: bytes
-
-
-def memory_file(content: bytes = b"") -> int:
-    """A descriptor with these bytes, at their beginning."""
-    fd = os.memfd_create("test", 0)
-    os.write(fd, content)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
-class Warm:
-    """A warm interpreter, and what a runner does with it."""
-
-    def __init__(self, archive: Path, folder: Path) -> None:
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-s", str(archive), "serve", "--control", str(theirs.fileno())]
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=folder, stdin=subprocess.DEVNULL)
-        theirs.close()
-
-    def start(self, program: str, stdin: bytes, extra: dict[str, int], **rules: Any) -> tuple[int, dict[str, int]]:
-        """Send a request; returns the pid and our descriptors."""
-        fn_name = rules.pop("fn_name", None)
-        fds = {"task": memory_file(task(program, fn_name=fn_name)), "stdin": memory_file(stdin)}
-        fds.update({name: memory_file() for name in ("stdout", "stderr", "report")})
-        sent = {**fds, **extra}
-        header = json.dumps({"descriptors": list(sent), "sibling": True, **rules}).encode()
-        rights = array.array("i", sent.values())
-        self.control.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-        return json.loads(self.control.recv(4096))["pid"], fds
-
-    def finish(self, pid: int, fds: dict[str, int]) -> Ended:
-        """Wait for a fork as for any child."""
-        _, status, usage = os.wait4(pid, 0)
-        contents = {}
-        for name, fd in fds.items():
-            with os.fdopen(fd, "rb") as file:
-                file.seek(0)
-                contents[name] = file.read()
-        return Ended(
-            status=os.waitstatus_to_exitcode(status),
-            usage=usage,
-            stdout=contents["stdout"],
-            stderr=contents["stderr"].decode(),
-            report=contents["report"],
-        )
-
-    def run(self, program: str, stdin: bytes = b"", **rules: Any) -> Ended:
-        """Run a program in a fork."""
-        return self.finish(*self.start(program, stdin, {}, **rules))
-
-
-@pytest.fixture
-def warm(archive: Path, tmp_path: Path) -> Iterator[Warm]:
-    """A warm interpreter; it ends when its socket is closed."""
-    interpreter = Warm(archive, tmp_path)
-    yield interpreter
-    interpreter.control.close()
-    assert interpreter.process.wait(30) == 0
+Warm = Any  # see conftest.py
 
 
 def test_programs_run(warm: Warm) -> None:

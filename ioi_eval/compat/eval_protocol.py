@@ -1,0 +1,106 @@
+"""Eval Protocol 0.3, as its code is: stops at the first failure, and never calls a function.
+
+Rows that ask for a function, or have lists of lines, make its code fail after the program was loaded. A test that runs
+out of time kills its process, and with it all results: it sets an alarm without a handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ioi_eval.compat.numbers import allclose
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run, too_long, truncated
+from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
+
+PER_TEST_S = 10.0
+_FAILED = "Exception in _temp_run/run_test"
+_KILLED = "Global timeout or process killed prematurely"
+
+
+def given(test: AppsTest) -> bytes:
+    """The row's text as it is."""
+    return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
+
+
+def grade(problem: AppsProblem, runs: Sequence[Run], *, timeout_s: float = PER_TEST_S) -> Graded:
+    """Its results up to the first failure, and the one dictionary of metadata that goes with them.
+
+    Args:
+        problem: the row.
+        runs: made so far.
+        timeout_s: its `execution_timeout`, for a test; all together get one second more.
+    """
+    if any(run.ending is Ending.LOAD_FAILED for run in runs):
+        return Graded(codes=(-2,), rules=("the program does not load",), metadata=(_error(runs[0]),))
+    codes: list[Code] = []
+    rules: list[str] = []
+    for number in range(problem.inputs):
+        test = problem.tests[number] if number < len(problem.tests) else None
+        if not isinstance(test, StdinTest) or not (isinstance(test.given, str) and isinstance(test.expected, str)):
+            return _failed(problem, "its code fails on such a row")
+        if number >= len(runs):
+            break
+        run = runs[number]
+        if run.ending in (Ending.TIMED_OUT, Ending.DIED) or too_long(runs[: number + 1], timeout_s + 1):
+            return _killed(problem, run.ending.value)
+        if run.ending is Ending.RAISED:
+            return Graded(codes=(*codes, -1), rules=(*rules, run.error), metadata=(_error(run),))
+        match = match_output(test.expected, run.text)
+        codes.append(match.right)
+        rules.append(match.rule)
+        if not match.right:
+            wrong = {
+                "output": truncated(run.text.rstrip(), 200),
+                "expected": truncated(test.expected, 200),
+                "inputs": truncated(test.given, 300),
+                "error_message": "Wrong Answer",
+            }
+            return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(wrong,))
+    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=({},))
+
+
+def match_output(expected: str, printed: str) -> Match:
+    """Compare what was printed with the row's text: lines without blanks around them, else a number on each."""
+    ours = [line.strip() for line in printed.rstrip().splitlines()]
+    theirs = [line.strip() for line in expected.splitlines()]
+    if ours == theirs:
+        return Match(right=True, rule="equal lines")
+    try:
+        close = len(ours) == len(theirs) and allclose([float(line) for line in ours], [float(line) for line in theirs])
+    except ValueError:
+        close = False
+    return Match(right=close, rule="a close number on each line" if close else "different")
+
+
+def clean_traceback(traceback: str) -> str:
+    """A traceback from the program's first frame on."""
+    start = traceback.find('File "<string>"')
+    return "Traceback (most recent call last):\n  " + traceback[start:] if start >= 0 else traceback
+
+
+def _error(run: Run) -> dict[str, str]:
+    return {"error": run.error, "traceback": clean_traceback(run.traceback)}
+
+
+def _failed(problem: AppsProblem, rule: str) -> Graded:
+    metadata = {"error": _FAILED, "traceback": ""}
+    return Graded(codes=(-1,) * problem.inputs, rules=(rule,) * problem.inputs, metadata=(metadata,))
+
+
+def _killed(problem: AppsProblem, rule: str) -> Graded:
+    metadata = {"error": _KILLED, "details": "No results returned from subprocess."}
+    count = problem.inputs
+    return Graded(codes=(-1,) * count, rules=(rule,) * count, metadata=(metadata,) * count)
+
+
+PROFILE = Profile(
+    name="eval-protocol",
+    harness="eval_protocol",
+    calls=Calls.LOAD,
+    per_test_s=PER_TEST_S,
+    whole_s=lambda _: PER_TEST_S + 1,
+    stops=True,
+    given=given,
+    grade=grade,
+    source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
+)

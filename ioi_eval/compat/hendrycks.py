@@ -1,0 +1,172 @@
+"""hendrycks/apps, the benchmark's own grader: accepts much that is wrong, and says so in none of its results.
+
+An output is right if it is by any of six rules, from equal text to equal sets of rounded numbers. All tests are run in
+one process within 11 s; when that process is killed or dies, 21 tests are said to have failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ioi_eval.compat.numbers import allclose
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run, judges, too_long
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
+from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode, integer_keys
+
+GUESSED_TESTS = 21  # Source: its `avg_number_tests`
+WHOLE_S = 11.0
+
+
+def given(test: AppsTest) -> bytes:
+    """Lines joined, without a last line feed; arguments encoded, all but the first dropped if that is a dictionary
+    with integer keys.
+    """
+    if isinstance(test, StdinTest):
+        return joined(test.given).encode("utf-8", "replace")
+    return encode(arguments(test))
+
+
+def arguments(test: CallTest) -> tuple[Any, ...]:
+    """What the function is called with."""
+    first = test.given[0] if test.given else None
+    undone = integer_keys(first) if isinstance(first, dict) else first
+    return (undone,) if undone is not first else test.given
+
+
+def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+    """Its results for all tests; it never stops early."""
+    if not judges(problem):
+        return Graded(crash=problem.reason)
+    if any(run.ending is Ending.LOAD_FAILED for run in runs):
+        return Graded(codes=(-2,), rules=("the program does not load",))
+    if any(run.ending is Ending.DIED for run in runs):
+        return _nothing("the process died")
+    if too_long(runs, WHOLE_S):
+        return _nothing(f"all tests together took more than {WHOLE_S:g} s")
+    if problem.inputs > problem.outputs:
+        return _nothing("an input without an output ends the grader")
+    codes: list[Code] = []
+    rules: list[str] = []
+    for test, run in zip(problem.tests, runs, strict=False):
+        match = _match(test, run)
+        codes.append(match.right if match is not None else -1)
+        rules.append(match.rule if match is not None else run.error or run.ending.value)
+    return Graded(codes=tuple(codes), rules=tuple(rules))
+
+
+def _nothing(rule: str) -> Graded:
+    return Graded(codes=(-1,) * GUESSED_TESTS, rules=(rule,) * GUESSED_TESTS)
+
+
+def _match(test: AppsTest, run: Run) -> Match | None:
+    """What it says of an output; `None` for an error."""
+    if run.ending is not Ending.FINISHED:
+        return None
+    if isinstance(test, StdinTest):
+        return match_output(joined(test.expected), run.text)
+    try:
+        return match_result(test.expected, decode(run.output))
+    except ValueFormatError:
+        return None
+
+
+# --------------------------------------------------------------------------- results of calls
+
+
+def match_result(expected: Any, got: Any) -> Match | None:
+    """Compare a function's result with the row's; `None` where its comparison itself fails."""
+    expected = _with_integer_keys(expected)
+    if isinstance(got, Foreign) and got.type_name == "numpy.ndarray":
+        return None
+    if isinstance(got, tuple):
+        got = list(got)
+    if got == expected:
+        return Match(right=True, rule="equal")
+    if isinstance(expected, list) and expected:
+        if got == expected[0]:
+            return Match(right=True, rule="equal to the first element of what is expected")
+        tuples = isinstance(got, list) and bool(got) and isinstance(got[0], tuple)
+        if tuples and all(map(_iterable, got)) and [list(item) for item in got] == expected[0]:
+            return Match(right=True, rule="tuples equal to the lists in the first element of what is expected")
+    return Match(right=False, rule="different")
+
+
+def _with_integer_keys(expected: Any) -> Any:
+    """A dictionary with integer keys ends up in a list, alone."""
+    if isinstance(expected, dict):
+        undone = integer_keys(expected)
+        return expected if undone is expected else [undone]
+    if isinstance(expected, list) and expected and isinstance(expected[0], dict):
+        undone = integer_keys(expected[0])
+        return expected if undone is expected[0] else [undone]
+    return expected
+
+
+def _iterable(value: Any) -> bool:
+    return isinstance(value, list | tuple | str | dict)
+
+
+# --------------------------------------------------------------------------- standard output
+
+
+def match_output(expected: str, printed: str) -> Match:
+    """Compare what was printed with the row's text, by its six rules in turn."""
+    lines = printed.splitlines()
+    whole = expected.strip()
+    if "\n".join(lines).strip() == whole or "\n".join(line.strip() for line in lines).strip() == whole:
+        return Match(right=True, rule="equal text")
+    if lines == [expected]:
+        return Match(right=True, rule="equal text")
+    wanted = [line.strip() for line in expected.split("\n") if line]
+    if lines == wanted:
+        return Match(right=True, rule="equal lines")
+    lines = [line for line in lines if line]
+    if lines == wanted:
+        return Match(right=True, rule="equal lines without empty ones")
+    if _close(lines, wanted):
+        return Match(right=True, rule="a close number on each line")
+    return _match_sets([line.split() for line in lines], [line.split() for line in wanted])
+
+
+def _close(lines: Sequence[str], wanted: Sequence[str]) -> bool:
+    try:
+        numbers, expected = [float(line) for line in lines], [float(line) for line in wanted]
+    except ValueError:
+        return False
+    return len(numbers) == len(expected) and allclose(numbers, expected)
+
+
+def _match_sets(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> Match:
+    """Its last rules: the set of the lines' sets of words, then the same of rounded numbers."""
+    ours = [words for words in ours if words]
+    if _sets(ours, str) == _sets(theirs, str):
+        return Match(right=True, rule="the same words in any order, and however often")
+    try:
+        rounded = _sets(ours, _rounded) == _sets(theirs, _rounded)
+    except ValueError:
+        rounded = False
+    if rounded:
+        return Match(right=True, rule="the same numbers to 3 places, in any order, and however often")
+    return Match(right=False, rule="different")
+
+
+def _sets(lines: Sequence[Sequence[str]], of: Callable[[str], object]) -> set[frozenset[object]]:
+    return {frozenset(of(word) for word in words) for words in lines}
+
+
+def _rounded(word: str) -> float:
+    return round(float(word), 3)
+
+
+PROFILE = Profile(
+    name="hendrycks",
+    harness="hendrycks",
+    calls=Calls.CALL,
+    per_test_s=4.0,
+    whole_s=lambda _: WHOLE_S,
+    stops=False,
+    given=given,
+    grade=grade,
+    source="hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py",
+)

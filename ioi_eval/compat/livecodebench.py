@@ -1,0 +1,130 @@
+"""LiveCodeBench: stops at the first failure; decimal numbers are compared exactly, and a row without tests passes.
+
+It reads functions' arguments as lines of JSON, which APPS does not have: such rows always fail, as do lists of lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from ioi_eval.compat.terms import Calls, Ending, Graded, Match, Profile, Run, judges, too_long, truncated
+from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
+
+WRONG, TIMED_OUT, FAILED = -2, -3, -4
+PER_TEST_S = 6.0
+_SHOWN = 300
+
+
+def whole_s(tests: int) -> float:
+    """How long it waits for all tests together."""
+    return (PER_TEST_S + 1) * tests + 5
+
+
+def given(test: AppsTest) -> bytes:
+    """Lines joined, without a last line feed."""
+    return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
+
+
+class _OwnError(Exception):
+    """What its code raises on its own account: the results before it are lost."""
+
+
+def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+    """Its results up to the first failure."""
+    if not judges(problem):
+        return Graded(crash=problem.reason)
+    try:
+        return _grade(problem, runs)
+    except _OwnError as error:
+        metadata = {"error_code": FAILED, "error_message": f"Error during testing: {error}"}
+        return Graded(codes=(FAILED,), rules=(str(error),), metadata=(metadata,))
+
+
+def _grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+    if problem.fn_name is not None:
+        raise _OwnError("'list' object has no attribute 'split'")
+    if any(run.ending is Ending.LOAD_FAILED for run in runs):
+        raise _OwnError(runs[0].error)
+    rules: list[str] = []
+    for number, (test, run) in enumerate(zip(problem.tests, runs, strict=False)):
+        if run.ending is Ending.DIED or too_long(runs[: number + 1], whole_s(problem.inputs)):
+            metadata = {"error": "IndexError()", "error_code": -5, "error_message": "TestRunnerError"}
+            return Graded(codes=(-2,), rules=(f"the whole set: {run.ending.value}",), metadata=(metadata,))
+        rule, failure = _one(test, run)
+        rules.append(rule)
+        if failure:
+            codes = (*(True,) * number, failure["error_code"])
+            return Graded(codes=codes, rules=tuple(rules), metadata=(failure,))
+    return Graded(codes=(True,) * len(rules), rules=tuple(rules), metadata=({},))
+
+
+def _one(test: AppsTest, run: Run) -> tuple[str, dict[str, Any]]:
+    """Why one test passes or fails, and for a failure what it says."""
+    assert isinstance(test, StdinTest)
+    shown = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}
+    if run.ending is not Ending.FINISHED:
+        late = run.ending is Ending.TIMED_OUT
+        code, words = (TIMED_OUT, "Time Limit Exceeded") if late else (FAILED, "Runtime Error")
+        return run.error or run.ending.value, {
+            "error": run.error,
+            "error_code": code,
+            "error_message": words,
+            **shown,
+        }
+    if not isinstance(test.expected, str):
+        raise _OwnError("'list' object has no attribute 'strip'")
+    match = match_output(test.expected, run.text)
+    if match is None:
+        raise _OwnError("a signaling NaN")
+    if match.right:
+        return match.rule, {}
+    return match.rule, {
+        "output": truncated(run.text, _SHOWN),
+        **shown,
+        "error_code": WRONG,
+        "error_message": match.rule,
+    }
+
+
+def match_output(expected: str, printed: str) -> Match | None:
+    """Compare line by line: equal without blanks around, else the same decimal numbers.
+
+    Returns:
+        `None` where its comparison itself fails.
+    """
+    ours = [line.strip() for line in printed.strip().split("\n")]
+    theirs = [line.strip() for line in expected.strip().split("\n")]
+    if len(ours) != len(theirs):
+        return Match(right=False, rule="Wrong answer: mismatched output length")
+    rule = "equal lines"
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+        if our == their:
+            continue
+        words = f"output_line_idx={number}: {truncated(our, _SHOWN)} != {truncated(their, _SHOWN)}"
+        try:
+            numbers = [Decimal(word) for word in our.split()], [Decimal(word) for word in their.split()]
+        except InvalidOperation:
+            return Match(right=False, rule=f"Wrong answer at {words}")
+        try:
+            same = numbers[0] == numbers[1]
+        except InvalidOperation:
+            return None
+        if not same:
+            return Match(right=False, rule=f"Wrong answer at {words}")
+        rule = "the same decimal numbers"
+    return Match(right=True, rule=rule)
+
+
+PROFILE = Profile(
+    name="livecodebench",
+    harness="livecodebench",
+    calls=Calls.NEVER,
+    per_test_s=PER_TEST_S,
+    whole_s=whole_s,
+    stops=True,
+    given=given,
+    grade=grade,
+    source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
+)

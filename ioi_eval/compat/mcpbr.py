@@ -1,0 +1,80 @@
+"""mcpbr: a process for each test, exact text, exit code 0. What is no text becomes Python's spelling of it.
+
+A test that runs out of time ends the whole evaluation: its error is not caught where the tests are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run
+from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
+
+PER_TEST_S = 10.0
+WHOLE_S = 600.0
+NO_TESTS, UNREADABLE, EMPTY = "No test cases provided", "Could not parse test cases", "Empty test cases"
+TIMED_OUT = "Evaluation timed out after agent completed"
+
+ERRORS = {
+    RowFault.NO_TESTS: NO_TESTS,
+    RowFault.BROKEN_JSON: UNREADABLE,
+    RowFault.TOO_LARGE: UNREADABLE,
+    RowFault.WRONG_SHAPE: EMPTY,
+    RowFault.EMPTY: EMPTY,
+    RowFault.WRONG_TEST: UNREADABLE,
+}
+"""What it says of rows that cannot be judged. Those of unequal numbers it judges as far as they pair."""
+
+
+def given(test: AppsTest) -> bytes:
+    """The input as Python spells it: a text as it is, a list with its brackets and quotes."""
+    return _spelled(test.given).encode("utf-8", "replace")
+
+
+def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+    """Its results for all tests that pair."""
+    if problem.fault is not None and problem.fault is not RowFault.UNEQUAL:
+        return Graded(crash=ERRORS[problem.fault])
+    if not problem.tests:
+        return Graded(crash=EMPTY)
+    codes: list[Code] = []
+    rules: list[str] = []
+    for test, run in zip(problem.tests, runs, strict=False):
+        if run.ending is Ending.TIMED_OUT:
+            return Graded(crash=TIMED_OUT)
+        match = match_output(_spelled(test.expected), run)
+        if match is None:
+            return Graded(crash="'utf-8' codec can't decode the output")
+        codes.append(match.right)
+        rules.append(match.rule)
+    return Graded(codes=tuple(codes), rules=tuple(rules))
+
+
+def match_output(expected: str, run: Run) -> Match | None:
+    """Compare the text without blanks around it; `None` where its comparison itself fails."""
+    try:
+        printed = run.output.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if run.exit_code != 0:
+        return Match(right=False, rule=f"exit code {run.exit_code}" if run.exit_code is not None else "a signal")
+    right = printed.strip() == expected.strip()
+    return Match(right=right, rule="equal text" if right else "different")
+
+
+def _spelled(value: Any) -> str:
+    return str(list(value) if isinstance(value, tuple) else value)
+
+
+PROFILE = Profile(
+    name="mcpbr",
+    harness=None,
+    calls=Calls.STDIN,
+    per_test_s=PER_TEST_S,
+    whole_s=None,
+    stops=False,
+    given=given,
+    grade=grade,
+    source="mcpbr, src/mcpbr/benchmarks/apps.py",
+)

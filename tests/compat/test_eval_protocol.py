@@ -1,0 +1,158 @@
+"""Eval Protocol's code: stops at the first failure, and says what its users know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ioi_eval.compat import Ending, Run
+from ioi_eval.compat.eval_protocol import PROFILE, clean_traceback, grade, match_output
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems.apps import apps_problem
+from ioi_eval.problems.row import Row
+
+KILLED = "Global timeout or process killed prematurely"
+
+
+def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
+    """A row."""
+    values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
+    return apps_problem(Row(source="test", number=1, values=values), 0)
+
+
+def printed(text: str, **more: Any) -> Run:
+    """A run that printed this."""
+    return Run(ending=Ending.FINISHED, output=text.encode(), **more)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "right"),
+    [
+        ("1\n2\n", "1\n2", True),
+        ("1\n2\n", " 1 \r\n\t2 \n\n", True),
+        ("1\n\n2\n", "1\n2\n", False),
+        ("\n1\n", "1\n", False),
+        ("1\n\n", "1\n", False),
+        ("1\n2\n", "2\n1\n", False),
+        ("998240000\n", "998244352\n", True),
+        ("1" + "0" * 400 + "1\n", "1" + "0" * 400 + "7\n", True),
+        ("1000\n", "1_000\n", True),
+        ("1000 7\n", "1_000 7\n", False),
+        ("1 2\n", "1  2\n", False),
+        ("YES\n", "Yes\n", False),
+        ("nan\n", "NaN\n", False),
+        ("nan\n", "nan\n", True),
+        ("", "", True),
+        ("", "\n\n", True),
+        ("\n", "", False),
+        ("a\x0cb", "a\nb", True),
+    ],
+)
+def test_outputs(expected: str, text: str, right: bool) -> None:
+    """Lines without blanks around them, else a close number on each."""
+    assert match_output(expected, text).right is right
+
+
+TWO = problem(["a" * 400, "2"], ["b" * 300, "2"])
+
+
+@pytest.mark.parametrize(
+    ("row", "runs", "codes", "metadata"),
+    [
+        (problem(["1"], ["1"]), [printed("1")], [True], [{}]),
+        (
+            TWO,
+            [printed("c" * 300 + " \n")],
+            [False],
+            [
+                {
+                    "output": "c" * 100 + "...(truncated) ..." + "c" * 100,
+                    "expected": "b" * 100 + "...(truncated) ..." + "b" * 100,
+                    "inputs": "a" * 150 + "...(truncated) ..." + "a" * 150,
+                    "error_message": "Wrong Answer",
+                }
+            ],
+        ),
+        (
+            problem(["1", "2"], ["1", "2"]),
+            [
+                printed("1"),
+                Run(ending=Ending.RAISED, error="E('x')", traceback='  File "h", line 1\n  File "<string>", x'),
+            ],
+            [True, -1],
+            [{"error": "E('x')", "traceback": 'Traceback (most recent call last):\n  File "<string>", x'}],
+        ),
+        (
+            problem(["1", "2"], ["1", "2"]),
+            [Run(ending=Ending.LOAD_FAILED, error="SyntaxError()", traceback="t")],
+            [-2],
+            [{"error": "SyntaxError()", "traceback": "t"}],
+        ),
+        (
+            problem(["1", "2"], ["1", "2"]),
+            [printed("1"), Run(ending=Ending.TIMED_OUT)],
+            [-1, -1],
+            [{"error": KILLED, "details": "No results returned from subprocess."}] * 2,
+        ),
+        (problem([], []), [], [], [{}]),
+        (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True], [{}]),
+    ],
+)
+def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
+    """Codes and metadata have the shapes of its own."""
+    graded = grade(row, runs)
+    assert list(graded.codes) == codes
+    assert list(graded.metadata) == metadata
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        problem([[1], [2]], [1, 2], "f"),
+        problem([["1", "2"], "x"], ["1", "2"]),
+        problem(["1", "2"], [["1"], "2"]),
+        apps_problem(Row(source="t", number=1, values={"input_output": {"inputs": [1, 2], "outputs": [3, 4]}}), 0),
+    ],
+)
+def test_rows_on_which_its_code_fails(row: AppsProblem) -> None:
+    """Functions, lists of lines and numbers: every test fails, whatever the program does."""
+    graded = grade(row, [printed("1")])
+    assert list(graded.codes) == [-1, -1]
+    assert graded.metadata[0]["error"] == "Exception in _temp_run/run_test"
+
+
+def test_missing_outputs() -> None:
+    """It goes on until there is no output, and then loses everything; a failure before that is kept."""
+    row = problem(["1", "2"], ["1"])
+    assert list(grade(row, [printed("1")]).codes) == [-1, -1]
+    assert list(grade(row, [printed("2")]).codes) == [False]
+
+
+def test_it_stops_at_the_first_failure() -> None:
+    """No run is wanted behind the first failure."""
+    row = problem(["1", "2", "3"], ["1", "2", "3"])
+    assert PROFILE.wants_another(row, [])
+    assert PROFILE.wants_another(row, [printed("1")])
+    assert not PROFILE.wants_another(row, [printed("2")])
+    assert not PROFILE.wants_another(row, [printed("1"), Run(ending=Ending.RAISED)])
+
+
+def test_a_function_is_only_loaded() -> None:
+    """One run says whether the program loads; nothing else is looked at."""
+    row = problem([[1], [2]], [1, 2], "f")
+    assert PROFILE.wants_another(row, [])
+    assert not PROFILE.wants_another(row, [printed("")])
+
+
+def test_whole_time() -> None:
+    """All tests together have as long as one and a second; its option moves both."""
+    row = problem(["1", "2"], ["1", "2"])
+    runs = [printed("1", wall_s=6), printed("2", wall_s=6)]
+    assert list(grade(row, runs).codes) == [-1, -1]
+    assert list(grade(row, runs, timeout_s=20).codes) == [True, True]
+
+
+def test_traceback_of_something_else() -> None:
+    """A traceback that does not go through the program is left as it is."""
+    assert clean_traceback("nothing") == "nothing"

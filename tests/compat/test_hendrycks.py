@@ -1,0 +1,183 @@
+"""hendrycks/apps: what it takes for right, rule by rule, with all that is wrong about it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from ioi_eval.compat import Ending, Run
+from ioi_eval.compat.hendrycks import PROFILE, given, grade, match_output, match_result
+from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
+from ioi_eval.problems.apps import apps_problem
+from ioi_eval.problems.apps_values import Foreign, decode, encode
+from ioi_eval.problems.row import Row
+
+
+def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
+    """A row."""
+    values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
+    return apps_problem(Row(source="test", number=1, values=values), 0)
+
+
+def printed(text: str, **more: Any) -> Run:
+    """A run that printed this."""
+    return Run(ending=Ending.FINISHED, output=text.encode(), **more)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "rule"),
+    [
+        ("1\n2\n", "1\n2", "equal text"),
+        ("1\n2\n", " 1 \n\t2 \n\n", "equal text"),
+        ("1\n2", "1\r\n2\r\n", "equal text"),
+        ("1\n\n2\n", "1\n2\n", "equal lines"),
+        ("1\n2\n", "1\n\n2\n", "equal lines without empty ones"),
+        ("1.0\n2\n", "1\n2.00001\n", "a close number on each line"),
+        ("998240000\n", "998244352\n", "a close number on each line"),
+        ("1" + "0" * 400 + "1\n", "1" + "0" * 400 + "7\n", "a close number on each line"),
+        ("1000\n", "1_000\n", "a close number on each line"),
+        ("7\n", "007\n", "a close number on each line"),
+        ("1000\n", "1e3\n", "a close number on each line"),
+        ("a b\nc\n", "c\nb a\n", "the same words in any order, and however often"),
+        ("a b\nc\n", "c\nc\nb a a\n", "the same words in any order, and however often"),
+        ("a  b\n", "a b\n", "the same words in any order, and however often"),
+        ("1 2\n3 4\n", "4 3.0001\n2 1\n", "the same numbers to 3 places, in any order, and however often"),
+        ("YES\n", "Yes\n", None),
+        ("nan\n1\n", "nan\n1.0\n", None),
+        ("inf\n1\n", "Infinity\n1.0\n", "a close number on each line"),
+        ("1\n2\n", "1 2\n", None),
+        ("1\n", "", None),
+        ("", "", "equal text"),
+        (" \n", "x", None),
+        ("", "\n \n", "equal text"),
+        ("0.5\n", "0.501\n", None),
+        ("0.5\n", "0.500001\n", "a close number on each line"),
+        ("1 0.5\n", "1 0.5004\n", "the same numbers to 3 places, in any order, and however often"),
+        ("a\u00a0b\n", "b a\n", "the same words in any order, and however often"),
+        ("a\x0cb\n", "a\nb\n", None),
+    ],
+)
+def test_outputs(expected: str, text: str, rule: str | None) -> None:
+    """Each output is taken by the rule by which the grader's own code takes it."""
+    match = match_output(expected, text)
+    assert match.right is (rule is not None)
+    assert match.rule == (rule or "different")
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "right"),
+    [
+        (9, 9, True),
+        ([9], 9, True),
+        ([9, 10], 9, True),
+        ([9, 10], 10, False),
+        ([1, 2], (1, 2), True),
+        ([[1, 2]], (1, 2), True),
+        ([[1, 2]], [(1, 2)], False),
+        ([[[1, 2]]], [(1, 2)], True),
+        ([[1, [2]]], [(1, 2)], False),
+        ([[["a", "b"], ["c", "d"]]], [("a", "b"), "cd"], True),
+        ([[["a", "b"]]], [("a", "b"), 5], False),
+        ({"1": 2}, {1: 2}, True),
+        ({"1": 2}, {"1": 2}, False),
+        ({"a": 2}, {"a": 2}, True),
+        ([{"1": 2}], {1: 2}, True),
+        ([{"1": 2}, 3], {1: 2}, True),
+        ([{"a": 2}], {"a": 2}, True),
+        ({}, {}, True),
+        (1, True, True),
+        (1, 1.0, True),
+        (0.5, Fraction(1, 2), True),
+        ("1", 1, False),
+        (None, None, True),
+        ([], [], True),
+        ([], None, False),
+        ([1], Foreign(type_name="set"), False),
+    ],
+)
+def test_results(expected: Any, got: Any, right: bool) -> None:
+    """A result is right if it is what is expected, or what stands first in it."""
+    match = match_result(expected, got)
+    assert match is not None
+    assert match.right is right
+
+
+def test_arrays_end_its_comparison() -> None:
+    """An array of numpy cannot be true or false."""
+    assert match_result([1], Foreign(type_name="numpy.ndarray")) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (([1, 2], 3), ([1, 2], 3)),
+        (({"1": 2}, 3), ({1: 2},)),
+        (({"a": 2}, 3), ({"a": 2}, 3)),
+        (({},), ({},)),
+        ((), ()),
+    ],
+)
+def test_arguments(arguments: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
+    """A dictionary with integer keys is the only argument that is left."""
+    test = CallTest(number=0, given=arguments, expected=None, accepts=(None,))
+    assert decode(given(test)) == expected
+
+
+def test_lines_have_no_last_line_feed() -> None:
+    """Standard input is the lines joined, or the text as it is."""
+    assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
+    assert given(StdinTest(number=0, given="1\n2\n", expected="")) == b"1\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "runs", "codes"),
+    [
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), printed("1")], [True, False]),
+        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.RAISED), printed("2")], [-1, True]),
+        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.TIMED_OUT, wall_s=4), printed("2")], [-1, True]),
+        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.LOAD_FAILED)], [-2]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), Run(ending=Ending.DIED)], [-1] * 21),
+        (problem(["1", "2"], ["1", "2"]), [printed("1", wall_s=5), printed("2", wall_s=6.5)], [-1] * 21),
+        (problem(["1", "2"], ["1", "2"]), [printed("1", wall_s=5), printed("2", wall_s=5.5)], [True, True]),
+        (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True]),
+        (problem(["1", "2"], ["1"]), [printed("1"), printed("1")], [-1] * 21),
+        (problem(["1"], ["1", "2"]), [printed("1")], [True]),
+        (problem([], []), [], []),
+        (problem([[1]], [[2]], "f"), [Run(ending=Ending.FINISHED, output=encode(2))], [True]),
+        (problem([[1]], [[2]], "f"), [Run(ending=Ending.FINISHED, output=b"garbage")], [-1]),
+    ],
+)
+def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int]) -> None:
+    """All tests are judged; a process that dies or is killed takes all results with it, for 21 tests."""
+    graded = grade(row, runs)
+    assert list(graded.codes) == codes
+    assert len(graded.rules) == len(codes)
+
+
+def test_twenty_slow_tests_are_refused() -> None:
+    """20 tests of 0.7 s are within each limit but that of the whole."""
+    row = problem(["1"] * 20, ["1"] * 20)
+    runs: list[Run] = []
+    while PROFILE.wants_another(row, runs):
+        runs.append(printed("1", wall_s=0.7))
+    assert len(runs) == 16
+    assert set(grade(row, runs).codes) == {-1}
+
+
+@pytest.mark.parametrize("column", ["", "{", "[1]", '{"inputs": [1], "outputs": ["1"]}'])
+def test_rows_that_it_cannot_read(column: str) -> None:
+    """Where its own code fails there is no result, and no run is asked for."""
+    row = apps_problem(Row(source="test", number=1, values={"input_output": column}), 0)
+    assert grade(row, []).crash == row.reason
+    assert not grade(row, []).all_passed
+    assert not PROFILE.wants_another(row, [])
+
+
+def test_summary_of_codes() -> None:
+    """Published results are the worst code; a row without a test counts as passed."""
+    row = problem(["1", "2"], ["1", "2"])
+    assert grade(row, [Run(ending=Ending.RAISED), printed("1")]).worst == -1
+    assert grade(row, [printed("1"), printed("2")]).worst is True
+    assert grade(problem([], []), []).all_passed

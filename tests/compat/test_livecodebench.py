@@ -1,0 +1,115 @@
+"""LiveCodeBench: exact decimals, the first failure, and a pass for rows without tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ioi_eval.compat import Ending, Run
+from ioi_eval.compat.livecodebench import PROFILE, grade, match_output, whole_s
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems.apps import apps_problem
+from ioi_eval.problems.row import Row
+
+
+def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
+    """A row."""
+    values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
+    return apps_problem(Row(source="test", number=1, values=values), 0)
+
+
+def printed(text: str, **more: Any) -> Run:
+    """A run that printed this."""
+    return Run(ending=Ending.FINISHED, output=text.encode(), **more)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "right"),
+    [
+        ("1\n2\n", "\n1 \r\n 2\n\n", True),
+        ("1\n\n2\n", "1\n2\n", False),
+        ("1\n \n2\n", "1\n\n2\n", True),
+        ("1.0 2\n", "1  2.00\n", True),
+        ("50000000000000000\n", "50000000000000001\n", False),
+        ("1" + "0" * 400 + "1\n", "1" + "0" * 400 + "7\n", False),
+        ("1000\n", "1_000\n", True),
+        ("1000\n", "1e3\n", True),
+        ("7\n", "007\n", True),
+        ("0.1\n", "0.10000001\n", False),
+        ("YES\n", "Yes\n", False),
+        ("nan\n", "nan\n", True),
+        ("nan 1\n", "nan 1.0\n", False),
+        ("Infinity\n", "inf\n", True),
+        ("", "", True),
+        ("", "1", False),
+        ("a\x0cb", "a\nb", False),
+    ],
+)
+def test_outputs(expected: str, text: str, right: bool) -> None:
+    """Lines without blanks around them, else the same decimal numbers."""
+    match = match_output(expected, text)
+    assert match is not None
+    assert match.right is right
+
+
+def test_signaling_nan_breaks_its_comparison() -> None:
+    """Decimal's signaling NaN is an error of its own, which fails the whole."""
+    assert match_output("1\n", "sNaN\n") is None
+    graded = grade(problem(["1", "2"], ["1", "2"]), [printed("1"), printed("sNaN")])
+    assert list(graded.codes) == [-4]
+
+
+@pytest.mark.parametrize(
+    ("row", "runs", "codes"),
+    [
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), printed("2")], [True, True]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), printed("1")], [True, -2]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), Run(ending=Ending.TIMED_OUT)], [True, -3]),
+        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.RAISED, error="E()")], [-4]),
+        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.LOAD_FAILED, error="E()")], [-4]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), Run(ending=Ending.DIED)], [-2]),
+        (problem(["1"], ["1"]), [printed("1", wall_s=13)], [-2]),
+        (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True]),
+        (problem(["1", "2"], ["1"]), [printed("1")], [True]),
+        (problem([], []), [], []),
+        (problem([[1]], [1], "f"), [], [-4]),
+        (problem(["1", "2"], ["1", ["2"]]), [printed("1"), printed("2")], [-4]),
+        (problem([["1", "2"]], ["1"]), [printed("1")], [True]),
+    ],
+)
+def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int]) -> None:
+    """Its own numbers, up to the first failure; an error of its own loses what was before."""
+    assert list(grade(row, runs).codes) == codes
+
+
+def test_metadata() -> None:
+    """What it says of a failure."""
+    (wrong,) = grade(problem(["in"], ["1 2\n3"]), [printed("1 2\n4\n")]).metadata
+    assert wrong["error_message"] == "Wrong answer at output_line_idx=1: 4 != 3"
+    assert (wrong["error_code"], wrong["inputs"], wrong["expected"], wrong["output"]) == (
+        -2,
+        "in",
+        "1 2\n3",
+        "1 2\n4\n",
+    )
+    (short,) = grade(problem(["in"], ["1\n2"]), [printed("1")]).metadata
+    assert short["error_message"] == "Wrong answer: mismatched output length"
+    (call,) = grade(problem([[1]], [1], "f"), []).metadata
+    assert call["error_message"] == "Error during testing: 'list' object has no attribute 'split'"
+
+
+def test_runs_that_are_wanted() -> None:
+    """None for functions, none behind a failure, one to load a program that has no tests."""
+    assert not PROFILE.wants_another(problem([[1]], [1], "f"), [])
+    assert not PROFILE.wants_another(problem(["1", "2"], ["1", "2"]), [printed("3")])
+    assert PROFILE.wants_another(problem([], []), [])
+    assert whole_s(2) == 19
+    assert grade(problem([], []), [printed("")]).all_passed
+    assert list(grade(problem([], []), [Run(ending=Ending.LOAD_FAILED)]).codes) == [-4]
+
+
+def test_rows_that_it_cannot_read() -> None:
+    """Where its own code fails there is no result."""
+    row = apps_problem(Row(source="test", number=1, values={"input_output": "{"}), 0)
+    assert grade(row, []).crash

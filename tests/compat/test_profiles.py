@@ -1,0 +1,88 @@
+"""What holds for all profiles, and the arithmetic of numpy without it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval import boxfiles
+from ioi_eval.compat import NAMES, profile_named
+from ioi_eval.compat.numbers import allclose
+from ioi_eval.compat.terms import Code, Graded, truncated
+from ioi_eval.errors import InputError
+
+
+@pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "livecodebench", "mcpbr"])
+def test_names(name: str) -> None:
+    """The four profiles are found by name, and the harness has a file for each that needs one."""
+    profile = profile_named(name)
+    assert profile.name == name
+    assert profile.per_test_s > 0
+    if profile.harness is not None:
+        assert b"PRELUDE" in boxfiles.read(f"harness/profiles/{profile.harness}.py")
+
+
+def test_unknown_name() -> None:
+    """Another name is an error that says what there is."""
+    with pytest.raises(InputError, match=f"no profile 'codeforces'; there are: {', '.join(NAMES)}"):
+        profile_named("codeforces")
+
+
+@pytest.mark.parametrize(
+    ("codes", "passed", "worst", "whole"),
+    [
+        ((True, True), 2, True, True),
+        ((True, False), 1, False, False),
+        ((True, -1, False), 1, -1, False),
+        ((-2,), 0, -2, False),
+        ((), 0, True, True),
+        ((1, True), 1, 1, False),
+    ],
+)
+def test_graded(codes: tuple[Code, ...], passed: int, worst: Code, whole: bool) -> None:
+    """Only `True` is a pass, and the lowest code stands for the whole."""
+    graded = Graded(codes=codes)
+    assert (graded.passed, graded.worst, graded.all_passed) == (passed, worst, whole)
+
+
+def test_crash_is_no_pass() -> None:
+    """A grader that fails itself has passed nobody."""
+    assert not Graded(crash="words").all_passed
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "short"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdef", 4, "ab...(truncated) ...ef"),
+        ("abcdefg", 5, "ab...(truncated) ...efg"),
+        ("", 4, ""),
+    ],
+)
+def test_truncated(text: str, length: int, short: str) -> None:
+    """Texts are shortened in the middle; of an odd length the end is longer."""
+    assert truncated(text, length) == short
+
+
+numpy = pytest.importorskip("numpy", reason="what is compared with")
+NUMBERS = st.floats() | st.sampled_from(
+    [0.0, -0.0, 1.0, 1.00001, 1.000011, math.inf, -math.inf, math.nan, 1e308, -1e308]
+)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS | st.floats(0.9999, 1.0001)), max_size=5))
+def test_allclose(pairs: list[tuple[float, float]]) -> None:
+    """Close is what numpy calls close."""
+    ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
+    with numpy.errstate(all="ignore"):
+        assert allclose(ours, theirs) is bool(numpy.allclose(ours, theirs))
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-20, 20))
+def test_allclose_near_the_border(value: float, offset: float) -> None:
+    """Also where the tolerance ends."""
+    other = value + offset * (1e-8 + 1e-5 * abs(value)) / 10
+    assert allclose([other], [value]) is bool(numpy.allclose([other], [value]))

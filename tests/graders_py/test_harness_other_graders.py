@@ -1,0 +1,152 @@
+"""Programs run as other graders run them: what each of them refuses is refused, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.compat import Code, Ending, Profile, Run, profile_named
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems.apps import apps_problem, read_apps
+from ioi_eval.problems.row import Row
+from ioi_eval.rows import open_source
+
+pytest.importorskip("numpy", reason="hendrycks/apps needs it")
+
+WarmGrader = Callable[[str], Any]
+PHASES = {"done": Ending.FINISHED, "run": Ending.RAISED, "load": Ending.LOAD_FAILED, "compile": Ending.LOAD_FAILED}
+
+
+def codes(warm_grader: WarmGrader, profile: Profile, problem: AppsProblem, program: str) -> list[Code]:
+    """What a grader makes of a program: run by run, until it wants no more. CPU time stands for its wall clock."""
+    assert profile.harness is not None
+    warm = warm_grader(profile.harness)
+    runs: list[Run] = []
+    while profile.wants_another(problem, runs):
+        given = profile.given(problem.tests[len(runs)]) if problem.tests else b""
+        fn_name = problem.fn_name if profile.calls == "call" else None
+        seconds = int(profile.per_test_s)
+        ended = warm.run(program, given, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])
+        report = json.loads(ended.report) if ended.report else {}
+        ending = PHASES.get(report.get("phase", ""), Ending.TIMED_OUT if ended.status == -24 else Ending.DIED)
+        runs.append(Run(ending=ending, output=ended.stdout, exit_code=ended.status, error=report.get("error", "")))
+    return list(profile.grade(problem, runs).codes)
+
+
+def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
+    """A row."""
+    values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
+    return apps_problem(Row(source="test", number=1, values=values), 0)
+
+
+SUM = problem(["3\n1 2 3\n", "2\n\n5 6\n"], ["6\n", "11\n"])
+ONE = problem(["3\n"], ["3\n"])
+
+PROGRAMS: dict[str, tuple[AppsProblem, str, list[Code], list[Code], list[Code]]] = {
+    "sys.stdin": (SUM, "import sys\nprint(sum(map(int, sys.stdin.read().split()[1:])))", [1, 1], [1, 1], [1, 1]),
+    "empty lines end a captured stdin": (
+        SUM,
+        "from sys import stdin\nn = int(stdin.readline())\ns = ''\nwhile not s.strip():\n    s = stdin.readline()\n"
+        "print(sum(map(int, s.split())))",
+        *([1, 1], [1, 1], [1, 1]),
+    ),
+    "iterating": (
+        SUM,
+        "import sys\nprint(sum(int(x) for l in sys.stdin for x in l.split()[:99]) - 3)",
+        [1, 0],
+        [1, 0],
+        [-4],
+    ),
+    "buffer.read": (
+        SUM,
+        "import sys\nprint(sum(map(int, sys.stdin.buffer.read().split()[1:])))",
+        [-1, -1],
+        [-1],
+        [1, 1],
+    ),
+    "buffer.readline": (
+        SUM,
+        "import sys\ninput = sys.stdin.buffer.readline\nn = int(input())\nprint(sum(map(int, input().split())))",
+        *([-1, -1], [-1], [-2]),
+    ),
+    "open(0)": (SUM, "print(sum(map(int, open(0).read().split()[1:])))", [1, 1], [0], [-2]),
+    "os.read(0)": (ONE, "import os\nprint(int(os.read(0, 9) or 9))", [0], [0], [-2]),
+    "os.write(1)": (ONE, "import os\nos.write(1, b'3')", [0], [0], [-2]),
+    "stdout.buffer": (ONE, "import sys\nsys.stdout.buffer.write(b'3')", [-1], [-1], [-4]),
+    "global": (ONE, "t = 0\ndef f():\n    global t\n    t += 3\nf()\nprint(t)", [-1], [-1], [-4]),
+    "star import behind code": (ONE, "if 1:\n    from math import *\nprint(3)", [-2], [-2], [-4]),
+    "import in try": (ONE, "try:\n    import json\nexcept ImportError:\n    pass\nprint(3)", [1], [-2], [1]),
+    "text over lines": (ONE, "s = '''a\nb'''\nprint(len(s))", [0], [0], [1]),
+    "exit()": (ONE, "print(3)\nexit()", [-1], [1], [1]),
+    "quit()": (ONE, "print(3)\nquit()", [-1], [1], [-4]),
+    "sys.exit(1)": (ONE, "import sys\nprint(3)\nsys.exit(1)", [1], [1], [1]),
+    "error behind the output": (ONE, "print(3)\n1 / 0", [-1], [-1], [-4]),
+    "return": (ONE, "print(3)\nreturn", [1], [1], [1]),
+    "main that nobody calls": (ONE, "def main():\n    print(3)", [0], [1], [-2]),
+    "main guard": (ONE, "def main():\n    print(3)\nif __name__ == '__main__':\n    main()", [0], [1], [1]),
+    "syntax error": (SUM, "print(3", [-2], [-2], [-4]),
+    "nothing but imports": (ONE, "import sys", [-2], [-2], [-4]),
+    "names of the prelude": (ONE, "print(gcd(3, 6), end='')", [1], [1], [1]),
+    "pow of builtins": (problem([""], ["3"]), "print(pow(2, 3, 5))", [1], [1], [1]),
+    "numpy without import": (ONE, "print(np.array([1, 2]).sum())", [1], [-1], [-4]),
+    "annotations": (ONE, "def f(x: Optional[int]): pass\nprint(3)", [-1], [1], [1]),
+    "functions taken away": (ONE, "import os\nprint(3 if os.getcwd is None else 4)", [1], [0], [1]),
+    "kept going": (problem(["1", "2", "1"], ["1", "1", "1"]), "print(input())", [1, 0, 1], [1, 0], [1, -2]),
+    "no tests": (problem([], []), "print(3)", [], [], []),
+    "no tests, broken program": (problem([], []), "print(3", [-2], [-2], [-4]),
+    "fewer outputs": (problem(["1", "2"], ["1"]), "print(1)", [-1] * 21, [-1, -1], [1]),
+    "lines": (problem([["3", "4"]], [["3", "4"]]), "print(input())\nprint(input())", [1], [-1], [-4]),
+    "a call": (problem([[3], [4]], [3, [4]], "f"), "def f(a): return a", [1, 1], [-1, -1], [-4]),
+    "a method": (problem([[3]], [[3]], "f"), "class Solution:\n    def f(self, a): return (a,)", [1], [-1], [-4]),
+    "an exit in a call": (problem([[3]], [3], "f"), "import sys\ndef f(a): sys.exit()", [-1] * 21, [-1], [-4]),
+    "a missing function": (problem([[3]], [3], "f"), "def g(a): return a", [-2], [-1], [-4]),
+    "a broken call": (problem([[3], [4]], [3, 4], "f"), "def f(a): return 12 // (a - 3) // 3", [-1, 1], [-1, -1], [-4]),
+    "a loop": (ONE, "while True: pass", [-1], [-1], [-3]),
+}
+
+
+@pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "livecodebench"])
+@pytest.mark.parametrize("case", PROGRAMS.values(), ids=PROGRAMS)
+def test_results(
+    warm_grader: WarmGrader, case: tuple[AppsProblem, str, list[Code], list[Code], list[Code]], name: str
+) -> None:
+    """Each program gets the results that the grader's own code gives it (found by running that)."""
+    row, program, *expected = case
+    wanted = expected[["hendrycks", "eval-protocol", "livecodebench"].index(name)]
+    if program == "while True: pass" and name != "livecodebench":
+        pytest.skip("once is enough")
+    found = codes(warm_grader, profile_named(name), row, program)
+    assert found == wanted
+    assert all(code is True or code is False or code < 0 for code in found)
+
+
+# --------------------------------------------------------------------------- recorded results
+
+
+def check_recorded(warm_grader: WarmGrader, shared: Path, step: int) -> None:
+    """Grade every `step`-th recorded generation, and compare with what was recorded."""
+    rows = {row.id: row for row in read_apps(open_source(shared / "tasks/apps/apps.jsonl"))}
+    profile = profile_named("hendrycks")
+    wrong = []
+    for generation in list(open_source(shared / "tasks/apps/generations.jsonl").iterate())[::step]:
+        values = generation.values
+        row = rows[str(values["problem_id"])]
+        worst = min(codes(warm_grader, profile, row, values["code"]), default=True)
+        if worst is not values["recorded_result"] and worst != values["recorded_result"]:
+            wrong.append((values["uuid"], worst, values["recorded_result"]))
+    assert not wrong
+
+
+def test_some_recorded_results(warm_grader: WarmGrader, shared: Path) -> None:
+    """A sample of the generations that were graded years ago gets the same results."""
+    check_recorded(warm_grader, shared, 9)
+
+
+@pytest.mark.full
+def test_all_recorded_results(warm_grader: WarmGrader, shared: Path) -> None:
+    """All 83 of them do."""
+    check_recorded(warm_grader, shared, 1)
