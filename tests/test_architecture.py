@@ -23,7 +23,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("importers",),
     ("artifacts",),
     ("scores",),
-    ("compat",),
     ("jobs", "compat"),
     ("judging",),
     ("programs", "fingerprint"),
