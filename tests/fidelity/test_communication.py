@@ -164,8 +164,8 @@ def test_manager_that_fails_is_at_fault(bench: Any, problem_from: Any) -> None:
 def test_manager_over_its_time_is_at_fault(full_bench: Any, problem_from: Any) -> None:
     """Whether or not it ever came to talk."""
     cases = {
-        "busy": Case(f"{TALKS}; echo 1; while :; do :; done", JE, None, "over its CPU limit"),
-        "busy before it opens": Case("while :; do :; done", JE, None, "over its CPU limit"),
+        "busy": Case(f"{TALKS}; echo 1; while :; do :; done", JE, None, "over its"),
+        "busy before it opens": Case("while :; do :; done", JE, None, "over its"),
     }
     assert judged(full_bench, problem_from, ECHO, cases, **COMMUNICATION) == []
 
