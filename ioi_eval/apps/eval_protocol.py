@@ -1,0 +1,189 @@
+"""Eval Protocol's words and metrics, from what a program did. Pure.
+
+By default a score counts all tests, as Eval Protocol's page says; under its profile it counts those that its code ran.
+Strings and shapes are the same in both: the first failure is told, whatever comes after it.
+
+Source: `evaluate_apps_solution` in eval-protocol 0.3.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
+from ioi_eval.compat.terms import Code, truncated
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, joined
+from ioi_eval.problems import big_json
+from ioi_eval.problems.apps import apps_problem
+from ioi_eval.problems.row import Row
+
+_SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What became of a program on one test, as far as Eval Protocol tells it.
+
+    Args:
+        code: `True`, `False`, −1 (error or out of time), −2 (does not compile); `None` where we failed to learn it.
+        output: what it printed or returned, for a wrong one.
+        error: of an error, its `repr`; else what happened, or what failed on our side.
+        traceback: of an error.
+    """
+
+    code: Code | None
+    output: str = ""
+    error: str = ""
+    traceback: str = ""
+
+
+# --------------------------------------------------------------------------- nothing to judge
+
+
+def no_messages() -> EvaluateResult:
+    """There is no conversation."""
+    return _invalid("No messages provided.", "No messages provided for evaluation.")
+
+
+def empty_code() -> EvaluateResult:
+    """The last message holds no program."""
+    words = "Empty code solution after extraction."
+    result = _invalid("The provided code solution was empty after extraction.", words)
+    result.metrics = {"parsability": MetricResult(score=0.0, reason=words), **result.metrics}
+    return result
+
+
+def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProblem | EvaluateResult:
+    """The tests in a ground truth, as JSON text or an object; or the result that says what is wrong with it.
+
+    Args:
+        ground_truth: what the caller gave.
+        as_is: return problems with a fault too (its own code judges some of them). By default rows with unequal
+            numbers of inputs and outputs, or with tests that are none, have no valid score.
+    """
+    value = _parsed(ground_truth)
+    if isinstance(value, EvaluateResult):
+        return value
+    if not isinstance(value["inputs"], list):
+        return evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
+    problem = apps_problem(Row(source="ground_truth", number=1, values={"input_output": value}), 0)
+    if problem.fault not in (None, RowFault.EMPTY) and not as_is:
+        return judge_failed(f"Invalid ground_truth: {problem.reason}")
+    return problem
+
+
+def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
+    """The object with inputs and outputs."""
+    value = ground_truth
+    if isinstance(value, str):
+        try:
+            value = big_json.loads(value)
+        except json.JSONDecodeError as error:
+            return _invalid(f"Ground_truth JSONDecodeError: {error}")
+        except big_json.TooLargeError as error:
+            return judge_failed(f"Ground_truth cannot be carried: {error}")
+    elif not isinstance(value, dict):
+        return _invalid("Invalid ground_truth type.", f"Invalid ground_truth type: {type(value)}")
+    if not isinstance(value, dict) or "inputs" not in value or "outputs" not in value:
+        return _invalid("Invalid ground_truth structure after parsing.")
+    return value
+
+
+def judge_failed(words: str) -> EvaluateResult:
+    """We could not learn what the solution is worth: no score, which is not a score of 0."""
+    result = _invalid(words)
+    result.is_score_valid = False
+    result.error = words
+    return result
+
+
+def _invalid(reason: str, words: str | None = None) -> EvaluateResult:
+    metric = MetricResult(score=0.0, reason=words or reason, is_score_valid=False)
+    return EvaluateResult(score=0.0, reason=reason, metrics={"error": metric})
+
+
+# --------------------------------------------------------------------------- judged
+
+
+def over_all_tests(problem: AppsProblem, judged: Sequence[Judged]) -> EvaluateResult:
+    """The result over all tests of a problem.
+
+    Args:
+        problem: what was asked.
+        judged: one for each test, in order.
+    """
+    failed = next((one for one in judged if one.code is None), None)
+    if failed is not None:
+        return judge_failed(failed.error or "the solution could not be judged")
+    codes = [one.code for one in judged if one.code is not None]
+    metadata: dict[str, Any] = {}
+    for test, one in zip(problem.tests, judged, strict=True):
+        if one.code is not True:
+            metadata = _failure(test, one)
+            break
+    return evaluation(codes, [metadata])
+
+
+def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> EvaluateResult:
+    """The result for codes and what is told of the first failure.
+
+    Args:
+        codes: of the tests that count.
+        metadata: one dictionary, as a rule: with `error` and `traceback`; with `output`, `expected`, `inputs` and
+            `error_message`; or empty.
+    """
+    metrics: dict[str, MetricResult] = {}
+    passed = sum(code is True for code in codes)
+    score = passed / len(codes) if codes else 0.0
+    if codes:
+        reason = f"Passed {passed}/{len(codes)} test cases."
+        metrics["pass_rate"] = MetricResult(score=score, reason=f"{passed}/{len(codes)}")
+        metrics["raw_results"] = _note(json.dumps(list(codes)))
+    else:
+        reason = "Execution utility returned no results."
+        metrics["execution_error"] = _note(reason)
+    first = metadata[0] if metadata else {}
+    if len(metadata) == 1 and first.get("error"):
+        reason += f" Execution Error: {first['error']}"
+        metrics["execution_error_details"] = _note(json.dumps(dict(first)))
+    elif metadata:
+        metrics["execution_metadata"] = _note(json.dumps([dict(one) for one in metadata]))
+        if score == 0.0 and first.get("error_message") == "Wrong Answer":
+            reason += (
+                f". First fail details: Inputs: {first.get('inputs', 'N/A')},"
+                f" Expected: {first.get('expected', 'N/A')}, Got: {first.get('output', 'N/A')}"
+            )
+    return EvaluateResult(score=score, reason=reason, metrics=metrics)
+
+
+def _note(words: str) -> MetricResult:
+    return MetricResult(score=0.0, reason=words, is_score_valid=False)
+
+
+def _failure(test: AppsTest, judged: Judged) -> dict[str, Any]:
+    if judged.code is not False:
+        return {"error": judged.error or "the program failed", "traceback": judged.traceback}
+    given, expected = _shown(test)
+    return {
+        "output": truncated(judged.output.rstrip(), _SHOWN_OUTPUT),
+        "expected": truncated(expected, _SHOWN_OUTPUT),
+        "inputs": truncated(given, _SHOWN_INPUT),
+        "error_message": "Wrong Answer",
+    }
+
+
+def _shown(test: AppsTest) -> tuple[str, str]:
+    """Input and expected output as text."""
+    if isinstance(test, CallTest):
+        return _spelled(list(test.given)), _spelled(test.expected)
+    return joined(test.given), joined(test.expected)
+
+
+def _spelled(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except ValueError:
+        return "(an integer of more than 4,300 digits)"

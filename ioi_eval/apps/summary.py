@@ -1,0 +1,176 @@
+"""What a set of solutions is worth together, by difficulty: test case average, strict accuracy, pass@k. Pure.
+
+Problems are the sample: a mean is over problems (first over a problem's own solutions), and a confidence interval
+comes from drawing problems again. Solutions that could not be judged, and rows that cannot be, are counted apart: they
+are not wrong answers.
+
+Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 2107.03374 for pass@k.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from ioi_eval.errors import InputError
+from ioi_eval.scores import pass_at_k
+
+DIFFICULTIES = ("introductory", "interview", "competition")
+ALL = "all"
+UNKNOWN = "unknown"
+DRAWS = 1000
+SEED = 20210520  # fixed, so that the same results give the same intervals; the day APPS was published
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """One judged solution.
+
+    Args:
+        problem: id.
+        difficulty: of the problem; empty if unknown.
+        passed: how many tests; `None` where the solution could not be judged.
+        total: of how many.
+    """
+
+    problem: str
+    difficulty: str
+    passed: int | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A mean over problems, with its 95 % interval; `None` with fewer than two problems."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the table.
+
+    Args:
+        difficulty: which; `unknown` where rows do not say, `all` for the last line.
+        problems: with a judged solution.
+        solutions: judged ones.
+        unjudged: solutions that could not be judged.
+        invalid: rows that cannot be judged.
+        test_case_average: mean share of tests passed; `None` without a judged solution, as the others.
+        strict_accuracy: mean share of solutions that pass all tests.
+        pass_at: for each k that was asked for; `None` where a problem has fewer than k judged solutions.
+    """
+
+    difficulty: str
+    problems: int
+    solutions: int
+    unjudged: int
+    invalid: int
+    test_case_average: Estimate | None
+    strict_accuracy: Estimate | None
+    pass_at: Mapping[int, Estimate | None]
+
+
+@dataclass(slots=True)
+class _Group:
+    """The solutions of one difficulty: for each problem the shares of its solutions."""
+
+    shares: dict[str, list[float]] = field(default_factory=dict)
+    unjudged: int = 0
+    invalid: int = 0
+
+
+def summarize(
+    solutions: Iterable[Solution], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
+) -> tuple[Line, ...]:
+    """The table: a line for each difficulty there is, from easy to hard, and one for all.
+
+    Args:
+        solutions: judged ones and unjudged ones, in any order.
+        ks: of pass@k.
+        invalid: how many rows of each difficulty cannot be judged.
+
+    Raises:
+        InputError: a k is below 1, or the numbers of a solution are impossible.
+    """
+    for k in ks:
+        if k < 1:
+            raise InputError(f"pass@{k} does not exist: k must be at least 1")
+    groups: dict[str, _Group] = {}
+    everything = _Group()
+    for solution in solutions:
+        share = _share(solution)
+        for group in (groups.setdefault(solution.difficulty or UNKNOWN, _Group()), everything):
+            if share is None:
+                group.unjudged += 1
+            else:
+                group.shares.setdefault(solution.problem, []).append(share)
+    for difficulty, count in (invalid or {}).items():
+        for group in (groups.setdefault(difficulty or UNKNOWN, _Group()), everything):
+            group.invalid += count
+    order = [*(name for name in DIFFICULTIES if name in groups), *sorted(groups.keys() - {*DIFFICULTIES})]
+    return tuple(_line(name, group, ks) for name, group in chain(((n, groups[n]) for n in order), [(ALL, everything)]))
+
+
+def _share(solution: Solution) -> float | None:
+    if solution.passed is None:
+        return None
+    if not 0 <= solution.passed <= solution.total or solution.total == 0:
+        raise InputError(
+            f"a solution of problem {solution.problem} passed {solution.passed} of {solution.total} tests:"
+            " these numbers are not possible"
+        )
+    return solution.passed / solution.total
+
+
+def _line(name: str, group: _Group, ks: Sequence[int]) -> Line:
+    shares = list(group.shares.values())
+    counts = [(len(problem), sum(share == 1.0 for share in problem)) for problem in shares]
+    columns = {
+        "average": [math.fsum(problem) / len(problem) for problem in shares],
+        "strict": [right / n for n, right in counts],
+    }
+    for k in ks:
+        each = [pass_at_k([count], k) for count in counts]
+        if counts and None not in each:
+            columns[f"pass@{k}"] = [value for value in each if value is not None]
+    estimates = _estimates(columns) if shares else {}
+    return Line(
+        difficulty=name,
+        problems=len(shares),
+        solutions=sum(map(len, shares)),
+        unjudged=group.unjudged,
+        invalid=group.invalid,
+        test_case_average=estimates.get("average"),
+        strict_accuracy=estimates.get("strict"),
+        pass_at={k: estimates.get(f"pass@{k}") for k in ks},
+    )
+
+
+def _estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
+    """Means, and percentiles of the means over problems drawn with replacement: the same draws for all columns.
+
+    The draws are Python's own Mersenne Twister bytes, whose sequence is fixed for all versions; numpy's is not.
+    """
+    import numpy as np
+
+    table = np.array(list(columns.values()), dtype=np.float64)
+    problems = table.shape[1]
+    means = [math.fsum(column) / problems for column in columns.values()]
+    if problems < 2:
+        return {name: Estimate(value=mean, low=None, high=None) for name, mean in zip(columns, means, strict=True)}
+    dice = random.Random(SEED)
+    drawn = np.empty((DRAWS, len(means)))
+    for draw in range(DRAWS):
+        indices = np.frombuffer(dice.randbytes(8 * problems), dtype=np.uint64) % problems
+        drawn[draw] = table @ np.bincount(indices.astype(np.int64), minlength=problems) / problems
+    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    return {
+        name: Estimate(value=mean, low=float(low[place]), high=float(high[place]))
+        for place, (name, mean) in enumerate(zip(columns, means, strict=True))
+    }

@@ -1,0 +1,259 @@
+"""The strings and metrics that Eval Protocol's users know, from what a program did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.apps.eval_protocol import (
+    Judged,
+    empty_code,
+    evaluation,
+    judge_failed,
+    no_messages,
+    over_all_tests,
+    read_ground_truth,
+)
+from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
+from ioi_eval.compat import Ending, Run
+from ioi_eval.compat.eval_protocol import grade
+from ioi_eval.model.apps import AppsProblem, RowFault
+
+RIGHT, WRONG = Judged(code=True), Judged(code=False, output="0\n")
+
+
+def problem(inputs: list[Any], outputs: list[Any], **more: Any) -> AppsProblem:
+    """A ground truth that can be judged."""
+    found = read_ground_truth({"inputs": inputs, "outputs": outputs, **more})
+    assert isinstance(found, AppsProblem)
+    return found
+
+
+def summary(result: EvaluateResult) -> tuple[float, str | None, dict[str, tuple[float, bool, str]]]:
+    """All that a result says."""
+    metrics = {name: (metric.score, metric.is_score_valid, metric.reason) for name, metric in result.metrics.items()}
+    return result.score, result.reason, metrics
+
+
+# --------------------------------------------------------------------------- nothing to judge
+
+
+def test_no_messages() -> None:
+    """There is no conversation."""
+    words = "No messages provided for evaluation."
+    assert summary(no_messages()) == (0.0, "No messages provided.", {"error": (0.0, False, words)})
+
+
+def test_empty_code() -> None:
+    """The answer holds no program: that score is valid."""
+    words = "Empty code solution after extraction."
+    metrics = {"parsability": (0.0, True, words), "error": (0.0, False, words)}
+    assert summary(empty_code()) == (0.0, "The provided code solution was empty after extraction.", metrics)
+    assert list(empty_code().metrics) == ["parsability", "error"]
+    assert empty_code().is_score_valid
+
+
+@pytest.mark.parametrize(
+    ("ground_truth", "reason", "metric"),
+    [
+        ("", "Ground_truth JSONDecodeError: Expecting value: line 1 column 1 (char 0)", None),
+        (
+            "{",
+            "Ground_truth JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+            None,
+        ),
+        (None, "Invalid ground_truth type.", "Invalid ground_truth type: <class 'NoneType'>"),
+        (["a"], "Invalid ground_truth type.", "Invalid ground_truth type: <class 'list'>"),
+        ("[1]", "Invalid ground_truth structure after parsing.", None),
+        ("{}", "Invalid ground_truth structure after parsing.", None),
+        ({"inputs": []}, "Invalid ground_truth structure after parsing.", None),
+    ],
+)
+def test_ground_truths_without_tests(ground_truth: object, reason: str, metric: str | None) -> None:
+    """Each kind of broken ground truth has its documented words, and a valid score of 0."""
+    result = read_ground_truth(ground_truth)
+    assert isinstance(result, EvaluateResult)
+    assert summary(result) == (0.0, reason, {"error": (0.0, False, metric or reason)})
+    assert result.is_score_valid
+
+
+def test_inputs_that_are_no_list() -> None:
+    """Its own words for it."""
+    result = read_ground_truth({"inputs": "1", "outputs": ["1"]})
+    assert isinstance(result, EvaluateResult)
+    assert result.reason == "Passed 0/1 test cases. Execution Error: Invalid or missing in_outs structure"
+
+
+@pytest.mark.parametrize(
+    "ground_truth",
+    [
+        {"inputs": ["1", "2"], "outputs": ["1"]},
+        {"inputs": [1], "outputs": ["1"]},
+        {"inputs": ["1"], "outputs": {"a": 1}},
+        '{"inputs": [[1' + "0" * 1_000_001 + ']], "outputs": [1], "fn_name": "f"}',
+    ],
+)
+def test_broken_tests_are_no_score(ground_truth: object) -> None:
+    """What cannot be judged rightly is neither 0 nor a pass: the score is not valid, and the error says why."""
+    result = read_ground_truth(ground_truth)
+    assert isinstance(result, EvaluateResult)
+    assert not result.is_score_valid
+    assert result.error
+    assert result.error == result.reason
+
+
+def test_broken_tests_as_they_are() -> None:
+    """The profile gets them too, as its code judges them."""
+    found = read_ground_truth({"inputs": ["1", "2"], "outputs": ["1"]}, as_is=True)
+    assert isinstance(found, AppsProblem)
+    assert found.fault is RowFault.UNEQUAL
+
+
+# --------------------------------------------------------------------------- judged
+
+
+def test_full_pass() -> None:
+    """Everything is right."""
+    result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, RIGHT])
+    assert summary(result) == (
+        1.0,
+        "Passed 2/2 test cases.",
+        {
+            "pass_rate": (1.0, True, "2/2"),
+            "raw_results": (0.0, False, "[true, true]"),
+            "execution_metadata": (0.0, False, "[{}]"),
+        },
+    )
+
+
+def test_wrong_answer() -> None:
+    """With no test passed the first failure stands in the reason; all tests count."""
+    result = over_all_tests(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [WRONG, WRONG, Judged(code=-1)])
+    assert result.reason == ("Passed 0/3 test cases.. First fail details: Inputs: 1\n, Expected: 1\n, Got: 0")
+    assert result.metrics["pass_rate"].reason == "0/3"
+    assert result.metrics["raw_results"].reason == "[false, false, -1]"
+    metadata = [{"output": "0", "expected": "1\n", "inputs": "1\n", "error_message": "Wrong Answer"}]
+    assert json.loads(result.metrics["execution_metadata"].reason) == metadata
+
+
+def test_partly_wrong() -> None:
+    """With a test passed the failure stands in the metadata only."""
+    result = over_all_tests(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [RIGHT, WRONG, RIGHT])
+    assert (result.score, result.reason) == (2 / 3, "Passed 2/3 test cases.")
+    assert json.loads(result.metrics["execution_metadata"].reason)[0]["inputs"] == "2\n"
+
+
+def test_runtime_error() -> None:
+    """The first error's `repr` stands in the reason, its traceback in the details."""
+    failed = Judged(code=-1, error="ZeroDivisionError('division by zero')", traceback="Traceback…")
+    result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, failed])
+    assert result.score == 0.5
+    assert result.reason == "Passed 1/2 test cases. Execution Error: ZeroDivisionError('division by zero')"
+    details = json.loads(result.metrics["execution_error_details"].reason)
+    assert details == {"error": "ZeroDivisionError('division by zero')", "traceback": "Traceback…"}
+    assert "execution_metadata" not in result.metrics
+
+
+def test_syntax_error() -> None:
+    """A program that does not compile fails every test."""
+    failed = Judged(code=-2, error="SyntaxError('invalid syntax')")
+    one = over_all_tests(problem(["1\n"], ["1\n"]), [failed])
+    assert one.reason == "Passed 0/1 test cases. Execution Error: SyntaxError('invalid syntax')"
+    assert one.metrics["raw_results"].reason == "[-2]"
+    three = over_all_tests(problem(["1"] * 3, ["1"] * 3), [failed] * 3)
+    assert three.metrics["raw_results"].reason == "[-2, -2, -2]"
+
+
+def test_zero_tests() -> None:
+    """There is nothing to count."""
+    words = "Execution utility returned no results."
+    metrics = {"execution_error": (0.0, False, words), "execution_metadata": (0.0, False, "[{}]")}
+    assert summary(over_all_tests(problem([], []), [])) == (0.0, words, metrics)
+
+
+def test_long_texts_are_shortened() -> None:
+    """Inputs to 300 characters, outputs to 200, in the middle."""
+    result = over_all_tests(problem(["i" * 500], ["e" * 500]), [Judged(code=False, output="o" * 500)])
+    (said,) = json.loads(result.metrics["execution_metadata"].reason)
+    assert said["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
+    assert said["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
+    assert said["output"] == "o" * 100 + "...(truncated) ..." + "o" * 100
+
+
+def test_functions_are_judged() -> None:
+    """Arguments and results of functions are told as JSON."""
+    row = problem([[[2, 3], "a"]], [{"1": 10**30}], fn_name="f")
+    result = over_all_tests(row, [Judged(code=False, output="{}")])
+    assert result.reason is not None
+    assert 'Inputs: [[2, 3], "a"], Expected: {"1": 1' in result.reason
+    huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')
+    assert isinstance(huge, AppsProblem)
+    assert "more than 4,300 digits" in str(over_all_tests(huge, [WRONG]).reason)
+
+
+def test_our_failure_is_no_score() -> None:
+    """A judge error makes the score invalid, whatever else passed; it is never a 0."""
+    result = over_all_tests(problem(["1", "2"], ["1", "2"]), [RIGHT, Judged(code=None, error="the sandbox died")])
+    assert (result.is_score_valid, result.error, result.reason) == (False, "the sandbox died", "the sandbox died")
+    assert not result.metrics["error"].is_score_valid
+    assert judge_failed("words").error == "words"
+
+
+def test_results_of_the_profile() -> None:
+    """The same words for what its code counts: the failure is where it stops."""
+    row = problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"])
+    graded = grade(row, [Run(ending=Ending.FINISHED, output=b"0\n")])
+    result = evaluation(graded.codes, graded.metadata)
+    assert result.reason == "Passed 0/1 test cases.. First fail details: Inputs: 1\n, Expected: 1\n, Got: 0"
+    killed = grade(row, [Run(ending=Ending.TIMED_OUT)])
+    result = evaluation(killed.codes, killed.metadata)
+    assert result.reason == "Passed 0/3 test cases."
+    assert len(json.loads(result.metrics["execution_metadata"].reason)) == 3
+
+
+def test_real_sample(shared: Path) -> None:
+    """The three rows of its own sample can be judged, given as text or as objects."""
+    for line in (shared / "tasks/apps/apps_sample_dataset.jsonl").read_text().splitlines():
+        text = json.loads(line)["input_output"]
+        found = read_ground_truth(text)
+        assert isinstance(found, AppsProblem)
+        assert found == read_ground_truth(json.loads(text))
+        assert over_all_tests(found, [RIGHT]).reason == "Passed 1/1 test cases."
+
+
+# --------------------------------------------------------------------------- the values themselves
+
+
+def test_values_read_like_theirs() -> None:
+    """Fields are attributes and keys, defaults are theirs, and everything can be dumped."""
+    metric = MetricResult(score=0.5, reason="r")
+    result = EvaluateResult(score=0.5, metrics={"m": metric})
+    assert (metric["score"], metric.get("nothing"), "reason" in metric, "nothing" in metric) == (0.5, None, True, False)
+    assert metric.keys() == ["is_score_valid", "score", "reason"]
+    assert metric.values() == [True, 0.5, "r"]
+    assert dict(metric.items()) == {name: metric[name] for name in metric}
+    assert result.keys() == [
+        *("score", "is_score_valid", "reason", "metrics", "step_outputs", "error", "trajectory_info"),
+        *("final_control_plane_info", "agg_score", "standard_error"),
+    ]
+    dumped = result.model_dump()
+    assert dumped["metrics"] == {"m": {"is_score_valid": True, "score": 0.5, "reason": "r"}}
+    assert json.dumps(dumped)
+    assert [name for name in result if result[name] is None] == [
+        *("reason", "step_outputs", "error", "trajectory_info", "final_control_plane_info", "agg_score"),
+        "standard_error",
+    ]
+    result.score = 0.7
+    assert result["score"] == 0.7
+    with pytest.raises(KeyError, match="nothing"):
+        result["nothing"]
+
+
+@pytest.mark.parametrize("score", [-0.1, 1.1, float("nan")])
+def test_metrics_are_bounded(score: float) -> None:
+    """A metric's score is in [0, 1]."""
+    with pytest.raises(ValueError, match="in \\[0, 1\\]"):
+        MetricResult(score=score, reason="")
