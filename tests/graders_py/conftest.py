@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,8 +126,11 @@ class Warm:
 
     def start(self, program: str, stdin: bytes, extra: dict[str, int], **rules: Any) -> tuple[int, dict[str, int]]:
         """Send a request; returns the pid and our descriptors."""
-        fn_name = rules.pop("fn_name", None)
-        fds = {"task": memory_file(task(program, fn_name=fn_name)), "stdin": memory_file(stdin)}
+        fn_name, conventions = rules.pop("fn_name", None), rules.pop("conventions", False)
+        fds = {
+            "task": memory_file(task(program, fn_name=fn_name, conventions=conventions)),
+            "stdin": memory_file(stdin),
+        }
         fds.update({name: memory_file() for name in ("stdout", "stderr", "report")})
         sent = {**fds, **extra}
         header = json.dumps({"descriptors": list(sent), "sibling": True, **rules}).encode()
@@ -182,6 +185,30 @@ def warm_grader(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     yield start
     for interpreter in started.values():
         interpreter.stop()
+
+
+Case = tuple[str, bytes, bytes]  # comparator, output, answer
+Compare = Callable[[Sequence[Case]], list[str]]
+
+
+@pytest.fixture(scope="session")
+def compare(tmp_path_factory: pytest.TempPathFactory) -> Compare:
+    """The compiled comparators: cases in, one line for each out."""
+    program = tmp_path_factory.mktemp("comparators") / "compare"
+    strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+    subprocess.run(
+        ["g++", "-std=c++17", "-O1", *strict, str(Path(__file__).with_name("compare.cpp")), "-o", str(program)],
+        check=True,
+    )
+
+    def run(cases: Sequence[Case]) -> list[str]:
+        given = b"".join(b"%s %d %d\n%s%s" % (spec.encode(), len(a), len(b), a, b) for spec, a, b in cases)
+        answer = subprocess.run([str(program)], input=given, capture_output=True, check=True)
+        lines = answer.stdout.decode("ascii").splitlines()
+        assert len(lines) == len(cases)
+        return lines
+
+    return run
 
 
 def interpreters() -> list[str]:

@@ -4,37 +4,17 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).with_name("compare.cpp")
 Case = tuple[str, bytes, bytes]  # comparator, output, answer
 Compare = Callable[[Sequence[Case]], list[str]]
 
 BLANKS = b" \t\v\f\r"
 SPACES = BLANKS + b"\n"
-
-
-@pytest.fixture(scope="module")
-def compare(tmp_path_factory: pytest.TempPathFactory) -> Compare:
-    """The compiled comparators: cases in, one line for each out."""
-    program = tmp_path_factory.mktemp("comparators") / "compare"
-    strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-    subprocess.run(["g++", "-std=c++17", "-O1", *strict, str(SOURCE), "-o", str(program)], check=True)
-
-    def run(cases: Sequence[Case]) -> list[str]:
-        given = b"".join(b"%s %d %d\n%s%s" % (spec.encode(), len(a), len(b), a, b) for spec, a, b in cases)
-        answer = subprocess.run([str(program)], input=given, capture_output=True, check=True)
-        lines = answer.stdout.decode("ascii").splitlines()
-        assert len(lines) == len(cases)
-        return lines
-
-    return run
 
 
 # --------------------------------------------------------------------------- models

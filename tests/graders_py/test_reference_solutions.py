@@ -1,0 +1,51 @@
+"""The data set's own reference solutions, run by the harness and judged by the comparators: all pass but two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.model.apps import AppsProblem, Comparator, StdinTest
+from ioi_eval.problems.apps import read_apps
+from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right
+from ioi_eval.rows import open_source
+
+Compare = Callable[[Sequence[tuple[str, bytes, bytes]]], list[str]]
+
+KNOWN = {
+    ("apps_sample_dataset.jsonl", "0", 3): {"tokens"},  # prints no line where there is nothing to print
+    ("apps_sample_dataset.jsonl", "2", 1): set(),  # another of several right answers: a checker's task
+}
+"""Solutions that `lines` refuses, and which other comparators take them."""
+
+
+def passes(warm: Any, compare: Compare, problem: AppsProblem, solution: str, rules: Sequence[str]) -> set[str]:
+    """The comparators by which a solution passes all tests of its problem."""
+    left = set(rules)
+    for test in problem.tests:
+        if isinstance(test, StdinTest):
+            ended = warm.run(solution, test.stdin, conventions=True)
+            said = compare([(rule, ended.stdout, test.answer) for rule in rules])
+            right = {rule for rule, line in zip(rules, said, strict=True) if line == "right"}
+        else:
+            ended = warm.run(solution, encode(arguments_of(test)), fn_name=problem.fn_name, conventions=True)
+            right = {rule for rule in rules if result_is_right(test, ended.stdout, Comparator.parse(rule))}
+        assert ended.status == 0, ended.stderr
+        left &= right
+    return left
+
+
+def test_reference_solutions(warm: Any, compare: Compare, shared: Path) -> None:
+    """Each passes by the default rule, or is known with its reason."""
+    refused = {}
+    count = 0
+    for name in ("apps.jsonl", "apps_sample_dataset.jsonl"):
+        for problem in read_apps(open_source(shared / "tasks/apps" / name), with_solutions=True):
+            for number, solution in enumerate(problem.solutions):
+                count += 1
+                right = passes(warm, compare, problem, solution, ["lines", "tokens"])
+                if "lines" not in right:
+                    refused[name, problem.id, number] = right
+    assert refused == KNOWN
+    assert count == 136
