@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A slow machine is no failure: examples have no deadline.
+hypothesis.settings.register_profile("ioi-eval", deadline=None)
+hypothesis.settings.load_profile("ioi-eval")
 
 ROOT = Path(__file__).resolve().parent.parent
 
