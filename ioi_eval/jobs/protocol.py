@@ -77,10 +77,11 @@ def compile_answer(stage: Stage, nonce: str) -> CompileAnswer:
     try:
         for line in lines:
             if "artifact" in line:
-                content = base64.b64decode(line["base64"], validate=True)
+                name = _string(line, "artifact")
+                content = base64.b64decode(_string(line, "base64"), validate=True)
                 if len(content) != line["bytes"]:
-                    raise TransportError(f"artifact {line['artifact']!r} arrived with {len(content)} bytes")
-                artifacts[line["artifact"]] = content
+                    raise TransportError(f"artifact {name!r} arrived with {len(content)} bytes")
+                artifacts[name] = content
             else:
                 steps.append(_step(line))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
@@ -103,7 +104,8 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
     """
     lines, isolation = _lines(stage, nonce)
     try:
-        outcomes = {line["test"]: _outcome(line, names[line["test"]], time_limit_s) for line in lines}
+        numbers = [_integer(line, "test") for line in lines]
+        outcomes = {n: _outcome(line, names[n], time_limit_s) for n, line in zip(numbers, lines, strict=True)}
     except (KeyError, TypeError, ValueError) as error:
         raise TransportError(f"a line of the runner is malformed: {error!r}") from error
     if len(outcomes) != len(lines):
@@ -136,47 +138,71 @@ def _lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
     if not whole:
         how = f"exit code {stage.code}, signal {stage.signal}"
         raise TransportError(f"the runner's answer was cut off ({how}); stderr: {stage.stderr[-400:]!r}")
-    return parsed, Isolation(last["isolation"])
+    try:
+        return parsed, Isolation(last["isolation"])
+    except (KeyError, ValueError) as error:
+        raise TransportError(f"the runner's end line is malformed: {error!r}") from error
 
 
 def _step(line: dict[str, Any]) -> StepLine:
     return StepLine(
-        step=line["step"],
-        code=line["code"],
-        signal=line["signal"],
-        limit=line["limit"],
-        killed=line.get("killed", 0),
-        cpu_ms=line["cpu_us"] / 1000,
-        wall_ms=line["wall_us"] / 1000,
-        memory_bytes=line["memory_bytes"],
-        output=_text(line["output"]),
+        step=_integer(line, "step"),
+        code=_integer(line, "code"),
+        signal=_integer(line, "signal"),
+        limit=_limit(line),
+        killed=_integer(line, "killed") if "killed" in line else 0,
+        cpu_ms=_integer(line, "cpu_us") / 1000,
+        wall_ms=_integer(line, "wall_us") / 1000,
+        memory_bytes=_integer(line, "memory_bytes"),
+        output=_text(_string(line, "output")),
     )
 
 
 def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
     verdict = Verdict(line["verdict"])
-    cpu_ms = line["cpu_us"] / 1000
-    message = _text(line["message"])
+    cpu_us, signalled = _integer(line, "cpu_us"), _integer(line, "signal")
+    code = _integer(line, "code")
+    message = _text(_string(line, "message"))
+    program = None
     if verdict is Verdict.JE:
-        program, fault = line.get("program", "runner"), line.get("fault", "")
-        message = f"{program}: {_text(line.get('words', '')).strip().rstrip(':') or fault}"
+        program = _string(line, "program") if "program" in line else None
+        words = _text(str(line.get("words", ""))).strip().rstrip(":")
+        message = f"{program or 'runner'}: {words or line.get('fault', '')}"
     return TestOutcome(
         test=test,
         verdict=verdict,
         score=_score(verdict, line["score"]),
         message=message or _why(verdict, line),
-        cpu_ms=cpu_ms,
-        wall_ms=line["wall_us"] / 1000,
-        memory_bytes=line["memory_bytes"],
-        exit_code=line["code"] if not line["signal"] else None,
-        signal=signal_name(line["signal"]),
-        limit=line["limit"],
-        attempted={str(name): int(count) for name, count in line["attempted"].items()},
-        near_limit=abs(line["cpu_us"] - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
-        evidence=_text(line["stderr"]),
-        check_cpu_ms=line["judge"]["cpu_us"] / 1000,
-        judge_program=line.get("program") if verdict is Verdict.JE else None,
+        cpu_ms=cpu_us / 1000,
+        wall_ms=_integer(line, "wall_us") / 1000,
+        memory_bytes=_integer(line, "memory_bytes"),
+        exit_code=None if signalled else code,
+        signal=signal_name(signalled),
+        limit=_limit(line),
+        attempted={name: _integer(line["attempted"], name) for name in line["attempted"]},
+        near_limit=abs(cpu_us - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
+        evidence=_text(_string(line, "stderr")),
+        check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
+        judge_program=program,
     )
+
+
+def _integer(line: Mapping[str, Any], key: str) -> int:
+    value = line[key]
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(f"{key} is {value!r}")
+    return value
+
+
+def _string(line: Mapping[str, Any], key: str) -> str:
+    value = line[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key} is {value!r}")
+    return value
+
+
+def _limit(line: Mapping[str, Any]) -> str | None:
+    return None if line["limit"] is None else _string(line, "limit")
 
 
 _STOPPED = {
@@ -203,7 +229,7 @@ def _score(verdict: Verdict, text: str | None) -> float | None:
     """The score, checked once more against its verdict: a contradiction means a damaged answer."""
     if verdict is Verdict.JE:
         return None
-    score = float(text) if text is not None else math.nan
+    score = float(text) if isinstance(text, str) else math.nan
     consistent = {
         Verdict.AC: score == 1.0,
         Verdict.PA: 0.0 < score < 1.0,

@@ -1,0 +1,82 @@
+"""Whatever the runner's answer looks like, it becomes outcomes that make sense, or a sandbox error."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from budget import damaged, fuzzed, mutated
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import IsolationError, SandboxError
+from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.model import Isolation, Stage, Verdict
+
+NONCE = "0123456789abcdef" * 2
+END = {"end": True, "nonce": NONCE, "lines": 2, "isolation": "full", "runner": 1}
+LINE = {
+    "test": 0, "verdict": "AC", "score": "1.0", "message": "ok", "cpu_us": 1000, "wall_us": 2000, "idle_us": 0,
+    "memory_bytes": 1 << 20, "code": 0, "signal": 0, "limit": None, "attempted": {"socket": 1}, "stderr": "",
+    "judge": {"cpu_us": 10, "wall_us": 20},
+}  # fmt: skip
+JUDGE_ERROR = LINE | {"test": 1, "verdict": "JE", "score": None, "fault": "exit", "program": "checker", "words": "x"}
+STEP = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 5, "wall_us": 6, "memory_bytes": 7, "output": ""}
+ARTIFACT = {"artifact": "a.out", "base64": "f0VMRgA=", "bytes": 5}
+
+
+def stages(*lines: dict[str, object]) -> st.SearchStrategy[Stage]:
+    """Answers that were damaged as values, as bytes, or both."""
+    values = st.tuples(*(damaged(line) for line in (*lines, END)))
+    texts = values.map(lambda parts: "".join(json.dumps(part) + "\n" for part in parts).encode())
+    return texts.flatmap(mutated).map(lambda raw: Stage(stdout=raw.decode("utf-8", "replace"), stderr="", code=0))
+
+
+@fuzzed
+@given(stages(LINE, JUDGE_ERROR))
+def test_run_answers(stage: Stage) -> None:
+    """A score exists exactly where the verdict has one, is finite, within [0, 1], and agrees with the verdict."""
+    try:
+        answer = run_answer(stage, NONCE, names={0: "a", 1: "b"}, time_limit_s=1.0)
+    except (SandboxError, IsolationError):
+        return
+    assert isinstance(answer.isolation, Isolation)
+    for outcome in answer.outcomes.values():
+        assert outcome.test in {"a", "b"}
+        assert (outcome.score is None) == (outcome.verdict is Verdict.JE)
+        if outcome.score is not None:
+            assert math.isfinite(outcome.score)
+            assert 0 <= outcome.score <= 1
+            assert (outcome.verdict is Verdict.AC) == (outcome.score == 1)
+        for number in (outcome.cpu_ms, outcome.wall_ms, outcome.check_cpu_ms, outcome.memory_bytes):
+            assert number is not None
+            assert math.isfinite(number)
+            assert number >= 0
+        assert all(isinstance(count, int) for count in outcome.attempted.values())
+        for text in (outcome.message, outcome.evidence, outcome.limit or "", outcome.signal or ""):
+            text.encode()
+
+
+@fuzzed
+@given(stages(STEP, ARTIFACT))
+def test_compile_answers(stage: Stage) -> None:
+    """Steps have codes and words, artifacts are bytes."""
+    try:
+        answer = compile_answer(stage, NONCE)
+    except (SandboxError, IsolationError):
+        return
+    for step in answer.steps:
+        assert all(type(number) is int for number in (step.step, step.code, step.signal))
+        step.output.encode()
+    assert all(isinstance(content, bytes) for content in answer.artifacts.values())
+
+
+@fuzzed
+@given(st.binary(max_size=200).map(lambda raw: raw.decode("utf-8", "replace")))
+def test_anything_else(text: str) -> None:
+    """What is no answer at all is a sandbox error."""
+    try:
+        run_answer(Stage(stdout=text, stderr="", code=None, signal="SIGKILL"), NONCE, names={}, time_limit_s=1.0)
+    except (SandboxError, IsolationError):
+        return
+    raise AssertionError("believed")

@@ -1,0 +1,112 @@
+"""What is sent is exactly what was meant; what comes back from a server is checked before it is believed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+
+from budget import damaged, fuzzed, json_values, mutated
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import RejectedError, SandboxError
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import answer, wire
+
+STAGE = {
+    "stdout": "a", "stderr": "b", "output": "ab", "code": 0, "signal": None, "memory": 1000, "message": None,
+    "status": None, "cpu_time": 1.5, "wall_time": 2,
+}  # fmt: skip
+EXECUTION = {"run": STAGE, "compile": STAGE | {"code": 1}, "language": "bash", "version": "5.2.0"}
+RUNTIMES = [{"language": "c++", "version": "10.2.0", "aliases": ["cpp"], "runtime": "gcc"}]
+PACKAGES = [{"language": "gcc", "language_version": "10.2.0", "installed": True}]
+LIMITS = StageLimits(wall_ms=1000, cpu_ms=1000)
+
+odd_names = ["a", "a/b", "../x", "/x", "a//b", ".", "run", "compile", "$(id)", "-rf", "a b"]
+names = st.one_of(st.text(min_size=1, max_size=12), st.sampled_from(odd_names))
+files_of_jobs = st.lists(st.tuples(names, st.binary(max_size=50), st.booleans()), max_size=5)
+statuses = st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503])
+
+
+@fuzzed
+@given(st.binary(max_size=400))
+def test_literals_carry_every_byte(content: bytes) -> None:
+    """Whatever the bytes, the server's decoding gives them back."""
+    literal = wire.literal(content)
+    text = json.loads(literal.data)
+    assert (text.encode() if literal.encoding == "utf8" else base64.b64decode(text)) == content
+
+
+@fuzzed
+@given(
+    st.lists(st.tuples(names, st.binary(max_size=50), st.booleans()), max_size=5),
+    st.lists(st.text(max_size=9), max_size=3),
+)
+def test_bodies_are_json_that_says_what_was_meant(files: list[tuple[str, bytes, bool]], args: list[str]) -> None:
+    """Hostile names and contents are refused with words, or arrive as they are."""
+    job = Job(
+        kind=JobKind.RUNNER,
+        files=tuple(JobFile(name=name, content=content, executable=flag) for name, content, flag in files),
+        args=tuple(args),
+        run_limits=LIMITS,
+    )
+    try:
+        sent = wire.sent_files(job, wire.Starter.IOI_EVAL)
+        literals = [wire.literal(file.content) for file in sent if isinstance(file.content, bytes)]
+        body = wire.body(job, wire.Service(starter=wire.Starter.IOI_EVAL, version="1"), sent, literals)
+    except RejectedError:
+        return
+    raw = b"".join(part if isinstance(part, bytes) else part.data for part in body.segments)
+    assert len(raw) == body.size
+    told = json.loads(raw)
+    assert told["args"] == args
+    assert [file["name"] for file in told["files"]] == [file.name for file in sent]
+    assert all(not file["name"].startswith("/") and ".." not in file["name"].split("/") for file in told["files"])
+
+
+def answers(whole: object) -> st.SearchStrategy[bytes]:
+    """A server's answer, damaged as a value and as bytes."""
+    return damaged(whole).map(lambda value: json.dumps(value).encode()).flatmap(mutated)
+
+
+@fuzzed
+@given(
+    st.sampled_from([200, 200, 200, 204, 301, 400, 404, 429, 500, 503]),
+    answers(EXECUTION),
+    st.sampled_from([None, 0, 10]),
+)
+def test_executions(status: int, body: bytes, output_bytes: int | None) -> None:
+    """An execution has stages of the right shape, or there is none."""
+    try:
+        got = answer.execution(status, body, output_bytes=output_bytes)
+    except SandboxError:
+        return
+    for stage in (got.run, got.compile):
+        if stage is None:
+            continue
+        assert isinstance(stage.stdout, str)
+        assert isinstance(stage.stderr, str)
+        assert stage.code is None or type(stage.code) is int
+        for number in (stage.cpu_ms, stage.wall_ms, stage.memory_bytes):
+            assert number is None or math.isfinite(number)
+
+
+@fuzzed
+@given(st.sampled_from([200, 200, 400, 500]), answers(RUNTIMES), answers(PACKAGES))
+def test_runtimes_and_packages(status: int, runtimes: bytes, packages: bytes) -> None:
+    """Lists of what is installed are lists of names, or there are none."""
+    for read, body in ((answer.runtimes, runtimes), (answer.packages, packages)):
+        try:
+            entries = read(status, body)
+        except SandboxError:
+            continue
+        assert all(isinstance(entry.language, str) and isinstance(entry.version, str) for entry in entries)
+
+
+@fuzzed
+@given(st.integers(100, 599), json_values, st.binary(max_size=50))
+def test_refusals_are_sandbox_errors(status: int, value: object, raw: bytes) -> None:
+    """Whatever a server says when it refuses, it becomes one of our errors with words."""
+    for body in (json.dumps(value).encode(), raw):
+        assert str(answer.refusal(status, body))
