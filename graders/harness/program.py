@@ -18,7 +18,6 @@ from typing import Any
 
 from . import top_level, values
 
-_dumps = json.dumps  # the program may replace it
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
 
@@ -57,12 +56,13 @@ class Report:
         fd, self._fd = self._fd, None
         if fd is None:
             return
-        line: dict[str, Any] = {"phase": phase}
+        line = [f'"phase":{values.quote(phase)}']
         if error is not None:
             lines = traceback.format_exception(type(error), error, error.__traceback__)
-            line.update(exit=isinstance(error, SystemExit), error=_shown(error)[:SHOWN])
-            line["traceback"] = "".join(lines)[-SHOWN:]
-        write_all(fd, _dumps(line).encode("ascii") + b"\n")
+            line.append(f'"exit":{"true" if isinstance(error, SystemExit) else "false"}')
+            line.append(f'"error":{values.quote(_shown(error)[:SHOWN])}')
+            line.append(f'"traceback":{values.quote("".join(lines)[-SHOWN:])}')
+        write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
         os.close(fd)
 
 

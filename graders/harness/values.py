@@ -16,7 +16,7 @@ from typing import Any
 MOST_NESTED = 200  # deeper results equal no expected one: those have at most 100
 LONGEST = 64 << 20
 
-_quote = json.encoder.encode_basestring_ascii
+quote = json.encoder.encode_basestring_ascii  # bound here: the program may replace it there
 _type_flags = type.__dict__["__flags__"].__get__
 _type_name = type.__dict__["__name__"].__get__
 _type_module = type.__dict__["__module__"].__get__
@@ -55,7 +55,7 @@ class _Writer:
         if value is None or kind is bool:
             self._put("null" if value is None else "true" if value else "false")
         elif issubclass(kind, str):
-            self._put(_quote(str.__str__(value)))
+            self._put(quote(str.__str__(value)))
         elif issubclass(kind, int):
             number = int.__index__(value)
             self._put(str(number) if -(1 << 53) < number < 1 << 53 else f'["i","{hex(number)}"]')
@@ -102,7 +102,7 @@ class _Writer:
 
 
 def _foreign(name: str) -> str:
-    return f'["o",{_quote(name[:200])}]'
+    return f'["o",{quote(name[:200])}]'
 
 
 def _untagged(data: Any) -> Any:
