@@ -145,7 +145,10 @@ class PistonCluster:
 
     def targets(self) -> Sequence[Target]:
         """The kinds of workers, the largest first."""
-        return self._fleet.targets()
+        found = self._fleet.targets()
+        if not found:
+            raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
+        return found
 
     @property
     def unusable(self) -> Mapping[str, str]:

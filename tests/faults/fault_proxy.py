@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import json
 import random
 import socket
@@ -148,10 +149,8 @@ async def main() -> None:
     options = parser.parse_args()
     proxy, ports = Proxy(options), []
     for upstream in options.upstream:
-        server = await asyncio.start_server(
-            lambda reader, writer, upstream=upstream: proxy.serve(upstream, reader, writer),
-            "127.0.0.1", 0, limit=1 << 26,
-        )  # fmt: skip
+        serve = functools.partial(proxy.serve, upstream)
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=1 << 26)
         ports.append(server.sockets[0].getsockname()[1])
     print(json.dumps(ports), flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

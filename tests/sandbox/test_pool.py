@@ -92,6 +92,7 @@ def test_first_come_first_served() -> None:
     first, second, third = (world.claim() for _ in range(3))
     world.leave(first, End.BROKEN)
     repeated = world.again(first)
+    assert repeated is not None
     assert world.held == [second]
     world.until(1.0)
     world.leave(second)

@@ -35,10 +35,16 @@ def runner(*files: JobFile, **changes: Any) -> Job:
     return Job(kind=JobKind.RUNNER, files=(*fixed, *files), run_limits=LIMITS, **changes)
 
 
+def literal_of(file: JobFile) -> wire.Inline:
+    """A file's literal."""
+    assert isinstance(file.content, bytes)
+    return wire.literal(file.content)
+
+
 def encode(job: Job, service: Service) -> dict[str, Any]:
     """The request that a server would read, parsed."""
     files = wire.sent_files(job, service.starter)
-    body = wire.body(job, service, files, [wire.literal(file.content) for file in files])
+    body = wire.body(job, service, files, [literal_of(file) for file in files])
     assert all(isinstance(segment, bytes) for segment in body.segments)
     raw = b"".join(segment for segment in body.segments if isinstance(segment, bytes))
     assert len(raw) == body.size
@@ -49,7 +55,7 @@ def encode(job: Job, service: Service) -> dict[str, Any]:
 def waiting_s(job: Job, service: Service) -> float:
     """How long a server may take over a job."""
     files = wire.sent_files(job, service.starter)
-    return wire.body(job, service, files, [wire.literal(file.content) for file in files]).waiting_s  # type: ignore[arg-type]
+    return wire.body(job, service, files, [literal_of(file) for file in files]).waiting_s
 
 
 def content(file: dict[str, str]) -> bytes:
@@ -94,9 +100,7 @@ def test_large_contents_are_segments_of_their_own() -> None:
     job = scripts(*(JobFile(name=f"t{i}.in", content=large) for i in range(3)), JobFile(name="run", content=b"true\n"))
     files = wire.sent_files(job, Starter.BASH)
     literal = wire.literal(large)
-    body = wire.body(
-        job, BASH, files, [literal if file.content is large else wire.literal(file.content) for file in files]
-    )
+    body = wire.body(job, BASH, files, [literal if file.content is large else literal_of(file) for file in files])
     assert sum(segment is literal.data for segment in body.segments) == 3
     assert len(body.segments) == 7
 
