@@ -1,10 +1,9 @@
 """What the embedded sandbox offers under Piston's names, and what each makes of a request. Pure.
 
-| asked for | answers as | what runs |
-|---|---|---|
-| `ioi_eval` | `ioi_eval` | the request's own `compile` and `run`; with files `runner` and `plan`, the runner itself |
-| `cms_ioi` | `cms`, as the real package | the classic contract, by our own pair with the runner |
-| `bash`, `sh` | `bash` | the first file |
+`ioi_eval`      as our package (`piston/packages/`): the request's own `compile` and `run`; with files `runner`
+                and `plan`, the runner itself; with neither, the classic contract
+`cms_ioi`       the classic contract, by our own pair with the runner; answers as `cms`, as the real package does
+`bash`, `sh`    the first file
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ioi_eval.sandbox.scripts import Command
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES, MAIN, STDIN, Runtime, Starter
 
 PACKAGE_VERSION = "1.0.0"
-"""Of `piston/ioi_eval`, and of the reference's `cms_ioi`."""
+"""Of our package in `piston/packages/`, and of the reference's `cms_ioi`."""
 
 _BASH_PACKAGE = 'bash "$@"; exit $?'
 """The stock package starts the script as a child, whose death by a signal is an exit code (recorded:
@@ -55,7 +54,7 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
     if request.runtime.language == Starter.BASH.value:
         words = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
         return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
-    if request.runtime.package == Starter.CMS_IOI.value:
+    if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
         return _scripts(_files({**request.files, **pair}), request, output_bytes, least_memory=DEFAULT_MEMORY_BYTES)
     if {"runner", "plan"} <= request.files.keys():
         return Job(
@@ -64,6 +63,11 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
             run_limits=_limits(request.run, output_bytes),
         )
     return _scripts(_files(request.files), request, output_bytes)
+
+
+def _is_classic(request: Request) -> bool:
+    """Whether a request for `ioi_eval` brings a classic job without scripts."""
+    return "graders/grader_config.json" in request.files and not {"compile", MAIN} & request.files.keys()
 
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:

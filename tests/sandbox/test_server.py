@@ -255,6 +255,14 @@ def test_recorded_answers(served: Served, shared: Path, name: str) -> None:
 # ---------------------------------------------------------------------- the reference's own client
 
 
+def sample_of(problem_id: str, label: str, test: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """The rows of a problem and of one of its tests, and a solution's program."""
+    problem = next(row for row in PROBLEMS if row["id"] == problem_id)
+    case = next(row for row in TESTS if (row["problem_id"], row["test_name"]) == (problem_id, test))
+    code = next(row["code"] for row in SOLUTIONS if (row["problem_id"], row["label"]) == (problem_id, label))
+    return problem, case, code
+
+
 class ReferenceClient:
     """Exactly the requests of the reference's client, and its reading of the answers, in our words."""
 
@@ -262,7 +270,13 @@ class ReferenceClient:
         self.client = served.client
 
     def run_submission(
-        self, problem: dict[str, Any], test_input: str, submission: str, test_output: str | None
+        self,
+        problem: dict[str, Any],
+        test_input: str,
+        submission: str,
+        test_output: str | None,
+        *,
+        language: str = "cms_ioi",
     ) -> tuple[str, str]:
         """One test: submission, input, expected output if there is one, grader files that are not empty."""
         files = [
@@ -276,7 +290,7 @@ class ReferenceClient:
             "files": files,
             "run_timeout": round((problem["time_limit"] + 3) * 1000),
             "run_memory_limit": problem["memory_limit"],
-            "language": "cms_ioi",
+            "language": language,
             "version": "*",
         }
         response = self.client.post("/execute", json=data, headers={"Content-Type": "application/json"})
@@ -334,9 +348,7 @@ def test_the_reference_s_client(  # noqa: PLR0917 (parametrised)
     served: Served, problem_id: str, label: str, test: str, score: float, status: str
 ) -> None:
     """It scores the sample contest through this server without a change."""
-    problem = next(row for row in PROBLEMS if row["id"] == problem_id)
-    case = next(row for row in TESTS if (row["problem_id"], row["test_name"]) == (problem_id, test))
-    code = next(row["code"] for row in SOLUTIONS if (row["problem_id"], row["label"]) == (problem_id, label))
+    problem, case, code = sample_of(problem_id, label, test)
     client = ReferenceClient(served)
     words, feedback = client.run_submission(problem, case["test_input"], code, case["test_output"])
     assert (float(words), client.status(float(words), feedback)) == (score, status), feedback
@@ -385,6 +397,15 @@ def test_own_scripts(served: Served) -> None:
     failed = served.execute(language="ioi_eval", files=[files[0], {"name": "compile", "content": "exit 4"}]).json()
     assert failed["run"] == failed["compile"]
     assert failed["run"]["code"] == 4
+
+
+def test_a_classic_job_without_scripts(served: Served) -> None:
+    """As with our package on a real server: `ioi_eval` has its own pair for those."""
+    problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    found = ReferenceClient(served).run_submission(
+        problem, case["test_input"], code, case["test_output"], language="ioi_eval"
+    )
+    assert found == ("1\n", "Output is correct\n")
 
 
 def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:

@@ -1,0 +1,191 @@
+"""Our Piston package, from its sources to a scored submission, as Piston builds, installs and calls it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import secrets
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.config import Policy
+from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs.protocol import compile_answer
+from ioi_eval.model import Execution, Isolation, JobFile, StageLimits
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.scripts import Command
+
+PISTON = Path(__file__).resolve().parents[2] / "piston"
+LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000)
+
+
+def build(directory: Path, url: str, **environment: str) -> None:
+    """Make a repository."""
+    subprocess.run(
+        [PISTON / "build-repository", directory, url], check=True, env=os.environ | environment, capture_output=True
+    )
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository made by the real compiler."""
+    directory = tmp_path_factory.mktemp("repository")
+    build(directory, "http://here:8000/")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def package(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package, unpacked."""
+    directory = tmp_path_factory.mktemp("package")
+    with tarfile.open(repository / "ioi_eval-1.0.0.pkg.tar.gz") as archive:
+        archive.extractall(directory, filter="tar")
+    return directory
+
+
+def test_the_index_names_the_tarball_and_its_checksum(repository: Path) -> None:
+    """One line a package: language, version, SHA-256, address. Source: Piston's `package.js`."""
+    tarball = (repository / "ioi_eval-1.0.0.pkg.tar.gz").read_bytes()
+    (line,) = (repository / "index").read_text().splitlines()
+    assert line.split(",") == [
+        "ioi_eval",
+        "1.0.0",
+        hashlib.sha256(tarball).hexdigest(),
+        "http://here:8000/ioi_eval-1.0.0.pkg.tar.gz",
+    ]
+
+
+def test_equal_sources_make_an_equal_tarball(tmp_path: Path) -> None:
+    """So a checksum says whether two repositories hold the same."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nfor last; do :; done\nwhile [ "$1" != -o ]; do shift; done\ncp "$last" "$2"\n')
+    compiler.chmod(0o755)
+    for name in ("one", "two"):
+        build(tmp_path / name, "http://here", CXX=str(compiler))
+    assert (tmp_path / "one/index").read_bytes() == (tmp_path / "two/index").read_bytes()
+
+
+def test_the_package_says_what_it_is(package: Path) -> None:
+    """The fields that Piston reads, with limits that hold on a server that was left as it is."""
+    told = json.loads((package / "pkg-info.json").read_text())
+    assert (told["language"], told["version"], told["build_platform"]) == ("ioi_eval", "1.0.0", "docker-debian")
+    limits = told["limit_overrides"]
+    assert limits["output_max_size"] >= 64 << 20
+    assert limits["run_timeout"] == limits["run_cpu_time"] >= 60_000
+    assert all(type(limit) is int for limit in limits.values()), "Piston does not parse these: numbers only"
+
+
+def test_a_compiler_can_travel_along(tmp_path: Path, package: Path) -> None:
+    """An installed GCC named by GCC_TREE is in the package, and comes first on the PATH of jobs."""
+    gcc = tmp_path / "gcc"
+    (gcc / "bin").mkdir(parents=True)
+    (gcc / "bin/g++").write_text("#!/bin/sh\n")
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
+    compiler.chmod(0o755)
+    build(tmp_path / "repository", "http://here", CXX=str(compiler), GCC_TREE=str(gcc))
+    with tarfile.open(tmp_path / "repository/ioi_eval-1.0.0.pkg.tar.gz") as archive:
+        archive.extractall(tmp_path / "installed", filter="tar")
+    assert path_of_jobs(tmp_path / "installed").startswith(f"{tmp_path}/installed/gcc/bin:")
+    assert path_of_jobs(package) == "/usr/local/bin:/usr/bin:/bin"
+
+
+def path_of_jobs(package: Path) -> str:
+    """The PATH that Piston finds in an installed package's environment."""
+    command = ["env", "-i", "bash", "-c", f"cd {package}; source environment; env"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return dict(line.split("=", 1) for line in lines)["PATH"]
+
+
+class Worker:
+    """Calls the package's scripts as Piston does, each in a box of the embedded sandbox."""
+
+    def __init__(self, loop: asyncio.Runner, sandbox: LocalSandbox, package: Path) -> None:
+        self.loop = loop
+        self.sandbox = sandbox
+        self.package = tuple(
+            JobFile(name=f"package/{path.relative_to(package)}", content=path.read_bytes(), executable=True)
+            for path in package.rglob("*")
+            if path.is_file()
+        )
+
+    def execute(self, files: dict[str, bytes], *args: str) -> Execution:
+        """`compile` with the names of the files, `run` with the first and the arguments."""
+        names = tuple(files)
+        commands = (
+            Command(stage="compile", words=("bash", "/box/package/compile", *names), limits=LIMITS),
+            Command(stage="run", words=("bash", "/box/package/run", names[0], *args), limits=LIMITS),
+        )
+        job = tuple(JobFile(name=name, content=content) for name, content in files.items())
+        return self.loop.run(self.sandbox.run_commands(commands, (*job, *self.package)))
+
+
+@pytest.fixture(scope="module")
+def worker(package: Path) -> Iterator[Worker]:
+    """A worker with the package."""
+    with asyncio.Runner() as loop:
+        sandbox = LocalSandbox(slots=1)
+        loop.run(sandbox.__aenter__())
+        try:
+            if sandbox.targets()[0].isolation is not Isolation.FULL:
+                pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
+            yield Worker(loop, sandbox, package)
+        finally:
+            loop.run(sandbox.__aexit__(None, None, None))
+
+
+def test_a_job_s_own_scripts(worker: Worker) -> None:
+    """With `compile` or without; arguments arrive, the main file's name does not; a failure is the job's."""
+    run = b'cat made 2> /dev/null; printf "<%s>" "$@"'
+    both = worker.execute({"run": run, "compile": b"echo made > made"}, "a b", "")
+    assert both.run.stdout == "made\n<a b><>"
+    assert worker.execute({"run": run}, "x").run.stdout == "<x>"
+    assert worker.execute({"run": run, "compile": b"exit 7"}).run.code == 7
+    assert worker.execute({"run": b"exit 8"}).run.code == 8
+
+
+def test_a_runner_with_a_plan(worker: Worker) -> None:
+    """A bundled job needs no script: the answer has its end line."""
+    nonce = secrets.token_hex(16)
+    recipe = compiling.Recipe(
+        what="test",
+        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), sees=(("x.cpp", b"int main() {}"),)),),
+        artifacts=("x",),
+    )
+    runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
+    job = compiling.compile_job(recipe, runner, Policy(), nonce=nonce)
+    files = {file.name: file.content for file in job.files if isinstance(file.content, bytes)}
+    answer = compile_answer(worker.execute(files).run, nonce)
+    assert answer.artifacts["x"].startswith(b"\x7fELF")
+
+
+def test_a_classic_job_is_judged_by_the_package_s_own_pair(worker: Worker) -> None:
+    """Files of the source's contract and nothing else: score on stdout, feedback on stderr."""
+    problem = next(row for row in map(json.loads, sample.problems().open()) if row["id"] == "lamps")
+    case = next(row for row in map(json.loads, sample.tests().open()) if row["problem_id"] == "lamps")
+    solutions = [row for row in map(json.loads, sample.solutions().open()) if row["problem_id"] == "lamps"]
+    judged = {}
+    for label in ("model_solution/halving.cpp", "incorrect/empty-stretch.cpp", "compile_error/no-header.cpp"):
+        code = next(row["code"] for row in solutions if row["label"] == label)
+        texts = {"graders/lamps.cpp": code, "input.txt": case["test_input"], "correct_output.txt": case["test_output"]}
+        texts |= {name: content for name, content in problem["grader_files"] if content}
+        judged[label] = worker.execute({name: text.encode() for name, text in texts.items()})
+    first, second, third = judged.values()
+    assert (float(first.run.stdout), first.run.code) == (1.0, 0)
+    assert (float(second.run.stdout), second.run.stderr.startswith("Output isn't correct")) == (0.0, True)
+    assert third.compile is not None
+    assert (third.compile.code, "graders/lamps.cpp" in third.compile.stderr) == (1, True)
+
+
+def test_a_job_without_anything_to_run(worker: Worker) -> None:
+    """Exit code 1 and words, not silence."""
+    execution = worker.execute({"data.txt": b"1"})
+    assert execution.run.code == 1
+    assert "the job brings neither" in execution.run.stderr
