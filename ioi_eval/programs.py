@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import SandboxError, SetupError, TransientError
+from ioi_eval.errors import (
+    OverloadError,
+    SandboxError,
+    SetupError,
+    TransientError,
+    TransportError,
+    UnavailableError,
+)
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Content, Problem
@@ -97,9 +104,15 @@ class Builder:
         """
         if target.name in self._trusted_targets:
             return
-        answer = await self.compile(compiling.good_recipe(target.toolchain), runner, target)
-        if not answer.artifacts:
+        try:
+            answer = await self.compile(compiling.good_recipe(target.toolchain), runner, target)
             words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
+            works = bool(answer.artifacts)
+        except (TransportError, OverloadError, UnavailableError):
+            raise  # says nothing of the compiler
+        except TransientError as error:
+            works, words = False, str(error)
+        if not works:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
