@@ -62,9 +62,7 @@ def own_pair() -> Pair:
     return boxfiles.read("compile"), boxfiles.read("run")
 
 
-def job(
-    problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None, runner: Content | None = None
-) -> Job:
+def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None, runner: Content | None = None) -> Job:
     """The job that judges a submission on one test.
 
     Args:
@@ -200,9 +198,7 @@ def _job(
     wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
     return Job(
         kind=JobKind.SCRIPTS,
-        files=tuple(
-            JobFile(name=name, content=content, executable=name == RUNNER) for name, content in files.items()
-        ),
+        files=tuple(JobFile(name=name, content=content, executable=name == RUNNER) for name, content in files.items()),
         compile_limits=COMPILE_LIMITS,
         run_limits=StageLimits(
             wall_ms=wall_ms,
