@@ -5,6 +5,7 @@ In a checkout they lie beside the package, in a wheel inside it.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -27,3 +28,22 @@ def _directory() -> Path:
 def read(name: str) -> bytes:
     """The bytes of one box file, by its name in `graders/`."""
     return (_directory() / name).read_bytes()
+
+
+@cache
+def runner_source() -> bytes:
+    """The runner's program text as one file: `runner.cpp` with its own headers put where it includes them."""
+    seen: set[str] = set()
+
+    def with_headers(name: str) -> str:
+        if name in seen:
+            return ""
+        seen.add(name)
+        directory = name.rpartition("/")[0]
+        text = read(name).decode("utf-8").replace("#pragma once\n", "")
+        return _OWN_INCLUDE.sub(lambda found: with_headers(f"{directory}/{found[1]}".lstrip("/")), text)
+
+    return with_headers("runner.cpp").encode("utf-8")
+
+
+_OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)

@@ -71,7 +71,7 @@ def problem_digest(problem: Problem) -> str:
 
 @lru_cache(maxsize=1)
 def _runner_digest() -> str:
-    return hashlib.sha256(boxfiles.read("runner.cpp")).hexdigest()
+    return hashlib.sha256(boxfiles.runner_source()).hexdigest()
 
 
 def _digest(value: object) -> str:

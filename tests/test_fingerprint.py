@@ -119,7 +119,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "edb20f9b701f8ca4")
+    assert (RULES, rules_digest()) == (1, "0a5f3513ec97fe79")
 
 
 def is_words(part: ast.stmt) -> bool:

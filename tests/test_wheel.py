@@ -40,7 +40,14 @@ def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
 def test_what_travels(installed: Path) -> None:
     """The runner, the page, the probes, the sample contest; and no tests."""
     package = installed / "ioi_eval"
-    for name in ("graders/runner.cpp", "graders/PROTOCOL.md", "graders/probe.cpp", "sample/dump.jsonl", "py.typed"):
+    for name in (
+        "graders/runner.cpp",
+        "graders/runner/kernel.h",
+        "graders/PROTOCOL.md",
+        "graders/probe.cpp",
+        "sample/dump.jsonl",
+        "py.typed",
+    ):
         assert (package / name).is_file(), name
     assert not list(installed.rglob("test_*.py"))
     metadata = next(installed.glob("*.dist-info/METADATA")).read_text()

@@ -297,7 +297,7 @@ def runner_job(toolchain: Toolchain, *, nonce: str) -> Job:
         kind=JobKind.SCRIPTS,
         files=(
             JobFile(name="run", content=script.encode()),
-            JobFile(name="runner.cpp", content=boxfiles.read("runner.cpp")),
+            JobFile(name="runner.cpp", content=boxfiles.runner_source()),
         ),
         run_limits=_BUILD_LIMITS,
         trusted=True,
@@ -306,7 +306,7 @@ def runner_job(toolchain: Toolchain, *, nonce: str) -> Job:
 
 def runner_key(toolchain: Toolchain) -> str:
     """The runner's name in the artifact store."""
-    source = hashlib.sha256(boxfiles.read("runner.cpp")).hexdigest()
+    source = hashlib.sha256(boxfiles.runner_source()).hexdigest()
     return hashlib.sha256(f"runner\0{RUNNER_STD}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
 
 

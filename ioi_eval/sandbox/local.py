@@ -177,19 +177,14 @@ class LocalSandbox:
 
     def _find_isolation(self) -> tuple[Isolation, str]:
         """The strongest isolation that really works here, and why it is not full."""
-        if os.geteuid() == 0 and shutil.which("setpriv") is None:
-            raise SetupError(
-                "running as root needs setpriv (package util-linux), to leave root before a program starts"
-            )
+        if os.geteuid() == 0:
+            _require_way_out_of_root()
         if self._strongest is not Isolation.FULL:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
         if shutil.which("bwrap") is None:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
         command = (*as_user(_slot_uid(0)), *in_namespaces(), "--", "/usr/bin/true")
-        try:
-            probe = subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise SetupError(f"bwrap cannot be tried: {error}; try again when this machine is less busy") from error
+        probe = _try(command)
         if probe.returncode == 0:
             return Isolation.FULL, ""
         words = probe.stderr.strip() or f"exit code {probe.returncode}"
@@ -197,6 +192,25 @@ class LocalSandbox:
             f"bwrap cannot make a box here: {words}; allow unprivileged user namespaces (sysctl "
             "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)"
         )
+
+
+def _require_way_out_of_root() -> None:
+    """Refuse to run programs as root, also as the root of a container that has no other user."""
+    if shutil.which("setpriv") is None:
+        raise SetupError("running as root needs setpriv (package util-linux), to leave root before a program starts")
+    probe = _try((*as_user(_slot_uid(0)), "true"))
+    if probe.returncode != 0:
+        raise SetupError(
+            f"root cannot become another user here ({probe.stderr.strip()}), and programs are never run as root: start "
+            "it as an ordinary user, or give this container CAP_SETUID, CAP_SETGID and user ids beyond 0"
+        )
+
+
+def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SetupError(f"{command[0]} cannot be tried: {error}; try again when this machine is less busy") from error
 
 
 def _slot_uid(slot: int) -> int | None:

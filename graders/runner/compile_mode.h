@@ -1,0 +1,294 @@
+// Compile mode: the steps of a plan, and what they leave.
+#pragma once
+
+#include "run_mode.h"
+
+namespace {
+
+// Runs the steps of a compile plan in one work directory.
+class Workshop {
+ public:
+  Workshop() {
+    if (full()) {
+      directory_ = make_directory(g_base + "/work", 0755);
+      long long size = 2 * (g_plan.file_bytes + kStepFileSlackBytes);
+      std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
+      if (mount("work", directory_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) system_fault("mount work");
+    } else {
+      directory_ = make_directory(g_base + "/" + random_name());
+    }
+    work_ = Fd(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!work_) system_fault("open the work directory");
+  }
+
+  ~Workshop() { clear(); }
+
+  void clear() {
+    work_.reset();
+    if (full()) {
+      umount2(directory_.c_str(), MNT_DETACH);
+    } else {
+      remove_tree(AT_FDCWD, directory_.c_str());
+    }
+  }
+
+  void run() {
+    using Kind = CompileAction::Kind;
+    int steps = 0;
+    for (const CompileAction& action : g_plan.actions) {
+      if (action.kind == Kind::See) see(action.words[0], action.words[1]);
+      if (action.kind == Kind::Step && !step(action.words, steps++)) return;
+    }
+    for (const CompileAction& action : g_plan.actions) {
+      if (action.kind == Kind::Artifact) artifact(action.words[0], action.words[1]);
+    }
+  }
+
+ private:
+  void see(const std::string& file, const std::string& path) {
+    for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      mkdirat(work_.get(), path.substr(0, slash).c_str(), 0755);
+    }
+    // Not O_TRUNC: a step must not have put anything there that we would follow or overwrite.
+    unlinkat(work_.get(), path.c_str(), 0);
+    Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (!to || !copy_bytes(g_files.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
+  }
+
+  struct Step {
+    Process process;
+    Zone zone;
+    Fd pipe;
+    std::string output;
+    size_t printed = 0;
+    const char* limit = nullptr;
+    int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
+    LastWords last_words;
+  };
+
+  bool step(const std::vector<std::string>& argv, int number) {
+    Step s;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
+    s.pipe = Fd(ends[0]);
+    Fd theirs(ends[1]);
+    if (full() && !s.zone.enter()) system_fault("a PID namespace cannot be made");
+    s.begun_us = now_us();
+    long long kills = out_of_memory_kills();
+    if (start(s.process) == 0) execute(argv, theirs.get(), s.last_words);
+    if (full()) Zone::leave();
+    theirs.reset();
+    watch(s);
+    int64_t wall = now_us() - s.begun_us;
+    s.zone.end();
+    // Of processes that were killed with their parent there is no account but what was seen of them.
+    s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + sweep({}));
+    s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
+    drain(s);
+    std::string unstarted = s.last_words.hear();
+    if (!unstarted.empty()) {
+      clear();
+      fault("system", format("step %d was not started: %s", number, unstarted.c_str()));
+    }
+    if (s.limit == nullptr) s.limit = late_limit(s);
+    // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
+    bool killed = s.process.failed() && s.limit == nullptr && out_of_memory_kills() > kills;
+    std::string line = format("{\"step\":%d,\"code\":%d,\"signal\":%d,\"limit\":", number, s.process.code(), s.process.signal());
+    line += s.limit != nullptr ? quoted(s.limit) : "null";
+    line += format(",\"killed\":%d,\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", killed ? SIGKILL : 0,
+                   static_cast<long long>(s.cpu_us), static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
+    print(line + quoted(s.output) + "}\n");
+    g_lines++;
+    return s.limit == nullptr && !s.process.failed();
+  }
+
+  void watch(Step& s) {
+    while (!s.process.ended) {
+      pollfd fds[2] = {{s.process.pidfd.get(), POLLIN, 0}, {s.pipe.get(), POLLIN, 0}};
+      poll(fds, s.pipe ? 2 : 1, 10);
+      drain(s);
+      if (!s.process.reap(false)) look(s);
+    }
+  }
+
+  void drain(Step& s) {
+    char buffer[16384];
+    ssize_t n;
+    while (s.pipe && (n = read(s.pipe.get(), buffer, sizeof buffer)) >= 0) {
+      if (n == 0) return s.pipe.reset();
+      size_t room = static_cast<size_t>(g_plan.output_bytes) - s.output.size();
+      s.output.append(buffer, std::min(room, static_cast<size_t>(n)));
+      s.printed += static_cast<size_t>(n);
+      if (s.printed > kStepFloodBytes) return stop(s, "output");
+    }
+  }
+
+  void look(Step& s) {
+    std::vector<pid_t> family = descendants(s.process.pid);
+    family.push_back(s.process.pid);
+    if (s.zone.pid() > 0) {
+      for (pid_t orphan : descendants(s.zone.pid())) family.push_back(orphan);
+    }
+    int64_t cpu = 0;
+    for (pid_t pid : family) {
+      Sample now = sample(pid);
+      cpu += now.cpu_us + cpu_of_dead_children_us(pid);
+      s.peak_bytes = std::max(s.peak_bytes, now.resident_bytes);
+    }
+    s.cpu_us = std::max(s.cpu_us, cpu);
+    if (s.peak_bytes > g_plan.memory_bytes) stop(s, "memory");
+    if (cpu > g_plan.cpu_ms * 1000) stop(s, "cpu");
+    if (now_us() - s.begun_us > g_plan.wall_ms * 1000) stop(s, "wall");
+    if (static_cast<long>(family.size()) > g_plan.processes) stop(s, "processes");
+    if (largest_file() > g_plan.file_bytes) stop(s, "file");
+  }
+
+  // What polling has missed.
+  const char* late_limit(const Step& s) const {
+    if (s.cpu_us > g_plan.cpu_ms * 1000) return "cpu";
+    if (s.peak_bytes > g_plan.memory_bytes) return "memory";
+    if (largest_file() > g_plan.file_bytes) return "file";
+    return nullptr;
+  }
+
+  static int64_t cpu_of_dead_children_us(pid_t pid) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    read_text(AT_FDCWD, path, text, sizeof text);
+    const char* rest = strrchr(text, ')');  // the name may contain anything
+    long long user, system;
+    if (rest == nullptr || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2) {
+      return 0;
+    }
+    return (user + system) * 1'000'000 / sysconf(_SC_CLK_TCK);
+  }
+
+  int64_t largest_file() const {
+    int64_t largest = 0;
+    DIR* directory = fdopendir(openat(work_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+      struct stat status;
+      if (fstatat(work_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
+      largest = std::max<int64_t>(largest, status.st_size);
+    }
+    if (directory != nullptr) closedir(directory);
+    return largest;
+  }
+
+  static void stop(Step& s, const char* limit) {
+    if (s.limit == nullptr) s.limit = limit;
+    for (pid_t pid : descendants(s.process.pid)) kill(pid, SIGKILL);
+    s.process.kill();
+  }
+
+  // The child's side.
+  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output, LastWords& last_words) {
+    setsid();
+    plain_signals();
+    umask(022);
+    Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    int shared = fcntl(output, F_GETFL);
+    fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
+    if (fchdir(work_.get()) != 0) last_words.say("enter the work directory");
+    if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) last_words.say("descriptors");
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(g_plan.memory_bytes) + (rlim_t{1} << 30));
+    set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms));
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.file_bytes + kStepFileSlackBytes));
+    if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.processes) + 10);
+    if (!drop_privileges(geteuid())) last_words.say("drop privileges");
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (const char* failed = confine(compiler_prefix(step_argv[0]))) last_words.say(failed);
+    std::vector<char*> argv;
+    for (const std::string& word : step_argv) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    clearenv();
+    setenv("PATH", search_path().c_str(), 1);
+    setenv("HOME", directory_.c_str(), 1);
+    setenv("TMPDIR", directory_.c_str(), 1);
+    setenv("LANG", "C.UTF-8", 1);
+    execvp(argv[0], argv.data());
+    last_words.say(format("execute %s", argv[0]).c_str());
+  }
+
+  // Where a compiler that is not the system's has its parts; empty if the command is none such.
+  static std::string compiler_prefix(const std::string& command) {
+    for (const std::string& directory : split(search_path(), ':')) {
+      char real[PATH_MAX];
+      std::string path = command.find('/') == std::string::npos ? directory + "/" + command : command;
+      if (access(path.c_str(), X_OK) != 0 || realpath(path.c_str(), real) == nullptr) continue;
+      std::string prefix = real;
+      for (int level = 0; level < 2 && !prefix.empty(); level++) prefix.resize(prefix.rfind('/'));
+      bool has_parts = false;
+      for (const char* parts : {"/lib/gcc", "/libexec/gcc", "/lib/clang"}) {
+        has_parts |= access((prefix + parts).c_str(), F_OK) == 0;
+      }
+      return has_parts && prefix != "/usr" && prefix != "/usr/local" ? prefix : "";
+    }
+    return "";
+  }
+
+  // Piston's compiler packages are on the PATH that its jobs get.
+  static std::string search_path() {
+    const char* inherited = getenv("PATH");
+    return inherited != nullptr && *inherited != '\0' ? inherited : kPath;
+  }
+
+  // The compiler and its libraries, and nothing else of this machine: not even other programs' data in /usr.
+  // Returns what failed.
+  const char* confine(const std::string& prefix) {
+    if (g_means.landlock >= 1) {
+      Landlock landlock(g_means.landlock);
+      for (const char* path :
+           {"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/libexec", "/usr/include",
+            "/usr/x86_64-linux-gnu", "/usr/local/bin", "/usr/local/include", "/usr/local/libexec", "/usr/local/lib64",
+            "/usr/local/lib/gcc", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache",
+            "/piston/packages", prefix.c_str()}) {
+        landlock.grant(path, right::Read | right::Execute);
+      }
+      landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
+      landlock.grant("/dev/urandom", right::ReadFile);
+      landlock.grant(".", ~uint64_t{0});
+      if (!landlock.restrict()) return "landlock";
+    }
+    return g_means.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
+  }
+
+  void artifact(const std::string& path, const std::string& as) {
+    Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status;
+    if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    print("{\"artifact\":" + quoted(as) + ",\"base64\":\"");
+    unsigned char block[3 * 4096];
+    for (off_t offset = 0; offset < status.st_size;) {
+      size_t want = std::min<size_t>(sizeof block, static_cast<size_t>(status.st_size - offset)), got = 0;
+      while (got < want) {
+        ssize_t n = pread(fd.get(), block + got, want - got, offset + static_cast<off_t>(got));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) system_fault("read an artifact");
+        got += static_cast<size_t>(n);
+      }
+      offset += static_cast<off_t>(got);
+      std::string text;
+      for (size_t i = 0; i < got; i += 3) {
+        size_t left = got - i;
+        unsigned bits = static_cast<unsigned>(block[i]) << 16;
+        if (left > 1) bits |= static_cast<unsigned>(block[i + 1]) << 8;
+        if (left > 2) bits |= block[i + 2];
+        text += digits[bits >> 18];
+        text += digits[bits >> 12 & 63];
+        text += left > 1 ? digits[bits >> 6 & 63] : '=';
+        text += left > 2 ? digits[bits & 63] : '=';
+      }
+      print(text);
+    }
+    print(format("\",\"bytes\":%lld}\n", static_cast<long long>(status.st_size)));
+    g_lines++;
+  }
+
+  std::string directory_;
+  Fd work_;
+};
+
+}  // namespace

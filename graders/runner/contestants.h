@@ -1,0 +1,410 @@
+// Contestants: their place, their start, what they were refused.
+#pragma once
+
+#include "processes.h"
+
+namespace {
+
+// Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
+struct Place {
+  std::string outside;             // full: what becomes its root, as the runner may write it
+  std::string root;                // full: its root directory, read-only
+  std::string scratch;             // its working directory, as the runner sees it
+  std::string fifo_in, fifo_out;   // as the runner and the manager see them
+  std::string inside_in, inside_out;
+  bool made = false;
+};
+
+Plan g_plan;
+std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
+std::vector<Place> g_places;
+std::vector<sock_filter> g_filter;  // with 0 for the process's own id
+std::vector<size_t> g_filter_self;
+
+bool full() { return g_means.isolation == Isolation::Full; }
+
+void bind_read_only(const std::string& from, const std::string& to) {
+  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
+}
+
+// The root directory of a contestant: read-only, with devices, and with what a dynamic linker needs.
+void make_root(Place& place, long index) {
+  place.outside = make_directory(g_base + format("/outside%ld", index), 0755);
+  place.root = make_directory(g_base + format("/root%ld", index), 0755);
+  for (const char* name : {"/dev", "/fifo", "/box"}) make_directory(place.outside + name, 0755);
+  if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
+  // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
+  for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
+    Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    bind_read_only(device, place.root + device);
+  }
+  if (!g_plan.is_static) {
+    for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32"}) {
+      struct stat status;
+      if (lstat(directory, &status) != 0) continue;
+      if (S_ISLNK(status.st_mode)) {
+        char target[PATH_MAX] = {};
+        if (readlink(directory, target, sizeof target - 1) > 0) {
+          if (symlink(target, (place.outside + directory).c_str()) != 0) system_fault("symlink");
+        }
+      } else {
+        make_directory(place.outside + directory, 0755);
+        bind_read_only(directory, place.root + directory);
+      }
+    }
+  }
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
+  place.scratch = place.root + "/box";
+}
+
+// What belongs to one test: an empty scratch directory, new FIFOs.
+void open_place(Place& place, long index) {
+  if (full() && place.root.empty()) make_root(place, index);
+  if (full()) {
+    std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(kScratchBytes),
+                                 kScratchFiles, g_means.contestant_uid);
+    unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (mount("scratch", place.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
+  } else {
+    place.scratch = make_directory(g_base + "/" + random_name());
+    if (g_means.contestant_uid != geteuid()) {
+      if (chown(place.scratch.c_str(), g_means.contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
+    }
+  }
+  place.made = true;
+  if (!g_plan.communication) return;
+  std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
+  place.fifo_in = directory + format("/m_to_u%ld", index);
+  place.fifo_out = directory + format("/u%ld_to_m", index);
+  place.inside_in = full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
+  place.inside_out = full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
+  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) {
+    if (mkfifo(fifo.c_str(), 0600) != 0) system_fault("mkfifo");
+    if (g_means.contestant_uid != geteuid()) {
+      if (chmod(fifo.c_str(), 0666) != 0) system_fault("chmod");
+    }
+  }
+}
+
+// Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
+struct Litter {
+  int64_t bytes = 0;
+  int files = 0;
+};
+
+Litter look_at_scratch(const std::string& path, bool remove) {
+  Litter litter;
+  DIR* directory = opendir(path.c_str());
+  while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+    if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || strcmp(entry->d_name, "..") == 0)) continue;
+    struct stat status;
+    if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) litter.bytes += status.st_blocks * 512;
+    litter.files++;
+    if (remove) unlinkat(dirfd(directory), entry->d_name, 0);
+  }
+  if (directory != nullptr) closedir(directory);
+  return litter;
+}
+
+void close_place(Place& place) {
+  if (!place.made) return;
+  place.made = false;
+  if (full()) {
+    if (umount2(place.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
+  } else {
+    look_at_scratch(place.scratch, true);
+    rmdir(place.scratch.c_str());
+  }
+  if (place.fifo_in.empty()) return;
+  unlink(place.fifo_in.c_str());
+  unlink(place.fifo_out.c_str());
+  if (!full()) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
+  place.fifo_in.clear();
+}
+
+// What a contestant's child says before its exec; the end of the socket says that the exec has happened.
+struct Word {
+  int64_t cpu_us = 0;  // spent before the exec: not the program's
+  int64_t now_us = 0;
+  int error = 0;
+  char step[24] = {};
+};
+
+struct Contestant {
+  long index = 0;
+  Process process;
+  Zone zone;
+  Fd control, listener, output, errors;
+  bool ready = false, started = false;  // about to exec; past it
+  int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
+  Sample last;
+  int64_t settled_us = 0;          // CPU time and delay up to the last settlement
+  int64_t peak_bytes = 0;          // as polled; wait4 has the last word
+  const char* limit = nullptr;     // the rule that stopped it
+  bool unfit = false;              // the kernel does not execute it, for what is in its file
+  bool violated = false;           // a deadly call
+  bool suicide = false;            // by SIGKILL
+  bool has_timers = false;         // that send a signal of its choice
+  bool stopped = false;            // by us, for what another process did
+  int refusals = 0;
+  std::vector<std::pair<std::string, int>> attempted;
+
+  std::string how() const {
+    return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());
+  }
+  bool limit_is(const char* name) const { return limit != nullptr && strcmp(limit, name) == 0; }
+
+  int64_t cpu_us() const {
+    int64_t cpu = process.ended ? process.cpu_us() : last.cpu_us;
+    return std::max<int64_t>(0, cpu - spent_before_us);
+  }
+};
+
+// CPU time and run-queue delay together: the wall clock that a process can account for.
+int64_t busy_us(const Process& process, const Sample& last) {
+  return (process.ended ? std::max(process.cpu_us(), last.cpu_us) : last.cpu_us) + last.delay_us;
+}
+
+// Of the errors of an exec, those that do not come from what is in the file. (The file lies in memory: EIO is a file that
+// ends too early, unless a dynamic linker had to be read from a disk.)
+bool is_ours(int exec_error) {
+  switch (exec_error) {
+    case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
+    case EIO: return !g_plan.is_static;
+    default: return false;
+  }
+}
+
+const char* const kExecStep = "execute the program";
+constexpr int kUnfitCode = 127;  // as shells say of a program that cannot be executed
+
+// The child's side. Nothing here returns.
+class Launch {
+ public:
+  Launch(const Contestant& contestant, const Place& place, int control, int input)
+      : contestant_(contestant),
+        place_(place),
+        control_(control),
+        input_(input),
+        program_(g_programs[static_cast<size_t>(contestant.index)].get()) {}
+
+  [[noreturn]] void run() {
+    setsid();
+    plain_signals();
+    umask(077);
+    write_text("/proc/self/oom_score_adj", "1000");
+    // Opened anew, for writing only; append, so that what is too much of stderr can be cut off while it grows.
+    int input = input_, output = reopen(contestant_.output.get(), O_WRONLY);
+    int errors = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
+    if (output < 0 || errors < 0) die("open outputs");
+    if (g_plan.communication && !g_plan.fifo_io) {
+      // In this order, as isolate does: managers rely on it. Each open waits for the manager's.
+      if ((input = open(place_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
+      if ((output = open(place_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
+    }
+    if (full() && chroot(place_.root.c_str()) != 0) die("chroot");
+    if (chdir(full() ? "/box" : place_.scratch.c_str()) != 0) die("chdir");
+    if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {control_, kControlFd}, {program_, kProgramFd}}, kControlFd)) {
+      die("descriptors");
+    }
+    control_ = kControlFd;
+    limits();
+    if (!drop_privileges(g_means.contestant_uid)) die("drop privileges");
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    confine();
+    set_limit(RLIMIT_NOFILE, kContestantFds);  // now: Landlock and the listener needed more
+    execute();
+  }
+
+ private:
+  void limits() {
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_STACK, RLIM_INFINITY);
+    rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
+    set_limit(RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30)));
+    // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes + kFileSlackBytes));
+    set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms * 5 / 4 + 100));
+    set_limit(RLIMIT_MEMLOCK, 0);
+    set_limit(RLIMIT_MSGQUEUE, 0);
+    // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
+    // no limit. Threads are counted by polling; NPROC only stops a burst. Outside of a user namespace of ours it would
+    // count strangers too.
+    bool siblings = g_plan.processes > 1;
+    set_limit(RLIMIT_SIGPENDING, siblings ? 0 : 1024);
+    if (full() && !siblings) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200);
+  }
+
+  void confine() {
+    Landlock landlock(g_means.landlock);
+    landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
+    for (const char* device : {"/dev/random", "/dev/urandom"}) landlock.grant(device, right::ReadFile);
+    uint64_t scratch = right::Read | right::WriteFile | right::Truncate | right::MakeReg;
+    if (full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
+    landlock.grant(".", scratch);
+    if (g_plan.communication && g_plan.fifo_io) {
+      landlock.grant(place_.inside_in.c_str(), right::ReadFile);
+      landlock.grant(place_.inside_out.c_str(), right::WriteFile | right::Truncate);
+    }
+    if (!g_plan.is_static) {
+      for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
+        landlock.grant(directory, right::Read | right::Execute);
+      }
+    }
+    if (!landlock.restrict()) die("landlock");
+    if (!g_means.seccomp) return;
+    for (size_t at : g_filter_self) g_filter[at].k = static_cast<uint32_t>(syscall(SYS_getpid));
+    int listener = install_filter(g_filter, g_means.notify);
+    if (listener < 0) die("seccomp");
+    if (g_means.notify) tell(Word{}, listener);
+  }
+
+  [[noreturn]] void execute() {
+    std::string in = place_.inside_in, out = place_.inside_out, index = std::to_string(contestant_.index);
+    std::vector<char*> argv{const_cast<char*>("./program")};
+    if (g_plan.communication) {
+      if (g_plan.fifo_io) argv.insert(argv.end(), {&in[0], &out[0]});
+      if (g_plan.processes != 1) argv.push_back(&index[0]);
+    }
+    argv.push_back(nullptr);
+    char path[] = "PATH=/usr/bin:/bin", lang[] = "LANG=C.UTF-8";
+    char* environment[] = {path, lang, nullptr};
+    Word word;
+    word.now_us = now_us();
+    word.cpu_us = cpu_clock_us(0);
+    tell(word, -1);
+    syscall(SYS_execveat, kProgramFd, "", argv.data(), environment, AT_EMPTY_PATH);
+    die(kExecStep, is_ours(errno) ? 1 : kUnfitCode);
+  }
+
+  void tell(const Word& word, int descriptor) {
+    iovec part = {const_cast<Word*>(&word), sizeof word};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+      message.msg_control = space;
+      message.msg_controllen = sizeof space;
+      cmsghdr* header = CMSG_FIRSTHDR(&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN(sizeof(int));
+      memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    if (sendmsg(control_, &message, MSG_NOSIGNAL) < 0) _exit(1);
+  }
+
+  [[noreturn]] void die(const char* step, int code = 1) {
+    Word word;
+    word.error = errno != 0 ? errno : EIO;
+    strncpy(word.step, step, sizeof word.step - 1);
+    tell(word, -1);
+    _exit(code);
+  }
+
+  const Contestant& contestant_;
+  const Place& place_;
+  int control_, input_, program_;
+};
+
+void start_contestant(Contestant& contestant, const Place& place, int input) {
+  int ends[2];
+  contestant.errors = memory_file("stderr");
+  contestant.output = memory_file("stdout");
+  // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
+  // memory and read it again. Their owner can write them and nothing else.
+  if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
+  if (full() && !contestant.zone.enter()) system_fault("a PID namespace cannot be made");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
+  contestant.control = Fd(ends[0]);
+  Fd theirs(ends[1]);
+  if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input).run();
+  if (full()) Zone::leave();
+}
+
+// The child's words: the listener, the time it spent, an error; or the end, which is the exec.
+// Returns words if it could not be started.
+std::string hear(Contestant& contestant) {
+  for (;;) {
+    Word word;
+    iovec part = {&word, sizeof word};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    ssize_t n = recvmsg(contestant.control.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return "";
+    if (n != static_cast<ssize_t>(sizeof word)) {
+      contestant.control.reset();
+      contestant.started = contestant.ready;
+      return "";
+    }
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
+      int descriptor;
+      memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+      contestant.listener = Fd(descriptor);
+    }
+    word.step[sizeof word.step - 1] = '\0';
+    if (word.error != 0 && strcmp(word.step, kExecStep) == 0 && !is_ours(word.error)) {
+      contestant.unfit = true;
+      continue;
+    }
+    if (word.error != 0) return std::string(word.step) + ": " + strerror(word.error);
+    if (word.cpu_us > 0) {
+      contestant.spent_before_us = word.cpu_us;
+      contestant.started_us = word.now_us;
+      contestant.ready = true;
+    }
+  }
+}
+
+// One refused call, reported by the kernel. The caller waits for our answer, or for its end.
+void answer_refusal(Contestant& contestant) {
+  union {
+    seccomp_notif fields;
+    char space[256];  // the kernel may know of more fields than our headers
+  } request = {};
+  union {
+    seccomp_notif_resp fields;
+    char space[256];
+  } answer = {};
+  memset(&request, 0, sizeof request);
+  memset(&answer, 0, sizeof answer);
+  if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it has died meanwhile
+  const seccomp_data& call = request.fields.data;
+  int clock = static_cast<int>(call.args[0]);
+  if (call.arch == AUDIT_ARCH_X86_64 && call.nr == SYS_timer_create && clock >= -8 /* its own */) {
+    contestant.has_timers = true;
+    answer.fields.id = request.fields.id;
+    answer.fields.flags = 1;  // SECCOMP_USER_NOTIF_FLAG_CONTINUE, Linux 5.5
+    bool done = ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0 || errno == ENOENT;
+    if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
+    if (done) return;
+    answer.fields.flags = 0;
+  }
+  Refusal refusal = refusal_of(call);
+  auto known = std::find_if(contestant.attempted.begin(), contestant.attempted.end(),
+                            [&](const auto& entry) { return entry.first == refusal.name; });
+  if (known == contestant.attempted.end()) {
+    if (contestant.attempted.size() < kMostNames) contestant.attempted.emplace_back(refusal.name, 1);
+  } else {
+    known->second++;
+  }
+  if (refusal.deadly || refusal.suicide) {
+    contestant.violated |= refusal.deadly;
+    contestant.suicide |= refusal.suicide;
+    contestant.process.kill();
+    return;
+  }
+  answer.fields.id = request.fields.id;
+  answer.fields.error = -refusal.error;
+  ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// Descriptors that close themselves, and what is done with them.
+#pragma once
+
+#include "lines.h"
+
+namespace {
+
+// A descriptor that closes itself. Everything that the runner opens is close-on-exec.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Fd() { reset(); }
+  void reset() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// The same file, opened anew: an offset of its own.
+int reopen(int fd, int flags) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return open(path, flags | O_CLOEXEC);
+}
+
+Fd memory_file(const char* name) {
+  Fd fd(static_cast<int>(syscall(SYS_memfd_create, name, 1 /* MFD_CLOEXEC */)));
+  if (!fd) system_fault("memfd_create");
+  return fd;
+}
+
+int64_t file_size(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? status.st_size : 0;
+}
+
+// The first bytes of a file, whatever its offset.
+std::string head(int fd, size_t most) {
+  std::string text(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(most), file_size(fd))), '\0');
+  size_t got = 0;
+  while (got < text.size()) {
+    ssize_t n = pread(fd, &text[got], text.size() - got, static_cast<off_t>(got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    got += static_cast<size_t>(n);
+  }
+  text.resize(got);
+  return text;
+}
+
+bool copy_bytes(int from, int to) {
+  char buffer[16384];
+  off_t offset = 0;
+  for (;;) {
+    ssize_t n = pread(from, buffer, sizeof buffer, offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n == 0;
+    offset += n;
+    for (ssize_t done = 0; done < n;) {
+      ssize_t m = write(to, buffer + done, static_cast<size_t>(n - done));
+      if (m < 0 && errno == EINTR) continue;
+      if (m <= 0) return false;
+      done += m;
+    }
+  }
+}
+
+bool write_text(const char* path, const char* text) {
+  Fd fd(open(path, O_WRONLY | O_CLOEXEC));
+  return fd && write(fd.get(), text, strlen(text)) == static_cast<ssize_t>(strlen(text));
+}
+
+// A small file of /proc as text. Empty if it is gone.
+size_t read_text(int directory, const char* path, char* buffer, size_t size) {
+  Fd fd(openat(directory, path, O_RDONLY | O_CLOEXEC));
+  ssize_t n = fd ? read(fd.get(), buffer, size - 1) : 0;
+  buffer[std::max<ssize_t>(n, 0)] = '\0';
+  return static_cast<size_t>(std::max<ssize_t>(n, 0));
+}
+
+// How many processes the kernel has killed since its start because there was no memory, of the machine or of a cgroup.
+long long out_of_memory_kills() {
+  Fd fd(open("/proc/vmstat", O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; fd && (n = read(fd.get(), buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  size_t at = text.find("\noom_kill ");
+  return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
+}
+
+// How a child says what went wrong before its exec: a pipe that the exec closes.
+class LastWords {
+ public:
+  LastWords() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
+    ours_ = Fd(ends[0]);
+    theirs_ = Fd(ends[1]);
+  }
+
+  // The child's side.
+  [[noreturn]] void say(const char* what) {
+    std::string text = std::string(what) + ": " + strerror(errno);
+    if (write(theirs_.get(), text.data(), text.size()) < 0) _exit(126);
+    _exit(127);
+  }
+
+  // After its end. Empty: there were none.
+  std::string hear() {
+    char text[512];
+    ssize_t n = read(ours_.get(), text, sizeof text);
+    return std::string(text, static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  }
+
+ private:
+  Fd ours_, theirs_;
+};
+
+}  // namespace

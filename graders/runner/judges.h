@@ -1,0 +1,161 @@
+// Judge programs: checker and manager.
+#pragma once
+
+#include "contestants.h"
+
+namespace {
+
+// How a judge program ended. `fault` empty: as it should.
+struct JudgeEnd {
+  std::string fault;  // exit, signal, time, memory, score, stall, start
+  std::string words;
+  int64_t cpu_us = 0, wall_us = 0;
+};
+
+// A checker or manager. It runs in a directory of its own, in which `input.txt`, `correct_output.txt`, `output.txt` and
+// the program itself are links to its descriptors: some are scripts and read these names.
+class Judge {
+ public:
+  const char* name = "";
+  Process process;
+  Fd output, errors;
+  int64_t started_us = 0, ended_us = 0;
+  Sample last;
+  std::string fault, words;
+  bool ours = false;  // the fault is none of its own
+
+  ~Judge() { clear(); }
+
+  const char* blamed() const { return ours ? "runner" : name; }
+
+  void begin(const char* its_name, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
+             int result, int standard_input) {
+    name = its_name;
+    spec_ = &spec;
+    output = memory_file("judge stdout");
+    errors = memory_file("judge stderr");
+    directory = make_directory(g_base + "/" + random_name());
+    link(kJudgeInputFd, "input.txt");
+    link(kJudgeAnswerFd, "correct_output.txt");
+    if (result >= 0) link(kJudgeOutputFd, "output.txt");
+    link(kJudgeProgramFd, name);
+    if (g_plan.protocol == Protocol::Kattis) make_directory(directory + "/feedback");
+    started_us = now_us();
+    if (start(process) != 0) return;
+    // -------- the child's side
+    setsid();
+    plain_signals();
+    umask(077);
+    Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
+    if (!own || !again) last_words_.say("open its stderr");
+    if (chdir(directory.c_str()) != 0) last_words_.say("chdir");
+    if (!place_descriptors({{standard_input, 0}, {output.get(), 1}, {own.get(), 2}, {input, kJudgeInputFd},
+                            {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {spec.program.get(), kJudgeProgramFd},
+                            {again.get(), kJudgeLastFd}},
+                           INT_MAX)) {
+      last_words_.say("descriptors");
+    }
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_STACK, RLIM_INFINITY);
+    set_limit(RLIMIT_AS, static_cast<rlim_t>(spec.memory_bytes) + (rlim_t{1} << 30));
+    set_limit(RLIMIT_CPU, cpu_backstop_s(spec.cpu_ms));
+    if (!drop_privileges(geteuid())) last_words_.say("drop privileges");
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    std::string itself = std::string("./") + name;
+    std::vector<char*> argv{&itself[0]};
+    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+    argv.push_back(nullptr);
+    std::string path = std::string("PATH=") + kPath, home = "HOME=" + directory, tmp = "TMPDIR=" + directory;
+    char lang[] = "LANG=C.UTF-8";
+    char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
+    execve(itself.c_str(), argv.data(), environment);
+    if (is_ours(errno)) last_words_.say("execute it");
+    dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
+    _exit(127);
+  }
+
+  bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
+
+  // Looks at it, and stops it if it is over a limit.
+  void look() {
+    if (!process.alive()) return;
+    last = sample(process.pid, last);
+    if (over(last.cpu_us)) stop("time", "over its CPU limit");
+    if (now_us() - started_us > spec_->wall_ms * 1000) stop("stall", "over its wall clock limit");
+    if (last.resident_bytes > spec_->memory_bytes) stop("memory", "over its memory limit");
+  }
+
+  void stop(const char* kind, const char* why) {
+    if (fault.empty()) {
+      fault = kind;
+      words = why;
+    }
+    process.kill();
+  }
+
+  // After its end: what its exit says, but for the codes of its protocol.
+  void conclude(std::initializer_list<int> good_codes) {
+    ended_us = now_us();
+    if (!fault.empty()) return;
+    std::string unstarted = last_words_.hear();
+    if (!unstarted.empty()) {
+      fault = "start";
+      words = format("the %s was not started: %s", name, unstarted.c_str());
+      ours = true;
+      return;
+    }
+    if (over(process.cpu_us())) {
+      fault = "time";
+      words = "over its CPU limit";
+    } else if (process.peak_bytes() > spec_->memory_bytes) {
+      fault = "memory";
+      words = "over its memory limit";
+    } else if (process.signal() == SIGKILL) {
+      fault = "signal";
+      words = format("the %s was %s", name, kKilledFromOutside);
+      ours = true;
+    } else if (process.signal() != 0) {
+      fault = "signal";
+      words = format("killed by signal %d", process.signal());
+    } else if (std::find(good_codes.begin(), good_codes.end(), process.code()) == good_codes.end()) {
+      fault = "exit";
+      words = format("exit code %d", process.code());
+    }
+    std::string said = head(errors.get(), 500);
+    if (!fault.empty() && !said.empty()) words += ": " + said;
+  }
+
+  void clear() {
+    if (process.alive()) {
+      process.kill();
+      process.reap(true);
+      ended_us = now_us();
+    }
+    if (!directory.empty()) remove_tree(AT_FDCWD, directory.c_str());
+    directory.clear();
+  }
+
+  std::string directory;
+
+ private:
+  void link(int fd, const char* as) {
+    if (symlink(format("/proc/self/fd/%d", fd).c_str(), (directory + "/" + as).c_str()) != 0) system_fault("symlink");
+  }
+
+  const JudgeSpec* spec_ = nullptr;
+  LastWords last_words_;
+};
+
+// The contestant's program in a memory file: it can be executed and nothing else, whatever file it came in.
+Fd program_copy() {
+  Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2 | MFD_EXEC)));
+  if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2)));
+  if (!writable) system_fault("memfd_create");
+  if (!copy_bytes(g_files.get(g_plan.program), writable.get())) system_fault("copy the program");
+  int fd = reopen(writable.get(), O_RDONLY);  // while it may still be read
+  if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
+  fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);
+  return Fd(fd);
+}
+
+}  // namespace

@@ -1,0 +1,82 @@
+// What is printed: lines, quoted texts, faults.
+#pragma once
+
+#include "numbers.h"
+
+namespace {
+
+std::string g_nonce;
+int g_lines = 0;
+
+int64_t now_us() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000LL + t.tv_nsec / 1000;
+}
+
+void print(const char* data, size_t size) {
+  while (size > 0) {
+    ssize_t n = write(STDOUT_FILENO, data, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(4);  // nobody listens any more: there is nothing left to say, or to do
+    data += n;
+    size -= static_cast<size_t>(n);
+  }
+}
+
+void print(const std::string& text) { print(text.data(), text.size()); }
+
+// Text as a JSON string: bytes that are not printable ASCII become \u00XX, byte for byte.
+std::string quoted(const std::string& text) {
+  static const char hex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c >= 0x20 && c < 0x7f) {
+      out += static_cast<char>(c);
+    } else {
+      out += "\\u00";
+      out += hex[c >> 4];
+      out += hex[c & 15];
+    }
+  }
+  return out + '"';
+}
+
+__attribute__((format(printf, 1, 0))) std::string vformat(const char* format, va_list args) {
+  char buffer[1024];
+  vsnprintf(buffer, sizeof buffer, format, args);
+  return buffer;
+}
+
+__attribute__((format(printf, 1, 2))) std::string format(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  std::string text = vformat(format, args);
+  va_end(args);
+  return text;
+}
+
+// Our failure. There is no result; the kernel kills every child of ours as we go (PR_SET_PDEATHSIG).
+[[noreturn]] void fault(const char* kind, const std::string& words) {
+  print("{\"fault\":\"" + std::string(kind) + "\",\"words\":" + quoted(words) + ",\"nonce\":" + quoted(g_nonce) + "}\n");
+  _exit(3);
+}
+
+[[noreturn]] __attribute__((format(printf, 1, 2))) void plan_fault(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  fault("plan", vformat(format, args));
+}
+
+// A system call of ours failed that cannot fail on a healthy machine.
+[[noreturn]] __attribute__((format(printf, 1, 2))) void system_fault(const char* format, ...) {
+  int error = errno;
+  va_list args;
+  va_start(args, format);
+  fault("system", vformat(format, args) + ": " + strerror(error));
+}
+
+}  // namespace

@@ -1,0 +1,244 @@
+// Means: what isolation can be had here, and the directories it needs.
+#pragma once
+
+#include "landlock.h"
+
+namespace {
+
+// What isolation is to be had here. Tried, not guessed.
+
+struct Means {
+  bool userns = false, pidns = false, mountns = false, netns = false;
+  bool boxed = false;  // somebody (bwrap) gave us namespaces and a root directory without the host's files
+  bool root = false;   // the machine's: its contestants could not be told from us
+  int landlock = 0;
+  bool seccomp = false, notify = false;
+  unsigned long uids = 1;
+  uid_t contestant_uid = 0;  // other than ours only if several are mapped
+  Isolation isolation = Isolation::None;
+};
+
+Means g_means;
+Fd g_own_pidns;
+std::string g_base;  // full: our own tmpfs. reduced: a directory that we may write.
+
+bool has_capability(int capability) {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> capability & 1) != 0;
+}
+
+// How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
+void read_uid_map(Means& means) {
+  char text[4096];
+  read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof text);
+  unsigned long inside, outside, count, total = 0;
+  means.contestant_uid = geteuid();
+  for (char* line = text; sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3;) {
+    total += count;
+    for (unsigned long id : {inside + count - 1, inside}) {
+      if (id != geteuid() && means.contestant_uid == geteuid()) means.contestant_uid = static_cast<uid_t>(id);
+    }
+    char* end = strchr(line, '\n');
+    if (end == nullptr) break;
+    line = end + 1;
+  }
+  means.uids = std::max(total, 1UL);
+}
+
+// As an ordinary user, outside of any box: namespaces of our own, where the system lets us. The caller goes on as PID 1 of
+// a PID namespace, while the process that it was waits for its end.
+bool enter_own_namespaces() {
+  uid_t uid = geteuid();
+  gid_t gid = getegid();
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0) return false;
+  write_text("/proc/self/setgroups", "deny");
+  if (!write_text("/proc/self/uid_map", format("0 %u 1", uid).c_str())) return false;
+  if (!write_text("/proc/self/gid_map", format("0 %u 1", gid).c_str())) return false;
+  pid_t child = fork();
+  if (child < 0) return false;
+  if (child > 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // new credentials may have taken it away
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+}
+
+// A mount namespace with a tmpfs of ours in /tmp.
+bool make_base() {
+  if (unshare(CLONE_NEWNS) != 0) return false;
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  if (mount("ioi-eval", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=1g,nr_inodes=65536,mode=711") != 0) return false;
+  g_base = "/tmp";
+  return true;
+}
+
+// A PID namespace for one process: its PID 1, which does nothing. When it is killed, all that lives in it dies.
+// The process for which it is made must not be PID 1 itself: signals to PID 1 do nothing, not even those of abort().
+class Zone {
+ public:
+  Zone() = default;
+  ~Zone() { end(); }
+  Zone(const Zone&) = delete;
+  Zone& operator=(const Zone&) = delete;
+
+  // From here to `leave`, children are born into the new namespace.
+  bool enter() {
+    parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
+    if (unshare(CLONE_NEWPID) != 0) return false;
+    // It shares our memory and our descriptors (nothing to copy, and no copy of a descriptor to keep it open).
+    pid_ = clone(&Zone::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
+    if (pid_ < 0) leave();
+    return pid_ > 0;
+  }
+
+  static void leave() {
+    if (setns(g_own_pidns.get(), CLONE_NEWPID) != 0) system_fault("setns");
+  }
+
+  // Only after everything of ours in it is reaped: its end waits for that.
+  void end() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+  }
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  static int sleep(void* zone) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    // Has the runner died before that? Its number is not known in here, but it has a descriptor.
+    pollfd parent = {static_cast<const Zone*>(zone)->parent_.get(), POLLIN, 0};
+    if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
+    for (;;) syscall(SYS_pause);
+  }
+
+  pid_t pid_ = 0;
+  Fd parent_;
+  alignas(16) char stack_[4096];
+};
+
+// Capabilities alone do not say so: the PID namespace that we are in may belong to somebody else's user namespace, and
+// there would be no way back into it.
+bool can_make_zones() {
+  g_own_pidns = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
+  if (!g_own_pidns || setns(g_own_pidns.get(), CLONE_NEWPID) != 0) return false;
+  Zone zone;
+  if (!zone.enter()) return false;
+  Zone::leave();
+  return true;
+}
+
+bool has_no_network() {
+  char text[4096];
+  read_text(AT_FDCWD, "/proc/self/net/dev", text, sizeof text);
+  int interfaces = static_cast<int>(std::count(text, text + strlen(text), ':'));
+  return interfaces == 0 || (interfaces == 1 && strstr(text, "lo:") != nullptr);
+}
+
+// Tried in a child: of all filters that a process is under only one can have a listener, and who started us may have it.
+bool can_listen() {
+  pid_t child = fork();
+  if (child == 0) {
+    std::vector<sock_filter> code{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    _exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(code, true) >= 0 ? 0 : 1);
+  }
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && status == 0;
+}
+
+bool action_available(uint32_t action) {
+  return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+// There is no way back from half of a set of namespaces, so a child tries first.
+bool could_have_own_namespaces() {
+  pid_t child = fork();
+  if (child == 0) _exit(enter_own_namespaces() && make_base() && can_make_zones() ? 0 : 1);
+  int status = 1;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && status == 0;
+}
+
+// `most` bounds what is tried; `without` names what is taken for missing, to test what is done without it.
+void find_means(Isolation most, const std::string& without) {
+  auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
+  Means& means = g_means;
+  read_uid_map(means);
+  means.root = geteuid() == 0 && means.uids >= 4294967295UL;  // and not just that of a user namespace
+  if (most >= Isolation::Reduced) {
+    means.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
+    means.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
+    means.notify = means.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
+    if (pretended("landlock")) means.landlock = 0;
+    if (pretended("notify")) means.notify = false;
+  }
+  if (most == Isolation::Full && !means.root) {
+    means.boxed = has_capability(CAP_SYS_ADMIN) && can_make_zones();
+    means.userns = means.boxed || (could_have_own_namespaces() && enter_own_namespaces());
+    if (means.userns && !means.boxed) read_uid_map(means);
+    means.netns = means.userns && (!means.boxed || has_no_network());
+    means.mountns = means.userns && make_base();
+    means.pidns = means.mountns && can_make_zones();
+  }
+  if (means.root) {
+    means.isolation = Isolation::None;
+  } else if (means.pidns && means.mountns && means.seccomp) {
+    means.isolation = Isolation::Full;
+  } else if (means.landlock >= 1 && means.seccomp) {
+    means.isolation = Isolation::Reduced;
+  }
+  if (!has_capability(CAP_SETUID)) means.contestant_uid = geteuid();
+}
+
+std::string random_name() {
+  unsigned char bytes[16];
+  if (syscall(SYS_getrandom, bytes, sizeof bytes, 0) != sizeof bytes) system_fault("getrandom");
+  std::string name;
+  for (unsigned char byte : bytes) name += format("%02x", byte);
+  return name;
+}
+
+// Without a tmpfs of ours: the working directory if we may write it, else /tmp. Names in it cannot be guessed.
+void find_base() {
+  if (!g_base.empty()) return;
+  char here[PATH_MAX];
+  for (const char* candidate : {static_cast<const char*>(getcwd(here, sizeof here)), "/tmp"}) {
+    if (candidate == nullptr || access(candidate, W_OK | X_OK) != 0) continue;
+    g_base = candidate;
+    return;
+  }
+  fault("system", "neither the working directory nor /tmp can be written");
+}
+
+std::string make_directory(const std::string& path, mode_t mode = 0700) {
+  if (mkdir(path.c_str(), mode) != 0) system_fault("mkdir %s", path.c_str());
+  return path;
+}
+
+// Removes a directory that a judge or a step filled. (What contestants fill is unmounted, or flat.)
+void remove_tree(int parent, const char* name) {
+  if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
+  Fd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd) {
+    DIR* directory = fdopendir(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
+    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) remove_tree(fd.get(), entry->d_name);
+    }
+    if (directory != nullptr) closedir(directory);
+  }
+  unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+}  // namespace

@@ -1,0 +1,35 @@
+// Our numbers: descriptors, sizes, times.
+#pragma once
+
+#include "kernel.h"
+
+namespace {
+
+constexpr int kControlFd = 200;  // a contestant's control socket, until its exec
+constexpr int kProgramFd = 201;  // its program, until its exec
+constexpr int kLeastFds = 320;  // of our own: numbers above these two must be possible
+constexpr rlim_t kContestantFds = 64;
+static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
+constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13,
+              kJudgeLastFd = 14;
+
+constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files
+constexpr int kScratchFiles = 256;
+constexpr int64_t kFileSlackBytes = 256 << 20;  // by how much a file may outgrow its limit before polling sees it
+constexpr size_t kMostNames = 32;             // of refused calls, in one report
+constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
+constexpr size_t kMessageBytes = 4000;
+constexpr size_t kStderrBytes = 2000;        // of what is kept, this much is in a line
+constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000, kQuickPhaseUs = 20000;
+constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
+constexpr int64_t kDiskUs = 5'000'000;  // beside the CPU limit: how long a test may wait for disks
+constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own may show
+constexpr size_t kStepFloodBytes = 64 << 20;    // a step that prints more than this is stopped
+constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown so much
+
+constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
+
+const char* const kPath = "/usr/local/bin:/usr/bin:/bin";
+const char* const kKilledFromOutside = "killed from outside: is there memory left?";
+
+}  // namespace

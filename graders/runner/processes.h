@@ -1,0 +1,230 @@
+// Starting, sampling, ending processes; privileges and limits.
+#pragma once
+
+#include "means.h"
+
+namespace {
+
+// A child of ours: contestant, judge or step.
+struct Process {
+  pid_t pid = 0;  // 0: not started
+  Fd pidfd;
+  bool ended = false;
+  int status = 0;
+  rusage usage = {};
+
+  bool alive() const { return pid > 0 && !ended; }
+  int code() const { return WIFEXITED(status) ? WEXITSTATUS(status) : 0; }
+  int signal() const { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
+  bool failed() const { return status != 0; }
+  int64_t cpu_us() const {
+    return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+  }
+  int64_t peak_bytes() const { return usage.ru_maxrss * 1024; }
+
+  void kill() {
+    if (alive()) syscall(kSysPidfdSendSignal, pidfd.get(), SIGKILL, nullptr, 0);
+  }
+
+  // Whether it has ended. With `wait`, waits for that.
+  bool reap(bool wait) {
+    if (!alive()) return ended;
+    pid_t got;
+    while ((got = wait4(pid, &status, wait ? 0 : WNOHANG, &usage)) < 0 && errno == EINTR) {
+    }
+    if (got < 0) system_fault("wait4");
+    ended = got == pid;
+    return ended;
+  }
+};
+
+// Forks. Returns 0 in the child.
+pid_t start(Process& process) {
+  int pidfd = -1;
+  long pid = syscall(SYS_clone, static_cast<unsigned long>(SIGCHLD | CLONE_PIDFD), nullptr, &pidfd, nullptr, nullptr);
+  if (pid < 0) system_fault("clone");
+  if (pid > 0) {
+    process.pid = static_cast<pid_t>(pid);
+    process.pidfd = Fd(pidfd);
+  }
+  return static_cast<pid_t>(pid);
+}
+
+// What the runner reads of a living process. Times are since its start. Run-queue delay is what somebody else has made it
+// wait: threads that wake together wait for each other too, so of each interval the thread that waited longest counts.
+struct Sample {
+  int64_t cpu_us = 0, delay_us = 0, resident_bytes = 0;
+  int threads = 0;
+  std::vector<std::pair<int, int64_t>> delays;  // thread id, its delay; sorted
+};
+
+int64_t cpu_clock_us(pid_t pid) {
+  timespec t;
+  clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u);  // as clock_getcpuclockid(3)
+  return clock_gettime(clock, &t) == 0 ? t.tv_sec * 1'000'000LL + t.tv_nsec / 1000 : 0;
+}
+
+// Calls f(directory, name) for each number in a directory of /proc, without allocating.
+template <typename F>
+void each_number(int directory, F f) {
+  alignas(8) char buffer[2048];
+  long n;
+  while ((n = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0) {
+    for (long at = 0; at < n;) {
+      const char* record = buffer + at;
+      uint16_t length;
+      memcpy(&length, record + 16, sizeof length);
+      const char* name = record + 19;
+      if (*name >= '0' && *name <= '9') f(directory, name);
+      at += length;
+    }
+  }
+}
+
+Sample sample(pid_t pid, const Sample& before = {}) {
+  Sample result;
+  result.delay_us = before.delay_us;
+  int64_t longest = 0;
+  result.cpu_us = cpu_clock_us(pid);
+  char path[64], text[128];
+  snprintf(path, sizeof path, "/proc/%d/statm", pid);
+  long long size, resident;
+  read_text(AT_FDCWD, path, text, sizeof text);
+  if (sscanf(text, "%lld %lld", &size, &resident) == 2) result.resident_bytes = resident * getpagesize();
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!tasks) return result;
+  each_number(tasks.get(), [&](int directory, const char* tid) {
+    result.threads++;
+    snprintf(path, sizeof path, "%s/schedstat", tid);
+    unsigned long long ran, waited;
+    read_text(directory, path, text, sizeof text);
+    if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return;
+    std::pair<int, int64_t> now{atoi(tid), static_cast<int64_t>(waited / 1000)};
+    auto known = std::lower_bound(before.delays.begin(), before.delays.end(), std::make_pair(now.first, int64_t{0}));
+    bool same = known != before.delays.end() && known->first == now.first && known->second <= now.second;
+    longest = std::max(longest, now.second - (same ? known->second : 0));
+    result.delays.push_back(now);
+  });
+  std::sort(result.delays.begin(), result.delays.end());
+  result.delay_us += longest;
+  return result;
+}
+
+// Whether a thread of it is in this state: R runs or waits for a processor, D waits for a disk or the kernel. State is the
+// word after the name in `stat`; the name may hold anything.
+bool has_thread(pid_t pid, char state) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/task", pid);
+  Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  bool found = false;
+  if (!tasks) return false;
+  each_number(tasks.get(), [&](int directory, const char* tid) {
+    snprintf(path, sizeof path, "%s/stat", tid);
+    read_text(directory, path, text, sizeof text);
+    const char* rest = strrchr(text, ')');
+    found |= rest != nullptr && rest[1] == ' ' && rest[2] == state;
+  });
+  return found;
+}
+
+// All descendants of a process, nearest first. Orphans of theirs are found below the runner or below their zone.
+std::vector<pid_t> descendants(pid_t root) {
+  std::vector<pid_t> found{root};
+  for (size_t i = 0; i < found.size(); i++) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", found[i]);
+    Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!tasks) continue;
+    each_number(tasks.get(), [&](int directory, const char* tid) {
+      char text[8192];
+      snprintf(path, sizeof path, "%s/children", tid);
+      read_text(directory, path, text, sizeof text);
+      for (char* word = strtok(text, " "); word != nullptr; word = strtok(nullptr, " ")) found.push_back(atoi(word));
+    });
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+// Kills and reaps every descendant that is not listed: what judges and steps have left behind. Returns their CPU time.
+int64_t sweep(const std::vector<pid_t>& keep) {
+  int64_t cpu = 0;
+  for (int round = 0; round < 1000; round++) {
+    std::vector<pid_t> strays = descendants(getpid());
+    strays.erase(std::remove_if(strays.begin(), strays.end(),
+                                [&](pid_t pid) { return std::find(keep.begin(), keep.end(), pid) != keep.end(); }),
+                 strays.end());
+    if (strays.empty()) return cpu;
+    for (pid_t pid : strays) kill(pid, SIGKILL);
+    for (pid_t pid : strays) {
+      Process stray;
+      stray.pid = pid;
+      if (wait4(pid, &stray.status, 0, &stray.usage) == pid) cpu += stray.cpu_us();
+    }
+  }
+  return cpu;
+}
+
+void set_limit(__rlimit_resource_t resource, rlim_t value) {
+  rlimit limit = {value, value};
+  rlimit current;
+  // A limit that is lower already cannot be raised by everybody, and need not be.
+  if (setrlimit(resource, &limit) != 0 && getrlimit(resource, &current) == 0) {
+    current.rlim_cur = std::min(value, current.rlim_max);
+    setrlimit(resource, &current);
+  }
+}
+
+rlim_t cpu_backstop_s(int64_t ms) { return static_cast<rlim_t>(ms / 1000 + 2); }
+
+// Which signals a child finds: none blocked, none ignored, none handled.
+void plain_signals() {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < 65; number++) {
+    if (number != SIGKILL && number != SIGSTOP) sigaction(number, &standard, nullptr);
+  }
+}
+
+// Nothing that root's privileges (of whatever namespace) could be regained from.
+bool drop_privileges(uid_t uid) {
+  bool privileged = has_capability(CAP_SETPCAP);
+  if (privileged) {
+    for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+    prctl(PR_SET_SECUREBITS, 0x3f, 0, 0, 0);  // NOROOT, NO_SETUID_FIXUP, and these for good
+  }
+  if (uid != geteuid()) {
+    gid_t gid = static_cast<gid_t>(uid);
+    if (setgroups(0, nullptr) != 0 && getgroups(0, nullptr) > 0) return false;
+    if (setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0) return false;
+  }
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct nothing[2] = {};
+  if (syscall(SYS_capset, &header, nothing) != 0) return false;
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+// Puts descriptors at their numbers. Sources may stand where targets are to be, hence twice.
+bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
+  int fresh[8];
+  int count = 0;
+  for (auto [from, to] : moves) {
+    (void)to;
+    fresh[count] = from < 0 ? -1 : fcntl(from, F_DUPFD_CLOEXEC, 256);
+    if (from >= 0 && fresh[count] < 0) return false;
+    count++;
+  }
+  count = 0;
+  for (auto [from, to] : moves) {
+    if (from >= 0 && dup3(fresh[count], to, to >= closed_on_exec_from ? O_CLOEXEC : 0) != to) return false;
+    count++;
+  }
+  return true;
+}
+
+}  // namespace

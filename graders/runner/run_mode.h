@@ -1,0 +1,62 @@
+// Run mode: the tests of a plan that can still matter.
+#pragma once
+
+#include "one_test.h"
+
+namespace {
+
+// Which tests can still matter: those before the first known zero of one of their groups.
+class Needed {
+ public:
+  bool has(const Test& test) const {
+    if (!g_plan.needed_only || test.at.empty()) return true;
+    return std::any_of(test.at.begin(), test.at.end(), [&](const auto& place) {
+      auto zero = find(place.first);
+      return zero == zeros_.end() || place.second < zero->second;
+    });
+  }
+
+  void zero(const Test& test) {
+    for (const auto& place : test.at) {
+      auto known = find(place.first);
+      if (known == zeros_.end()) {
+        zeros_.push_back(place);
+      } else {
+        zeros_[static_cast<size_t>(known - zeros_.begin())].second = std::min(known->second, place.second);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::pair<int, int>>::const_iterator find(int group) const {
+    return std::find_if(zeros_.begin(), zeros_.end(), [&](const auto& zero) { return zero.first == group; });
+  }
+  std::vector<std::pair<int, int>> zeros_;  // (group, position)
+};
+
+void run_tests() {
+  for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
+  g_files.forget();
+  malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+  bool reduced = !full();
+  FilterWriter filter(g_means.notify, reduced, g_plan.processes > 1);
+  g_filter = std::move(filter.code);
+  g_filter_self = std::move(filter.self);
+  g_places.resize(static_cast<size_t>(g_plan.processes));
+  Needed needed;
+  for (const Test& test : g_plan.tests) {
+    if (!needed.has(test)) continue;
+    Outcome outcome;
+    {
+      if (!g_plan.communication) open_place(g_places[0], 0);
+      TestRun run(test);
+      outcome = run.run();
+    }
+    for (Place& place : g_places) close_place(place);
+    if (outcome.verdict != "JE" && outcome.zero) needed.zero(test);
+    print(line_of(test, outcome));
+    g_lines++;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,160 @@
+// Scores: what a judge program's words mean; white-diff.
+#pragma once
+
+#include "judges.h"
+
+namespace {
+
+// What a checker or manager said.
+struct Said {
+  bool valid = false;
+  std::string score;    // as it was printed
+  double value = 0;
+  std::string message;
+  std::string words;    // what is wrong with it
+};
+
+std::string trimmed(const std::string& text) {
+  size_t from = text.find_first_not_of(" \t\r\n\v\f"), to = text.find_last_not_of(" \t\r\n\v\f");
+  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
+}
+
+std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
+
+// A score: a plain decimal number within [0, 1] and nothing else. No nan, no inf, no hexadecimal.
+bool read_score(const std::string& text, Said& said) {
+  said.score = text;
+  const char* at = text.c_str();
+  bool digits = false;
+  if (*at == '+' || *at == '-') at++;
+  for (; *at >= '0' && *at <= '9'; at++) digits = true;
+  if (*at == '.') at++;
+  for (; *at >= '0' && *at <= '9'; at++) digits = true;
+  if (digits && (*at == 'e' || *at == 'E')) {
+    at++;
+    if (*at == '+' || *at == '-') at++;
+    digits = false;
+    for (; *at >= '0' && *at <= '9'; at++) digits = true;
+  }
+  if (!digits || *at != '\0' || text.size() != static_cast<size_t>(at - text.c_str())) {
+    said.words = "not a score: " + text.substr(0, 100);
+    return false;
+  }
+  said.value = strtod(text.c_str(), nullptr);
+  said.valid = said.value >= 0.0 && said.value <= 1.0;
+  if (!said.valid) said.words = "a score outside of [0, 1]: " + text.substr(0, 100);
+  return said.valid;
+}
+
+// The texts of CMS for the three outcomes. Source: CMS, cms/grading/steps/evaluation.py.
+const char* const kSuccess = "Output is correct";
+const char* const kPartial = "Output is partially correct";
+const char* const kWrong = "Output isn't correct";
+
+// CMS: the score is the first line of stdout, the message the first line of stderr, which may ask for a standard text.
+Said read_cms(int output, int errors) {
+  Said said;
+  std::string text = first_line(head(errors, kMessageBytes));
+  if (text.compare(0, 10, "translate:") == 0) {
+    std::string which = trimmed(text.substr(10));
+    if (which == "success") text = kSuccess;
+    if (which == "partial") text = kPartial;
+    if (which == "wrong") text = kWrong;
+  }
+  said.message = text;
+  read_score(first_line(head(output, 4096)), said);
+  return said;
+}
+
+// testlib.h as it is published: 0 ok, 1 wrong answer, 2 presentation error, 4 dirt, 8 unexpected end of file;
+// 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes have no base of their own
+// and overlap with these, so they are refused.) Points are whatever the author means by them; here, parts of 1.
+Said read_testlib(int code, int errors) {
+  Said said;
+  said.message = first_line(head(errors, kMessageBytes));
+  if (code == 7) {
+    std::vector<std::string> words = split(said.message, ' ');
+    read_score(words.size() > 1 && words[0] == "points" ? words[1] : "", said);
+    return said;
+  }
+  read_score(code == 0 ? "1" : "0", said);
+  return said;
+}
+
+// Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output.
+Said read_kattis(int code, const std::string& feedback) {
+  Said said;
+  Fd message(open((feedback + "/judgemessage.txt").c_str(), O_RDONLY | O_CLOEXEC));
+  Fd score(open((feedback + "/score.txt").c_str(), O_RDONLY | O_CLOEXEC));
+  if (message) said.message = trimmed(head(message.get(), kMessageBytes));
+  read_score(code != 42 ? "0" : score ? trimmed(head(score.get(), 4096)) : "1", said);
+  return said;
+}
+
+// A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
+// Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
+class Canonical {
+ public:
+  explicit Canonical(int fd) : fd_(fd) {}
+
+  static constexpr int End = -1;
+
+  // The next character; End after the last line, whether or not that had its newline.
+  int next() {
+    bool gap = false;
+    int c = raw();
+    while (c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r') {
+      gap = true;
+      c = raw();
+    }
+    if (c == '\n' || (c == End && inside_)) {
+      inside_ = false;
+      return '\n';
+    }
+    if (c != End && gap && inside_) {
+      at_--;
+      return ' ';
+    }
+    inside_ = c != End;
+    return c;
+  }
+
+ private:
+  int raw() {
+    if (at_ == filled_) {
+      ssize_t n;
+      while ((n = read(fd_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
+      }
+      if (n < 0) system_fault("read an output");
+      if (n == 0) return End;
+      at_ = 0;
+      filled_ = static_cast<size_t>(n);
+    }
+    return static_cast<unsigned char>(buffer_[at_++]);
+  }
+
+  int fd_;
+  bool inside_ = false;  // something of the line has been seen
+  size_t at_ = 0, filled_ = 0;
+  char buffer_[8192];
+};
+
+bool white_diff(int output, int answer) {
+  Canonical ours(output), theirs(answer);
+  for (;;) {
+    int a = ours.next(), b = theirs.next();
+    if (a == b) {
+      if (a == Canonical::End) return true;
+      continue;
+    }
+    // One has ended: the rest of the other must be blank lines.
+    if (a != Canonical::End && b != Canonical::End) return false;
+    Canonical& rest = a == Canonical::End ? theirs : ours;
+    for (int c = a == Canonical::End ? b : a; c != Canonical::End; c = rest.next()) {
+      if (c != '\n') return false;
+    }
+    return true;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,370 @@
+// Which system calls a contestant may make, as rules and as the seccomp program made of them.
+#pragma once
+
+#include "plan.h"
+
+namespace {
+
+// What a contestant may call, and why: groups of calls under one rule. A call that stands nowhere is refused.
+
+enum class Let {
+  Always,
+  OnSelf,    // argument `arg` is 0 or the process's own id
+  SignalSelf,  // the same, and the signal, argument values[0], is not SIGKILL: that one is ours
+  OneOf,     // argument `arg` is one of `values`
+  Without,   // argument `arg` has none of the bits of values[0]
+  With,      // argument `arg` has all bits of values[0] and none of those of values[1]
+  OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
+  Counted,   // a mapping whose pages are counted as resident: no huge ones; shared ones of a file only, to read
+  Told,      // as OwnClock; and if there is a listener, it lets the call pass
+  OwnLimit,  // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
+  Never,     // refused by errno
+  Deadly,    // has no honest use: ends the program
+};
+
+// A narrower place makes `Never` of a rule.
+enum class Where {
+  Everywhere,
+  Full,         // not under reduced isolation
+  OnlyChild,    // not for a contestant with siblings
+  OrFull,       // not for a contestant with siblings, under reduced isolation
+};
+
+struct CallName {
+  long number;
+  const char* name;
+};
+
+struct Rule {
+  Let let;
+  int arg;
+  std::initializer_list<uint32_t> values;
+  Where where;
+  int error;   // what a refusal answers
+  bool noted;  // whether the runner hears of a refusal
+  std::initializer_list<CallName> calls;
+};
+
+#define C(name) \
+  { SYS_##name, #name }
+
+// Calls with a condition come first: the kernel remembers the others as allowed and does not run the filter for them.
+const Rule kRules[] = {
+    // Huge pages are not counted as resident; shared pages are kept when nobody has them mapped, and then not counted either.
+    {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
+    // Files without a name escape the count of a scratch directory that is not a
+    // file system of its own; O_PATH would look at what Landlock does not let it open.
+    {Let::Without, 2, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(openat)}},
+    {Let::Without, 1, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(open)}},
+    // NORMAL to DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE, DONTDUMP, DODUMP. PAGEOUT or COLD would hide pages from the count.
+    {Let::OneOf, 2, {0, 1, 2, 3, 4, 8, 14, 15, 16, 17}, Where::Everywhere, EINVAL, false, {C(madvise)}},
+    // Within the process: QUERY, PRIVATE_EXPEDITED and SYNC_CORE with their registrations. GLOBAL waits for all processors
+    // of the machine without using CPU time, and interrupts them.
+    {Let::OneOf, 0, {0, 8, 16, 32, 64}, Where::Everywhere, EINVAL, false, {C(membarrier)}},
+    // Threads, not processes: CPU time and memory are counted for one process, and nothing outlives it.
+    // With siblings under reduced isolation not even threads: thread ids would be a channel between them.
+    {Let::With, 0, {0x10000 /* CLONE_THREAD */, 0x7e020000 /* namespaces */}, Where::OrFull, EPERM, true, {C(clone)}},
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {C(clone3)}},  // glibc takes clone then; EPERM breaks std::thread
+    // Clocks of other processes tell how they spend their time.
+    {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true,
+     {C(clock_gettime), C(clock_getres), C(clock_nanosleep)}},
+    // A timer can send any signal, SIGKILL too: the runner wants to know.
+    {Let::Told, 0, {}, Where::Everywhere, EINVAL, true, {C(timer_create)}},
+    // Signals to itself: abort, raise. A SIGKILL that we did not send means that the machine ran out of memory.
+    {Let::SignalSelf, 0, {1}, Where::Everywhere, EPERM, true, {C(kill), C(tkill), C(rt_sigqueueinfo)}},
+    {Let::SignalSelf, 0, {2}, Where::Everywhere, EPERM, true, {C(tgkill), C(rt_tgsigqueueinfo)}},
+    // Questions about itself.
+    {Let::OnSelf, 0, {}, Where::Everywhere, EPERM, true,
+     {C(getpgid), C(getsid), C(get_robust_list), C(sched_getaffinity), C(sched_getparam),
+      C(sched_getscheduler), C(sched_getattr), C(sched_rr_get_interval)}},
+    {Let::OnSelf, 1, {}, Where::Everywhere, EPERM, true, {C(getpriority)}},
+    // Limits can be asked for; none can be raised, and only those lowered with which the kernel does not send signals: a
+    // SIGKILL for a CPU limit of the program's own would look like one from outside.
+    {Let::OwnLimit, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true,
+     {C(prlimit64)}},
+    {Let::OneOf, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true,
+     {C(setrlimit)}},
+    // Many calls in one: no locks, leases, owners or signals of descriptors; what isatty and stdio ask of a device.
+    {Let::OneOf, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */},
+     Where::Everywhere, EPERM, true, {C(fcntl)}},
+    {Let::OneOf, 1, {0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, 0x541b /* FIONREAD */, 0x5421 /* FIONBIO */,
+                     0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */}, Where::Everywhere, ENOTTY, true, {C(ioctl)}},
+    {Let::OneOf, 0, {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS,
+                     PR_GET_PDEATHSIG, PR_GET_TIMERSLACK, 0x53564d41 /* PR_SET_VMA */},
+     Where::Everywhere, EINVAL, true, {C(prctl)}},
+    {Let::OneOf, 0, {0x1001, 0x1002, 0x1003, 0x1004 /* ARCH_{SET,GET}_{FS,GS} */}, Where::Everywhere, EINVAL, false,
+     {C(arch_prctl)}},
+    // The launcher's last steps, with numbers that a contestant can never own.
+    {Let::OneOf, 0, {kControlFd}, Where::Everywhere, EPERM, true, {C(sendmsg)}},
+    {Let::OneOf, 0, {kProgramFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
+    // Files in the scratch directory.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true, {C(getcwd), C(getdents64), C(umask)}},
+    // Taken away while open, they escape the count too.
+    {Let::Always, 0, {}, Where::Full, EPERM, true,
+     {C(unlink), C(unlinkat), C(rename), C(renameat), C(renameat2), C(mkdir), C(mkdirat), C(rmdir)}},
+    // Landlock does not keep a path from being looked at; /proc would show siblings to each other.
+    {Let::Always, 0, {}, Where::OrFull, EACCES, false,
+     {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(chdir), C(fchdir)}},
+    // It would tell where the judge keeps the input.
+    {Let::Always, 0, {}, Where::Full, EACCES, false, {C(readlink), C(readlinkat)}},
+    // To wait for a real disk is to wait without using CPU time: where the scratch directory is on one, it is done at once.
+    {Let::Always, 0, {}, Where::Full, 0, false, {C(fsync), C(fdatasync), C(msync)}},
+    // Its own descriptors.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
+     {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev), C(preadv2), C(pwritev2),
+      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(fallocate), C(sendfile), C(copy_file_range), C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6),
+      C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
+      C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
+    // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were.
+    {Let::Always, 0, {}, Where::OnlyChild, EPERM, true, {C(pipe), C(pipe2)}},
+    // Its own memory, threads, signals and timers.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
+     {C(munmap), C(mremap), C(mprotect), C(brk), C(futex), {449, "futex_waitv"}, C(set_robust_list),
+      C(set_tid_address), {334, "rseq"}, C(sched_yield), C(sched_get_priority_max),
+      C(sched_get_priority_min), C(getcpu), C(exit), C(exit_group), C(wait4), C(waitid), C(rt_sigaction),
+      C(rt_sigprocmask), C(rt_sigreturn), C(rt_sigpending), C(rt_sigsuspend), C(rt_sigtimedwait), C(sigaltstack),
+      C(restart_syscall), C(pause), C(alarm), C(nanosleep), C(getitimer), C(setitimer), C(timer_settime),
+      C(timer_gettime), C(timer_getoverrun), C(timer_delete)}},
+    // Harmless questions.
+    {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
+     {C(time), C(times), C(gettimeofday), C(getrusage), C(getrlimit), C(getrandom), C(uname), C(sysinfo),
+      C(getpid), C(gettid), C(getppid), C(getpgrp), C(getuid), C(geteuid), C(getgid), C(getegid), C(getresuid),
+      C(getresgid), C(getgroups)}},
+    // Refused quietly: libraries try them and go on. (Advice on files could empty caches that siblings share.)
+    {Let::Never, 0, {}, Where::Everywhere, EPERM, false,
+     {C(mlock), {325, "mlock2"}, C(mlockall), C(munlock), C(munlockall), C(mbind), C(set_mempolicy), C(get_mempolicy),
+      C(fadvise64), C(readahead)}},
+    // Refused and noted. They stand here for their names and errors; what does not is "syscall_<number>" and ENOSYS.
+    {Let::Never, 0, {}, Where::Everywhere, EPERM, true,
+     {C(fork), C(vfork), C(connect), C(bind), C(listen), C(accept), C(accept4), C(sendto), C(recvfrom), C(recvmsg),
+      C(sendmmsg), C(recvmmsg), C(setsockopt), C(getsockopt), C(getsockname), C(getpeername), C(shutdown), C(chmod),
+      C(fchmod), C(fchmodat), {452, "fchmodat2"}, C(chown), C(fchown), C(lchown), C(fchownat), C(utime), C(utimes),
+      C(utimensat), C(futimesat), C(setxattr), C(lsetxattr), C(fsetxattr), C(getxattr), C(lgetxattr), C(fgetxattr),
+      C(listxattr), C(llistxattr), C(flistxattr), C(removexattr), C(lremovexattr), C(fremovexattr), C(flock),
+      C(truncate), C(link), C(linkat), C(symlink), C(symlinkat), C(mknod), C(mknodat), C(creat), C(statfs), C(fstatfs),
+      C(sync), C(syncfs), C(memfd_create), {447, "memfd_secret"}, C(splice), C(tee), C(vmsplice), C(mincore),
+      C(remap_file_pages), C(shmget), C(shmat), C(shmctl), C(shmdt), C(semget), C(semop), C(semctl), C(semtimedop),
+      C(msgget), C(msgsnd), C(msgrcv), C(msgctl), C(mq_open), C(mq_unlink), C(inotify_init), C(inotify_init1),
+      C(fanotify_init), C(setpriority), C(sched_setaffinity), C(sched_setscheduler), C(sched_setparam),
+      C(sched_setattr), C(ioprio_set), C(ioprio_get), C(setsid), C(setpgid), C(setuid), C(setgid), C(setreuid),
+      C(setregid), C(setresuid), C(setresgid), C(setgroups), C(capget), C(capset), C(personality), C(syslog),
+      C(vhangup), {kSysPidfdSendSignal, "pidfd_send_signal"}, {434, "pidfd_open"}}},
+    {Let::Never, 0, {}, Where::Everywhere, EACCES, true, {C(execve), C(socket), C(socketpair)}},
+    {Let::Never, 0, {}, Where::Everywhere, ENOSYS, true, {{437, "openat2"}}},
+    // No honest use.
+    {Let::Deadly, 0, {}, Where::Everywhere, EPERM, true,
+     {C(ptrace), C(process_vm_readv), C(process_vm_writev), C(kcmp), {438, "pidfd_getfd"}, {440, "process_madvise"},
+      C(unshare), C(setns), C(chroot), C(pivot_root), C(mount), C(umount2), {428, "open_tree"}, {429, "move_mount"},
+      {430, "fsopen"}, {431, "fsconfig"}, {432, "fsmount"}, {433, "fspick"}, {442, "mount_setattr"}, C(swapon),
+      C(swapoff), C(reboot), C(sethostname), C(setdomainname), C(settimeofday), C(clock_settime), C(adjtimex),
+      C(clock_adjtime), C(iopl), C(ioperm), C(modify_ldt), C(init_module), C(finit_module), C(delete_module),
+      C(kexec_load), C(kexec_file_load), C(bpf), C(perf_event_open), C(userfaultfd), {425, "io_uring_setup"},
+      {426, "io_uring_enter"}, {427, "io_uring_register"}, C(io_setup), C(io_submit), C(add_key), C(request_key),
+      C(keyctl), C(seccomp), C(name_to_handle_at), C(open_by_handle_at), C(acct), C(quotactl), C(lookup_dcookie)}},
+};
+
+#undef C
+
+// Writes a seccomp filter from the table. What the filter does not let pass goes to the listener if there is one, else
+// it is decided here.
+class FilterWriter {
+ public:
+  FilterWriter(bool notify, bool reduced, bool siblings) : notify_(notify), reduced_(reduced), siblings_(siblings) {
+    load(offsetof(seccomp_data, arch));
+    emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+    end_program();
+    load(offsetof(seccomp_data, nr));
+    emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000 /* x32 */, 0, 1);
+    end_program();
+    for (const Rule& rule : kRules) add(rule);
+    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
+  }
+
+  std::vector<sock_filter> code;
+  std::vector<size_t> self;  // the instructions whose constant is the contestant's own process id
+
+ private:
+  void emit(int op, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
+    code.push_back({static_cast<uint16_t>(op), yes, no, k});
+  }
+  void load(size_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
+  void load_argument(uint32_t index) {
+    // The low half: the kernel takes none of the arguments that are judged here as more than 32 bits.
+    load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index));
+  }
+  void allow() { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
+  void end_program() {
+    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_KILL_PROCESS);
+  }
+  void refuse(const Rule& rule) {
+    bool told = notify_ && rule.noted;
+    emit(BPF_RET | BPF_K, told ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF)
+                               : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error));
+  }
+
+  bool holds(Where where) const {
+    switch (where) {
+      case Where::Full: return !reduced_;
+      case Where::OnlyChild: return !siblings_;
+      case Where::OrFull: return !(reduced_ && siblings_);
+      default: return true;
+    }
+  }
+
+  void add(const Rule& rule) {
+    Let let = holds(rule.where) ? rule.let : Let::Never;
+    if (notify_ && rule.noted && (let == Let::Never || let == Let::Deadly)) return;  // the listener's, by default
+    for (const CallName& call : rule.calls) {
+      size_t test = code.size();
+      emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call.number), 0, 0 /* below: to the next call */);
+      decide(rule, let);
+      code[test].jf = static_cast<uint8_t>(code.size() - test - 1);
+    }
+  }
+
+  // Code that ends in a decision.
+  void decide(const Rule& rule, Let let) {
+    const uint32_t* values = rule.values.begin();
+    uint32_t bits = values != nullptr && rule.values.size() > 0 ? values[0] : 0;
+    if (bits == kOpenRefused && !reduced_) let = Let::Always;
+    switch (let) {
+      case Let::Always:
+        return allow();
+      case Let::SignalSelf:
+        load_argument(bits);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, SIGKILL, 0, 1);
+        refuse(rule);
+        [[fallthrough]];
+      case Let::OnSelf:
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+        self.push_back(code.size());
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+        allow();
+        return refuse(rule);
+      case Let::OneOf:
+        load_argument(static_cast<uint32_t>(rule.arg));
+        for (size_t i = 0; i < rule.values.size(); i++) {
+          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
+        }
+        refuse(rule);
+        return allow();
+      case Let::Without:
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
+        allow();
+        return refuse(rule);
+      case Let::With:
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_ALU | BPF_AND | BPF_K, bits | values[1]);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1);
+        allow();
+        return refuse(rule);
+      case Let::Told:
+        if (notify_) return refuse(rule);
+        [[fallthrough]];
+      case Let::OwnClock:
+        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, which is oneself.
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
+        refuse(rule);
+        return allow();
+      case Let::Counted:
+        load_argument(3);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 0x20 /* MAP_ANONYMOUS */, 3, 0);
+        load_argument(2);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
+        allow();
+        return refuse(rule);
+      case Let::OwnLimit:
+        load_argument(0);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+        self.push_back(code.size());
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+        refuse(rule);
+        load(offsetof(seccomp_data, args) + 16);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+        load(offsetof(seccomp_data, args) + 20);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+        allow();
+        load_argument(1);
+        for (size_t i = 0; i < rule.values.size(); i++) {
+          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
+        }
+        refuse(rule);
+        return allow();
+      case Let::Never:
+        return refuse(rule);
+      case Let::Deadly:
+        return end_program();
+    }
+  }
+
+  bool notify_, reduced_, siblings_;
+};
+
+// What the table says of a call that was refused.
+struct Refusal {
+  std::string name;
+  int error = ENOSYS;
+  bool deadly = false, suicide = false;
+};
+
+Refusal refusal_of(const seccomp_data& data) {
+  Refusal refusal;
+  if (data.arch != AUDIT_ARCH_X86_64 || data.nr >= 0x40000000) {
+    refusal.name = "foreign_abi";
+    refusal.deadly = true;
+    return refusal;
+  }
+  refusal.name = format("syscall_%d", data.nr);
+  for (const Rule& rule : kRules) {
+    for (const CallName& call : rule.calls) {
+      if (call.number != data.nr) continue;
+      refusal.name = call.name;
+      refusal.error = rule.error;
+      refusal.deadly = rule.let == Let::Deadly;
+      refusal.suicide = rule.let == Let::SignalSelf && data.args[*rule.values.begin()] == SIGKILL;
+      return refusal;
+    }
+  }
+  return refusal;
+}
+
+// What the compiler must not do. Nothing hostile runs in a step, only a compiler that reads hostile text: a short list
+// of what no compiler needs, network first.
+std::vector<sock_filter> step_filter() {
+  static const long refused[] = {SYS_socket,  SYS_connect, SYS_ptrace,  SYS_process_vm_readv, SYS_process_vm_writev,
+                                 SYS_unshare, SYS_setns,   SYS_mount,   SYS_umount2,          SYS_pivot_root,
+                                 SYS_chroot,  SYS_bpf,     SYS_keyctl,  SYS_add_key,          SYS_request_key,
+                                 SYS_userfaultfd, SYS_perf_event_open, 425, 426, 427, 438, SYS_open_by_handle_at};
+  std::vector<sock_filter> code;
+  auto emit = [&](int op, size_t k, uint8_t yes, uint8_t no) {
+    code.push_back({static_cast<uint16_t>(op), yes, no, static_cast<uint32_t>(k)});
+  };
+  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch), 0, 0);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+  emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr), 0, 0);
+  for (long number : refused) {
+    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 1);
+    emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+  }
+  emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+  emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+  emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+  return code;
+}
+
+// Returns the listener if one was asked for, 0 if not, -1 on failure. Needs no_new_privs.
+// SPEC_ALLOW: without it, kernels before 5.16 slow a filtered program down against Spectre v4, and with it its times.
+int install_filter(const std::vector<sock_filter>& code, bool notify) {
+  sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
+  unsigned long flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (notify ? 1UL << 3 /* NEW_LISTENER */ : 0);
+  return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+
+}  // namespace
