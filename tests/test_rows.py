@@ -154,7 +154,7 @@ def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
         (b'"text"\n', "row 1: is a JSON text"),
         (b"null\n", "row 1: is a JSON null"),
         (b"7\n", "row 1: is a JSON number"),
-        (b"[" * 100_000 + b"\n", "row 1: is (not JSON|JSON that is nested too deeply)"),
+        (b"[" * 100_000 + b"\n", "row 1: is (not JSON|JSON that cannot be carried: lists are nested too deeply)"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None:
@@ -180,6 +180,45 @@ def test_what_python_writes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps({"a": float("inf"), "b": [{"c": "x\ud83d"}], "d": "\U0001f600"}) + "\n")
     assert rows_of(open_source(path)) == [{"a": float("inf"), "b": [{"c": "x�"}], "d": "\U0001f600"}]
+
+
+def test_integers_are_exact(tmp_path: Path) -> None:
+    """Beyond 64 bits, and beyond the digits that Python reads; floats stay floats."""
+    path = tmp_path / "d.jsonl"
+    long = "9" * 5000
+    path.write_text(f'{{"a": {{"b": [18446744073709551616, -9223372036854775809]}}, "c": {long}, "d": 1e300}}\n')
+    assert rows_of(open_source(path)) == [{"a": {"b": [2**64, -(2**63) - 1]}, "c": 10**5000 - 1, "d": 1e300}]
+
+
+def test_the_split_that_is_meant(tmp_path: Path) -> None:
+    """Of files, saved data sets: the one that was named, else the obvious one; else the folder as it is."""
+    for name, row in (("train.jsonl", "a"), ("test-00000-of-00002.jsonl", "b"), ("test-00001-of-00002.jsonl", "c")):
+        jsonl(tmp_path / name, [{"id": row}])
+
+    def ids(**which: Any) -> list[str]:
+        return [row["id"] for row in rows_of(open_source(tmp_path, **which))]
+
+    assert ids() == ["b", "c", "a"]
+    assert ids(obvious=("test", "train")) == ["b", "c"]
+    assert ids(split="train") == ["a"]
+    with pytest.raises(InputError, match="has no split 'dev'; there are: test, train"):
+        ids(split="dev")
+    jsonl(tmp_path / "more.jsonl", [{"id": "d"}])
+    assert ids(obvious=("test", "train")) == ["d", "b", "c", "a"]
+    assert ids(split="test") == ["b", "c"]
+
+
+def test_the_split_of_a_saved_data_set(tmp_path: Path) -> None:
+    """`test` where that is asked for, though `train` is there."""
+    import datasets
+
+    one = datasets.Dataset.from_list([{"id": "a"}])
+    datasets.DatasetDict({"train": one, "test": one}).save_to_disk(str(tmp_path / "d"))
+    assert open_source(tmp_path / "d").describe().endswith("(split train)")
+    assert open_source(tmp_path / "d", obvious=("test", "train")).describe().endswith("(split test)")
+    assert open_source(tmp_path / "d", split="train").describe().endswith("(split train)")
+    with pytest.raises(InputError, match=r"has no split 'dev'; there are: train, test"):
+        open_source(tmp_path / "d", split="dev")
 
 
 @pytest.mark.parametrize("make", [jsonl, parquet, saved], ids=lambda make: make.__name__)

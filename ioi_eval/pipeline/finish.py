@@ -21,6 +21,8 @@ from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import Judged, Unscored, refused_row, result_row
 from ioi_eval.report.summary import RunFacts, Summary
 
+_PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
+
 
 def write_results(directory: Path, intake: Intake, ledger: Ledger, *, unscored: Unscored = Unscored.NULL) -> Summary:
     """Write a row for every row of the dump that was judged or refused, in the dump's order.
@@ -108,7 +110,20 @@ def to_json(row: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
     except TypeError:  # an integer beyond 64 bits
-        return json.dumps(row, default=_plain, ensure_ascii=False).encode() + b"\n"
+        return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode() + b"\n"
+
+
+def _printable(value: Any) -> Any:
+    """The value, with words for integers that Python refuses to print."""
+    if isinstance(value, dict):
+        return {key: _printable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_printable(item) for item in value]
+    return f"(an integer of {value.bit_length()} bits)" if _is_long(value) else value
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, int) and value.bit_length() > _PRINTABLE_BITS
 
 
 def _plain(value: object) -> object:

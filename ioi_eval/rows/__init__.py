@@ -8,47 +8,57 @@ to do; nothing is skipped silently.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from ioi_eval.errors import InputError
 from ioi_eval.rows.hub import HubSource
 from ioi_eval.rows.jsonl import JsonLines
-from ioi_eval.rows.source import Chain, Source, choose_splits, read_state
+from ioi_eval.rows.source import OBVIOUS, Chain, Source, choose_splits, read_state
 from ioi_eval.rows.tables import Parquet, SavedDataset
 
 __all__ = ["ENDINGS", "HubSource", "Source", "open_source"]
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
+_SPLIT = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")  # as the Hub tells a file's split by its name
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
 
-def open_source(spec: str | Path, *, all_splits: bool = False) -> Source:
+def open_source(
+    spec: str | Path, *, all_splits: bool = False, split: str | None = None, obvious: Sequence[str] = OBVIOUS
+) -> Source:
     """Open a source of rows.
 
     Args:
         spec: a file or folder, or the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`).
-        all_splits: of a data set with several splits, read all, one after the other (problems); else `train`, else
-            `test`, else the only one. Which were taken stands in `describe()`.
+        all_splits: of a data set with several splits, read all, one after the other (problems); else the first of
+            `obvious`, else the only one. Which were taken stands in `describe()`.
+        split: read only this one. A file that is named by itself is no split and is read as it is.
+        obvious: the splits that are taken unasked, the likeliest first. Files of a folder are taken for splits, by
+            their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`), where this or `split` is given.
 
     Raises:
         InputError: there is no such file, its ending says nothing, or no split is the obvious one.
     """
     path = Path(spec).expanduser()
     if path.is_dir():
-        return _open_directory(path, all_splits)
+        return _open_directory(path, all_splits, split, tuple(obvious))
     if path.exists():
         return _open_file(path)
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or str(spec).endswith(ENDINGS):
         raise InputError(f"there is no file or folder {spec}; check the path")
-    return HubSource(hub["name"], configs=[hub["config"]] if hub["config"] else [], all_splits=all_splits)
+    configs = [hub["config"]] if hub["config"] else []
+    return HubSource(hub["name"], configs=configs, all_splits=all_splits, split=split, obvious=obvious)
 
 
-def _open_directory(path: Path, all_splits: bool) -> Source:
+def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tuple[str, ...]) -> Source:
     if (path / "dataset_dict.json").is_file():
         there = [str(name) for name in read_state(path / "dataset_dict.json").get("splits", [])]
-        taken = choose_splits(there, all_splits, f"the saved data set {path}", f"one of its folders ({path}/<split>)")
+        remedy = f"one of its folders ({path}/<split>)"
+        what = f"the saved data set {path}"
+        taken = choose_splits(there, all_splits, what, remedy, split=split, obvious=obvious)
         return Chain([SavedDataset(path / split) for split in taken], f"{path} (split {', '.join(taken)})")
     if (path / "state.json").is_file():
         return SavedDataset(path)
@@ -61,7 +71,24 @@ def _open_directory(path: Path, all_splits: bool) -> Source:
     )
     if not files:
         raise InputError(f"the folder {path} holds nothing that can be read as rows: {_READABLE}")
+    if split is not None or obvious != OBVIOUS:
+        return _by_split(path, files, split, obvious)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
+
+
+def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tuple[str, ...]) -> Source:
+    """The files of one split, where all files of a folder tell theirs; else all files."""
+    named: dict[str, list[Path]] = {}
+    for file in files:
+        inside = file.relative_to(path)
+        found = next((match for part in inside.parts if (match := _SPLIT.match(part))), None)
+        named.setdefault(found[1] if found else "", []).append(file)
+    if "" in named and split is None:
+        return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
+    there = sorted(named.keys() - {""})
+    (taken,) = choose_splits(there, False, f"the folder {path}", "one of its files", split=split, obvious=obvious)
+    parts = [_open_file(file) for file in named[taken]]
+    return Chain(parts, f"{path} (split {taken}, {len(parts)} files)")
 
 
 def _open_file(path: Path) -> Source:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
-from ioi_eval.rows.source import Source, choose_splits
+from ioi_eval.rows.source import OBVIOUS, Source, choose_splits
 from ioi_eval.rows.tables import rows_of_dataset
 
 Answer = TypeVar("Answer")
@@ -20,12 +20,23 @@ class HubSource(Source):
         name: its id, `owner/name`; or a folder of the same make, which `datasets` takes as well.
         configs: the configurations to read, one after the other; empty for the only one.
         all_splits: read all splits, not only the obvious one.
+        split: read only this one.
+        obvious: the splits that are taken unasked, the likeliest first.
     """
 
-    def __init__(self, name: str, *, configs: Sequence[str] = (), all_splits: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        configs: Sequence[str] = (),
+        all_splits: bool = False,
+        split: str | None = None,
+        obvious: Sequence[str] = OBVIOUS,
+    ) -> None:
         self._name = name
         self._configs = tuple(configs)
         self._all_splits = all_splits
+        self._split, self._obvious = split, tuple(obvious)
         self._taken: tuple[str, ...] = ()
 
     def describe(self) -> str:
@@ -42,7 +53,9 @@ class HubSource(Source):
         taken = [name for name in names if name in there]
         if not taken and len(there) > 1 and "default" not in there:
             raise InputError(f"{self.describe()} has the configurations {', '.join(there)}, none of {', '.join(names)}")
-        return HubSource(self._name, configs=taken, all_splits=self._all_splits)
+        return HubSource(
+            self._name, configs=taken, all_splits=self._all_splits, split=self._split, obvious=self._obvious
+        )
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of each configuration and split in turn."""
@@ -51,7 +64,9 @@ class HubSource(Source):
         for config in self._configs or (None,):
             splits = self._asked(datasets.load_dataset, config)
             remedy = "the id of one that has; or save the split with `save_to_disk` and give the folder"
-            self._taken = choose_splits(list(splits), self._all_splits, self.describe(), remedy)
+            self._taken = choose_splits(
+                list(splits), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
+            )
             for split in self._taken:
                 yield from rows_of_dataset(self._label(config, split), splits[split], columns)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems import big_json
 from ioi_eval.problems.row import Row
 from ioi_eval.rows.source import Source
 
@@ -71,17 +71,36 @@ def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
         values = orjson.loads(line)
     except orjson.JSONDecodeError:
         values = _parsed_slowly(row, line)
+    else:
+        if isinstance(values, dict) and _may_be_rounded(values):
+            values = _parsed_slowly(row, line)
     if not isinstance(values, dict):
         raise row.error(f"is a JSON {_kind(values)}, where an object with columns is needed")
     return values
 
 
+def _may_be_rounded(values: dict[str, Any]) -> bool:
+    """Whether there may be an integer beyond 64 bits, of which orjson has made a float without a word."""
+    left: list[Any] = [values]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+        elif isinstance(value, float) and abs(value) >= 2.0**63:
+            return True
+    return False
+
+
 def _parsed_slowly(row: Row, line: bytes) -> Any:
     torn = "" if line.endswith(b"\n") else "; the file ends within this row: remove it, or get the file again"
     try:
-        return _whole(json.loads(line.decode("utf-8")))
+        return _whole(big_json.loads(line.decode("utf-8")))
     except UnicodeDecodeError as error:
         raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){torn}") from error
+    except big_json.TooLargeError as error:
+        raise row.error(f"is JSON that cannot be carried: {error}") from error
     except ValueError as error:
         raise row.error(f"is not JSON: {error}{torn}") from error
     except RecursionError as error:

@@ -68,26 +68,43 @@ class Chain(Source):
             yield from part.rows(columns)
 
 
-def choose_splits(there: Sequence[str], all_splits: bool, what: str, remedy: str) -> tuple[str, ...]:
-    """Which splits are read: all, or the obvious one.
+OBVIOUS = ("train", "test")
+
+
+def choose_splits(
+    there: Sequence[str],
+    all_splits: bool,
+    what: str,
+    remedy: str,
+    *,
+    split: str | None = None,
+    obvious: Sequence[str] = OBVIOUS,
+) -> tuple[str, ...]:
+    """Which splits are read: the one that was asked for, or all, or the obvious one.
 
     Args:
         there: the splits that there are.
         all_splits: whether all are wanted.
         what: the data set, for the message.
         remedy: what the user can name instead.
+        split: the one that is wanted.
+        obvious: those that are taken unasked, the likeliest first.
 
     Raises:
-        InputError: there is none, or several and none of them the obvious one.
+        InputError: there is none, or not the one that was asked for, or several and none of them obvious.
     """
+    if split is not None:
+        if split in there:
+            return (split,)
+        raise InputError(f"{what} has no split {split!r}; there are: {', '.join(there) or 'none'}")
     if all_splits and there:
         return tuple(there)
-    for obvious in ("train", "test"):
-        if obvious in there:
-            return (obvious,)
+    for name in obvious:
+        if name in there:
+            return (name,)
     if len(there) == 1:
         return (there[0],)
-    found = f"the splits {', '.join(there)}, neither train nor test among them" if there else "no splits"
+    found = f"the splits {', '.join(there)}, neither {' nor '.join(obvious)} among them" if there else "no splits"
     raise InputError(f"{what} has {found}; give {remedy}")
 
 

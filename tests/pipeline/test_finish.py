@@ -14,7 +14,7 @@ import pytest
 from scripted import Contest, ScriptedJudge, programs
 
 from ioi_eval.errors import SetupError
-from ioi_eval.pipeline.finish import replacing, to_json
+from ioi_eval.pipeline.finish import replacing, to_json, to_json
 
 
 def test_whatever_a_table_holds_is_written() -> None:
@@ -75,3 +75,10 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, lim
     assert len(judge.judged) == (0 if limit > 100_000 else pytest.approx(100, abs=60))
     assert len(contest.results()) == 200
     assert {orjson.loads(line)["total_score"] for line in (contest.out / "results.jsonl").open()} == {100}
+
+
+def test_integers_of_any_size_are_written() -> None:
+    """Beyond 64 bits as they are; beyond the digits that Python prints, in words."""
+    row = {"a": 2**64, "b": [{"c": 10**5000}], "d": "x"}
+    assert orjson.loads(to_json({"a": 2**64})) == {"a": float(2**64)}
+    assert to_json(row) == b'{"a": 18446744073709551616, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x"}\n'
