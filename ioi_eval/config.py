@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ioi_eval.errors import InputError
 from ioi_eval.model import Isolation
 
 MIB = 1024 * 1024
@@ -89,17 +90,23 @@ class Environment:
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None) -> Environment:
-        """Read the environment, and `.env` in the working directory for what the environment does not set."""
+        """Read the environment, and `.env` in the working directory for what the environment does not set.
+
+        Raises:
+            InputError: a number is none.
+        """
         values = {**_dotenv(Path(".env")), **(os.environ if environ is None else environ)}
         home = Path(values.get("HOME") or Path.home())
         base = Path(values["XDG_CACHE_HOME"]) if values.get("XDG_CACHE_HOME") else home / ".cache"
         cache = Path(values["IOI_EVAL_CACHE"]) if values.get("IOI_EVAL_CACHE") else base / "ioi-eval"
-        slots = values.get("PISTON_MAX_REQUESTS_PER_ENDPOINT", "1")
+        slots = values.get("PISTON_MAX_REQUESTS_PER_ENDPOINT") or "1"
+        if not slots.isdecimal() or int(slots) < 1:
+            raise InputError(f"PISTON_MAX_REQUESTS_PER_ENDPOINT is {slots!r}; it must be a number, 1 or more")
         return cls(
             cache=cache,
             compiler=values.get("CXX") or "g++",
             piston_endpoints=values.get("PISTON_ENDPOINTS", ""),
-            piston_slots=int(slots) if slots.isdigit() and int(slots) > 0 else 1,
+            piston_slots=int(slots),
         )
 
 

@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 import gc
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -37,7 +37,8 @@ from ioi_eval.model import Execution, Job, Stage
 from ioi_eval.sandbox import Target, answer, wire
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.discovery import Scout
-from ioi_eval.sandbox.fleet import Fleet, endpoint_url
+from ioi_eval.sandbox.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.fleet import Fleet
 from ioi_eval.sandbox.pool import Pool
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     from yarl import URL
 
     from ioi_eval.sandbox.http_client import HttpClient, Reply, Sending
-
-Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
-"""The endpoints' URLs; or a function that tells them, asked again and again (Slurm)."""
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
 _BYTES_PER_S = 1_000_000  # the slowest upload that is waited for
@@ -319,8 +317,7 @@ class PistonCluster:
         """Ask for the endpoints; take in those that are new, or could not be used before; let go those that left."""
         from yarl import URL
 
-        listed = self._source if isinstance(self._source, Sequence) else await self._source()
-        wanted = {endpoint_url(text): None for text in listed}
+        wanted = dict.fromkeys(await endpoints_now(self._source))
         for name in [name for name in (*self._fleet.workers, *self._unusable) if name not in wanted]:
             self._unusable.pop(name, None)
             self._remove(name)
@@ -332,8 +329,8 @@ class PistonCluster:
     async def _keep_looking(self) -> None:
         while True:
             await asyncio.sleep(self._rediscover_s)
-            # a list that cannot be had for a moment changes nothing
-            with contextlib.suppress(SandboxError, SetupError):
+            # a list that cannot be had for a moment, or is being edited, changes nothing
+            with contextlib.suppress(SandboxError, SetupError, InputError):
                 await self._look_around()
 
     async def _close(

@@ -1,0 +1,78 @@
+"""Options by which commands name a Piston cluster, and what they mean together with the environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ioi_eval.sandbox.endpoints import Source
+
+Endpoints = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoints",
+        metavar="E",
+        help="Piston servers: URLs with commas between them, file:PATH, or slurm; PISTON_ENDPOINTS by default.",
+    ),
+]
+RequestsPerEndpoint = Annotated[
+    int | None,
+    typer.Option(
+        "--max-requests-per-endpoint",
+        metavar="N",
+        min=1,
+        help="Jobs that a server has from us at once; PISTON_MAX_REQUESTS_PER_ENDPOINT by default, else 1.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCluster:
+    """The cluster that a call means.
+
+    Args:
+        text: as it was named.
+        source: tells its endpoints (`PistonCluster` takes it).
+        max_requests_per_endpoint: how many jobs a server has from us at once.
+    """
+
+    text: str
+    source: Source
+    max_requests_per_endpoint: int
+
+
+def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:
+    """The cluster that options name, else the environment (`.env` included); `None` where neither does.
+
+    Raises:
+        InputError: what is named is no endpoint.
+    """
+    from ioi_eval.config import Environment
+    from ioi_eval.sandbox.endpoints import endpoint_source
+
+    environment = Environment.read()
+    text = environment.piston_endpoints if endpoints is None else endpoints
+    if endpoints is None and not text.strip():
+        return None
+    return NamedCluster(
+        text=text,
+        source=endpoint_source(text),
+        max_requests_per_endpoint=per_endpoint or environment.piston_slots,
+    )
+
+
+def needed_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster:
+    """`named_cluster`, for commands that are about a cluster.
+
+    Raises:
+        InputError: none is named, or what is named is no endpoint.
+    """
+    from ioi_eval.errors import InputError
+
+    found = named_cluster(endpoints, per_endpoint)
+    if found is None:
+        raise InputError("no Piston cluster is named: use --endpoints, or set PISTON_ENDPOINTS (here or in .env)")
+    return found

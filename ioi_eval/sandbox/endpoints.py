@@ -1,0 +1,91 @@
+"""What a user names a cluster by, and the servers that this means now.
+
+    http://worker-7:2000     a server; the scheme and `/api/v2` may be left out
+    file:workers.txt         a file with such lines; read again whenever the cluster looks for its workers
+    slurm                    the running Slurm jobs named `piston-worker-<port>` (`slurm.py`)
+
+Several of them, separated by commas, are taken together. Source: the reference takes a list of URLs, or `slurm`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.sandbox import slurm
+from ioi_eval.sandbox.fleet import endpoint_url
+
+Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
+"""The endpoints' URLs; or a function that tells them, asked again and again."""
+
+_FILE = "file:"
+_SLURM = "slurm"
+
+
+def endpoint_source(text: str) -> Source:
+    """Where the endpoints come from that a user named.
+
+    Args:
+        text: as in `PISTON_ENDPOINTS`; the module's docstring says what may stand there.
+
+    Returns:
+        The URLs themselves where nothing else is named; else a function, as what it tells may change.
+
+    Raises:
+        InputError: nothing is named, or something that is no endpoint. Files and Slurm are not yet asked.
+    """
+    terms = tuple(filter(None, (term.strip() for term in text.replace("\n", ",").split(","))))
+    if not terms:
+        raise InputError("no Piston endpoint is named; write http://host:port, file:PATH or slurm")
+    fixed = tuple(endpoint_url(term) for term in terms if not _is_asked(term))
+    if len(fixed) == len(terms):
+        return fixed
+
+    async def ask() -> Sequence[str]:
+        found = list(fixed)
+        for term in filter(_is_asked, terms):
+            found += await (slurm.endpoints() if term == _SLURM else asyncio.to_thread(_read, Path(term[len(_FILE) :])))
+        if not found:
+            raise SetupError(f"no Piston worker is there now: {' and '.join(map(_nothing_in, terms))}")
+        return found
+
+    return ask
+
+
+async def endpoints_now(source: Source) -> tuple[str, ...]:
+    """The endpoints that a source tells now, each once, as the base URLs of their API.
+
+    Raises:
+        InputError: one of them is no URL of a server, or a file cannot be read.
+        SetupError: Slurm cannot be asked, or nothing is there.
+    """
+    listed = source if isinstance(source, Sequence) else await source()
+    return tuple(dict.fromkeys(map(endpoint_url, listed)))
+
+
+def _is_asked(term: str) -> bool:
+    return term == _SLURM or term.startswith(_FILE)
+
+
+def _nothing_in(term: str) -> str:
+    if term == _SLURM:
+        return f"Slurm has no running job named {slurm.JOB_NAME}<port>"
+    return f"{term} names none"
+
+
+def _read(path: Path) -> list[str]:
+    """The endpoints in a file: one a line, or several with commas; `#` begins a comment."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the endpoints in {path}: {error}") from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        for term in filter(None, (term.strip() for term in line.partition("#")[0].split(","))):
+            try:
+                found.append(endpoint_url(term))
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from error
+    return found

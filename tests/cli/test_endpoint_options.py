@@ -1,0 +1,55 @@
+"""Which cluster a call means: its options, the environment, `.env`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.cli.endpoints import named_cluster, needed_cluster
+from ioi_eval.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PISTON_ENDPOINTS", raising=False)
+    monkeypatch.delenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", raising=False)
+
+
+def test_nothing_is_named() -> None:
+    """Without option and environment there is no cluster: commands that need one say how to name it."""
+    assert named_cluster() is None
+    with pytest.raises(InputError, match="PISTON_ENDPOINTS"):
+        needed_cluster()
+
+
+def test_the_nearest_word_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.env` is the weakest, then the environment, then options."""
+    (tmp_path / ".env").write_text("PISTON_ENDPOINTS=w1:1\nPISTON_MAX_REQUESTS_PER_ENDPOINT='2'\n", encoding="utf-8")
+    found = needed_cluster()
+    assert (found.source, found.max_requests_per_endpoint) == (("http://w1:1/api/v2",), 2)
+    monkeypatch.setenv("PISTON_ENDPOINTS", "w2:1")
+    assert needed_cluster().source == ("http://w2:1/api/v2",)
+    found = needed_cluster("w3:1", 7)
+    assert (found.source, found.max_requests_per_endpoint) == (("http://w3:1/api/v2",), 7)
+
+
+def test_one_request_at_once_by_default() -> None:
+    """As in the reference."""
+    assert needed_cluster("w1:1").max_requests_per_endpoint == 1
+
+
+@pytest.mark.parametrize("text", ["two", "0", "-1", "1.5"])
+def test_a_number_that_is_none(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """It is refused, and not taken for the default."""
+    monkeypatch.setenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", text)
+    with pytest.raises(InputError, match="PISTON_MAX_REQUESTS_PER_ENDPOINT"):
+        needed_cluster("w1:1")
+
+
+def test_an_empty_option_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--endpoints ""` (a shell variable that is unset) does not fall back to anything."""
+    monkeypatch.setenv("PISTON_ENDPOINTS", "w2:1")
+    with pytest.raises(InputError, match="no Piston endpoint is named"):
+        needed_cluster("")
