@@ -14,7 +14,7 @@ import pytest
 from scripted import Contest, ScriptedJudge, programs
 
 from ioi_eval.errors import SetupError
-from ioi_eval.pipeline.finish import replacing, to_json, to_json
+from ioi_eval.pipeline.finish import replacing, to_json
 
 
 def test_whatever_a_table_holds_is_written() -> None:
