@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.journal import Journal, Spool
+from ioi_eval.pipeline.contest import ContestFormat, ContestJudging, Judge
 from ioi_eval.pipeline.finish import write_results, write_summary
 from ioi_eval.pipeline.intake import Intake, Selection, survey
 from ioi_eval.pipeline.interrupt import EXIT_CODE, Interrupts
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.plan import Plan, plan
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.run import Done, Judge, Run
+from ioi_eval.pipeline.run import Done, Run
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.summary import RunFacts
@@ -91,11 +92,11 @@ async def score_dump(
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     started = _now()
-    ledger = Ledger(journal, Spool(directory))
+    ledger = Ledger(journal, Spool(directory), ContestFormat())
     interrupts = Interrupts()
     run = Run(
-        intake,
-        judge,
+        intake.candidates,
+        ContestJudging(judge),
         ledger,
         workers=settings.workers + settings.spare,
         progress=progress,

@@ -9,12 +9,14 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
 from ioi_eval.errors import SetupError
+from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.intake import Intake, Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.report.markdown import markdown_report
@@ -24,7 +26,9 @@ from ioi_eval.report.summary import RunFacts, Summary
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 
 
-def write_results(directory: Path, intake: Intake, ledger: Ledger, *, unscored: Unscored = Unscored.NULL) -> Summary:
+def write_results(
+    directory: Path, intake: Intake, ledger: Ledger[SubmissionResult], *, unscored: Unscored = Unscored.NULL
+) -> Summary:
     """Write a row for every row of the dump that was judged or refused, in the dump's order.
 
     The dump is read again, so that memory does not grow with it.
@@ -48,7 +52,7 @@ def write_results(directory: Path, intake: Intake, ledger: Ledger, *, unscored: 
                 summary.refused.add(entry.kind, entry.message)
                 file.write(to_json(refused_row(entry.row.values, entry.message)))
                 continue
-            found = ledger.find(entry.keys, entry.submission.id)
+            found = ledger.find(entry.keys)
             if found is None:
                 summary.pending += 1
                 continue
@@ -56,7 +60,7 @@ def write_results(directory: Path, intake: Intake, ledger: Ledger, *, unscored: 
                 problem=entry.problem,
                 submission=entry.submission,
                 fingerprint=entry.fingerprint,
-                result=found.result,
+                result=replace(found.result, submission=entry.submission.id),
                 duplicate_of=found.duplicate_of,
             )
             summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)

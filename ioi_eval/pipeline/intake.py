@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.submissions import (
@@ -154,6 +155,19 @@ class Intake:
         taken: dict[bytes, Place] = {}
         for row, _ in self._selection.rows(self.source, columns):
             yield self._entry(row, taken)
+
+    def candidates(self) -> Iterator[Candidate | Refused]:
+        """One for each row, in order, without the row."""
+        for entry in self.entries():
+            if isinstance(entry, Refused):
+                yield entry
+            else:
+                yield Candidate(
+                    problem=entry.problem,
+                    submission=entry.submission,
+                    fingerprint=entry.fingerprint,
+                    keys=entry.keys,
+                )
 
     def _entry(self, row: Row, taken: dict[bytes, Place]) -> Accepted | Refused:
         try:

@@ -12,19 +12,21 @@ import asyncio
 import itertools
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from ioi_eval.errors import SandboxError, UnavailableError
-from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
-from ioi_eval.pipeline.intake import Accepted, Intake, Refused
-from ioi_eval.pipeline.ledger import Ledger, blames_the_sandbox, kind_of
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import Candidate, Costs, Window
+from ioi_eval.pipeline.window import Costs, Waiting, Window
 from ioi_eval.report.tally import CpuSplit
-from ioi_eval.scores import submission_result
+
+W = TypeVar("W", bound=Waiting)
+C_contra = TypeVar("C_contra", bound=Waiting, contravariant=True)
+R = TypeVar("R")
 
 BATCH_ROWS = 32
 BATCH_CODE = 8 * 1024 * 1024
@@ -33,15 +35,40 @@ GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken, and a m
 BEAT_S = 1.0
 
 
-class Judge(Protocol):
-    """What judges one submission: `ioi_eval.scorer.Scorer`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a run needs to know of a result.
 
-    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """Judge it."""
+    Args:
+        verdict: for the progress.
+        cpu: what it took.
+        kept: it says something about the submission.
+        blames_sandbox: it does not, as the sandbox failed, rather than that one program could not be judged in it.
+    """
+
+    verdict: str
+    cpu: CpuSplit
+    kept: bool
+    blames_sandbox: bool
+
+
+class Judging(Protocol[C_contra, R]):
+    """How submissions to a family of problems are judged."""
+
+    async def judge(self, candidate: C_contra) -> R:
+        """Judge one.
+
+        Raises:
+            SandboxError: our failure.
+        """
         ...
 
-    def fingerprint(self, problem: Problem, submission: Submission) -> str:
-        """A hash of everything that determines the outcome. Called from another thread."""
+    def failed(self, candidate: C_contra, words: str) -> R:
+        """The result of one that our sandbox failed at, in these words."""
+        ...
+
+    def told(self, result: R) -> Told:
+        """What a run needs to know of a result."""
         ...
 
 
@@ -66,12 +93,12 @@ class Done:
     stopped_by: str | None = None
 
 
-class Run:
+class Run(Generic[W, R]):
     """One judging of a dump.
 
     Args:
-        intake: the dump's rows.
-        judge: judges one.
+        candidates: reads the dump: those that can be judged, and rows that cannot.
+        judging: judges one.
         ledger: where results go.
         workers: how many are judged at once.
         progress: is told of every row.
@@ -81,9 +108,9 @@ class Run:
 
     def __init__(
         self,
-        intake: Intake,
-        judge: Judge,
-        ledger: Ledger,
+        candidates: Callable[[], Iterator[W | Refused]],
+        judging: Judging[W, R],
+        ledger: Ledger[R],
         *,
         workers: int,
         progress: Progress,
@@ -91,15 +118,15 @@ class Run:
         retry_failed: bool = False,
     ) -> None:
         self.done = Done()
-        self._intake, self._judge, self._ledger = intake, judge, ledger
+        self._candidates, self._judging, self._ledger = candidates, judging, ledger
         self._workers, self._progress = workers, progress
         self._dedupe, self._retry_failed = dedupe, retry_failed
         self._costs = Costs()
-        self._window = Window(self._costs)
+        self._window: Window[W] = Window(self._costs)
         self._changed = asyncio.Condition()
-        self._following: dict[bytes, deque[Candidate]] = {}
+        self._following: dict[bytes, deque[W]] = {}
         self._followers = 0
-        self._late: list[tuple[Candidate, int]] = []
+        self._late: list[tuple[W, int]] = []
         self._in_flight = 0
         self._fed = False
         self._failures_in_a_row = 0
@@ -133,35 +160,47 @@ class Run:
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        entries = self._intake.entries()
-        while not self.done.stopped_by and (batch := await in_thread(_batch, entries)):
-            copies: list[tuple[Candidate, int]] = []
+        entries = self._candidates()
+        while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
+            copies: list[tuple[W, int]] = []
             for entry in batch:
                 if isinstance(entry, Refused):
                     self._progress.advance("refused")
                 elif not self._is_known(entry, copies):
-                    await self._enqueue(_candidate(entry))
+                    await self._enqueue(entry)
             await self._copy(copies)
         async with self._changed:
             self._fed = True
             self._changed.notify_all()
 
-    def _is_known(self, entry: Accepted, copies: list[tuple[Candidate, int]]) -> bool:
+    @staticmethod
+    def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
+        """The next rows: few enough to be held, many enough to be worth a change of threads."""
+        batch: list[W | Refused] = []
+        held = 0
+        for entry in itertools.islice(entries, BATCH_ROWS):
+            batch.append(entry)
+            held += 0 if isinstance(entry, Refused) else len(entry.code or "")
+            if held > BATCH_CODE:
+                break
+        return batch
+
+    def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
         """Whether there is nothing to judge: this submission, or the same program, was judged before."""
         stored = self._ledger.journal.find(entry.keys)
         if stored is not None and not (stored.failed and self._retry_failed):
             self.done.resumed += 1
             self._progress.advance("resumed")
             return True
-        if not self._may_copy(entry.submission) or (leader := self._ledger.journal.leader(entry.keys)) is None:
+        if not self._may_copy(entry) or (leader := self._ledger.journal.leader(entry.keys)) is None:
             return False
-        copies.append((_candidate(entry), leader))
+        copies.append((entry, leader))
         return True
 
-    def _may_copy(self, submission: Submission) -> bool:
-        return self._dedupe and submission.code is not None
+    def _may_copy(self, candidate: W) -> bool:
+        return self._dedupe and candidate.code is not None
 
-    async def _enqueue(self, candidate: Candidate) -> None:
+    async def _enqueue(self, candidate: W) -> None:
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self.done.stopped_by or (not self._window.full and self._followers < FOLLOWERS)
@@ -170,9 +209,9 @@ class Run:
             self._changed.notify_all()
         await self._copy_late()
 
-    def _lead_or_follow(self, candidate: Candidate) -> None:
+    def _lead_or_follow(self, candidate: W) -> None:
         program = candidate.keys.program
-        if self._may_copy(candidate.submission):
+        if self._may_copy(candidate):
             leader = self._ledger.journal.leader(candidate.keys)
             if leader is not None:  # judged while this one waited for room
                 self._late.append((candidate, leader))
@@ -194,7 +233,7 @@ class Run:
                 self._in_flight -= 1
                 self._changed.notify_all()
 
-    async def _next(self) -> Candidate | None:
+    async def _next(self) -> W | None:
         """The next to be judged; `None` when no more can come."""
         async with self._changed:
             await self._changed.wait_for(
@@ -206,26 +245,26 @@ class Run:
             self._changed.notify_all()
             return candidate
 
-    async def _score(self, candidate: Candidate) -> SubmissionResult:
+    async def _score(self, candidate: W) -> R:
         try:
-            result = await self._judge.score(candidate.problem, candidate.submission)
+            result = await self._judging.judge(candidate)
         except SandboxError as error:
             if isinstance(error, UnavailableError):
                 self.done.stopped_by = str(error)
-            failure = CompileOutcome(verdict=Verdict.JE, message=str(error))
-            return submission_result(candidate.problem, candidate.submission, failure, {})
-        cpu = CpuSplit.of(result)
+            return self._judging.failed(candidate, str(error))
+        cpu = self._judging.told(result).cpu
         self.done.cpu += cpu
-        self._costs.observe(candidate.problem, cpu.total)
+        self._costs.observe(candidate.family, cpu.total)
         return result
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: Candidate, result: SubmissionResult) -> None:
+    async def _record(self, candidate: W, result: R) -> None:
         leader = await in_thread(self._ledger.record, candidate, result)
         self.done.judged += 1
-        self._progress.advance(result.verdict)
-        self._watch(result)
+        told = self._judging.told(result)
+        self._progress.advance(told.verdict)
+        self._watch(told)
         followers = self._following.pop(candidate.keys.program, None) or deque()
         self._followers -= len(followers)
         if leader is not None:
@@ -239,34 +278,18 @@ class Run:
         late, self._late = self._late, []
         await self._copy(late)
 
-    async def _copy(self, copies: Sequence[tuple[Candidate, int]]) -> None:
+    async def _copy(self, copies: Sequence[tuple[W, int]]) -> None:
         if copies:
             await in_thread(self._ledger.record_copies, copies)
             self.done.copies += len(copies)
             for _ in copies:
                 self._progress.advance("copy")
 
-    def _watch(self, result: SubmissionResult) -> None:
+    def _watch(self, told: Told) -> None:
         """Give up on a sandbox that fails every time."""
-        if kind_of(result) is not None:
-            self._failures_in_a_row = 0
-        elif blames_the_sandbox(result):
+        if told.blames_sandbox:
             self._failures_in_a_row += 1
+        elif told.kept:
+            self._failures_in_a_row = 0
         if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
             self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"
-
-
-def _candidate(entry: Accepted) -> Candidate:
-    return Candidate(problem=entry.problem, submission=entry.submission, fingerprint=entry.fingerprint, keys=entry.keys)
-
-
-def _batch(entries: Iterator[Accepted | Refused]) -> list[Accepted | Refused]:
-    """The next rows: few enough to be held, many enough to be worth a change of threads."""
-    batch: list[Accepted | Refused] = []
-    held = 0
-    for entry in itertools.islice(entries, BATCH_ROWS):
-        batch.append(entry)
-        held += len(entry.submission.code or "") if isinstance(entry, Accepted) else 0
-        if held > BATCH_CODE:
-            break
-    return batch

@@ -14,13 +14,52 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from ioi_eval.journal import Keys
 from ioi_eval.model import Problem, ProblemKey, Submission
 
 ROWS = 256
 CODE_BYTES = 64 * 1024 * 1024  # a dump may hold programs of megabytes; the window must not hold gigabytes
+
+
+class Waiting(Protocol):
+    """A submission that is to be judged, whatever it is for."""
+
+    @property
+    def keys(self) -> Keys:
+        """Of its record in the journal."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all that determines the outcome."""
+        ...
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What its record says of it: `submission`, its id, and the problem's."""
+        ...
+
+    @property
+    def code(self) -> str | None:
+        """The program; `None` where there is none."""
+        ...
+
+    @property
+    def family(self) -> Hashable:
+        """The problem: others of it take about as long."""
+        ...
+
+    @property
+    def most_s(self) -> float:
+        """How much CPU time it may take, in seconds."""
+        ...
+
+
+W = TypeVar("W", bound=Waiting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,26 +78,48 @@ class Candidate:
     fingerprint: str
     keys: Keys
 
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What its record says of it."""
+        return {"submission": self.submission.id, "year": self.problem.key.year, "problem": self.problem.key.id}
+
+    @property
+    def code(self) -> str | None:
+        """The program; `None` where there is none."""
+        return self.submission.code
+
+    @property
+    def family(self) -> ProblemKey:
+        """The problem."""
+        return self.problem.key
+
+    @property
+    def most_s(self) -> float:
+        """All tests at the limit."""
+        return self.problem.time_limit_s * len(self.problem.tests)
+
 
 class Costs:
     """What a submission of a problem is expected to cost, in seconds of CPU."""
 
     def __init__(self) -> None:
-        self._count: Counter[ProblemKey] = Counter()
-        self._sum: dict[ProblemKey, float] = {}
+        self._count: Counter[Hashable] = Counter()
+        self._sum: dict[Hashable, float] = {}
 
-    def observe(self, problem: Problem, cpu_s: float) -> None:
+    def observe(self, family: Hashable, cpu_s: float) -> None:
         """Take in what one submission took."""
-        self._count[problem.key] += 1
-        self._sum[problem.key] = self._sum.get(problem.key, 0.0) + cpu_s
+        self._count[family] += 1
+        self._sum[family] = self._sum.get(family, 0.0) + cpu_s
 
-    def expected(self, problem: Problem) -> float:
-        """The mean of what was observed, else the most it may take."""
-        count = self._count[problem.key]
-        return self._sum[problem.key] / count if count else problem.time_limit_s * len(problem.tests)
+    def expected(self, candidate: Waiting) -> float:
+        """The mean of what was observed, else the most it may take; nothing without a program."""
+        if candidate.code is None:
+            return 0.0
+        count = self._count[candidate.family]
+        return self._sum[candidate.family] / count if count else candidate.most_s
 
 
-class Window:
+class Window(Generic[W]):
     """The next submissions.
 
     Args:
@@ -70,7 +131,7 @@ class Window:
     def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
         self._costs = costs
         self._rows, self._code_bytes = rows, code_bytes
-        self._waiting: list[Candidate] = []
+        self._waiting: list[W] = []
         self._held_bytes = 0
 
     def __len__(self) -> int:
@@ -81,16 +142,16 @@ class Window:
         """Whether no more should be put in for now."""
         return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
 
-    def put(self, candidate: Candidate) -> None:
+    def put(self, candidate: W) -> None:
         """Let one wait."""
         self._waiting.append(candidate)
         self._held_bytes += _size(candidate)
 
-    def take(self) -> Candidate | None:
+    def take(self) -> W | None:
         """The one that is expected to take longest, of equals the one that came first; `None` if none waits."""
         best, at = -math.inf, -1
         for place, candidate in enumerate(self._waiting):
-            cost = 0.0 if candidate.submission.code is None else self._costs.expected(candidate.problem)
+            cost = self._costs.expected(candidate)
             if cost > best:
                 best, at = cost, place
         if at < 0:
@@ -100,5 +161,5 @@ class Window:
         return chosen
 
 
-def _size(candidate: Candidate) -> int:
-    return len(candidate.submission.code or "")
+def _size(candidate: Waiting) -> int:
+    return len(candidate.code or "")

@@ -27,7 +27,7 @@ def taken(window: Window) -> list[str]:
 
 def test_before_anything_is_known_limits_decide() -> None:
     """The most that all tests may take; of equals the first comes first; without code there is nothing to run."""
-    window = Window(Costs())
+    window = Window[Candidate](Costs())
     slow = replace(TREE, time_limit_s=10)
     for one in (candidate("none", slow, None), candidate("a"), candidate("b"), candidate("slow", slow)):
         window.put(one)
@@ -37,20 +37,20 @@ def test_before_anything_is_known_limits_decide() -> None:
 def test_what_was_observed_decides_over_limits() -> None:
     """A problem with a generous limit is not slow for that."""
     costs = Costs()
-    window = Window(costs)
+    window = Window[Candidate](costs)
     generous = replace(TREE, time_limit_s=100)
     window.put(candidate("generous", generous))
     window.put(candidate("a"))
-    costs.observe(generous, 0.5)
-    costs.observe(generous, 1.5)
-    costs.observe(NILE, 1.25)
-    assert costs.expected(generous) == 1.0
+    costs.observe(generous.key, 0.5)
+    costs.observe(generous.key, 1.5)
+    costs.observe(NILE.key, 1.25)
+    assert costs.expected(candidate("x", generous)) == 1.0
     assert taken(window) == ["a", "generous"]
 
 
 def test_a_window_has_room_for_rows_and_for_bytes() -> None:
     """Programs of megabytes fill it as well as many rows do; one always fits."""
-    window = Window(Costs(), rows=2, code_bytes=1000)
+    window = Window[Candidate](Costs(), rows=2, code_bytes=1000)
     assert not window.full
     window.put(candidate("large", code="x" * 5000))
     assert window.full

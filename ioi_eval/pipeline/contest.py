@@ -1,0 +1,93 @@
+"""What is particular to contest problems: how a submission is judged, and how its result is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from ioi_eval.journal import Kind, decode_result, encode_result
+from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.pipeline.run import Told
+from ioi_eval.pipeline.window import Candidate
+from ioi_eval.report.tally import CpuSplit
+from ioi_eval.scores import submission_result
+
+
+class Judge(Protocol):
+    """What judges one submission: `ioi_eval.scorer.Scorer`."""
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """Judge it."""
+        ...
+
+    def fingerprint(self, problem: Problem, submission: Submission) -> str:
+        """A hash of everything that determines the outcome. Called from another thread."""
+        ...
+
+
+class ContestFormat:
+    """Results of contest problems in the journal."""
+
+    def encode(self, result: SubmissionResult) -> Mapping[str, Any]:
+        """The result as plain values."""
+        return encode_result(result)
+
+    def decode(self, values: Mapping[str, Any]) -> SubmissionResult:
+        """The result that `encode` wrote."""
+        return decode_result(values)
+
+    def kind(self, result: SubmissionResult) -> Kind | None:
+        """As what it is kept."""
+        return kind_of(result)
+
+
+class ContestJudging:
+    """Judges submissions to contest problems.
+
+    Args:
+        judge: judges one.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    async def judge(self, candidate: Candidate) -> SubmissionResult:
+        """Judge one."""
+        return await self._judge.score(candidate.problem, candidate.submission)
+
+    def failed(self, candidate: Candidate, words: str) -> SubmissionResult:
+        """The result of one that our sandbox failed at."""
+        failure = CompileOutcome(verdict=Verdict.JE, message=words)
+        return submission_result(candidate.problem, candidate.submission, failure, {})
+
+    def told(self, result: SubmissionResult) -> Told:
+        """What a run needs to know of a result."""
+        kept = kind_of(result) is not None
+        return Told(
+            verdict=result.verdict,
+            cpu=CpuSplit.of(result),
+            kept=kept,
+            blames_sandbox=not kept and blames_the_sandbox(result),
+        )
+
+
+def kind_of(result: SubmissionResult) -> Kind | None:
+    """As what a result is kept: RESULT, FAILED (a judge program's fault, final), or not at all (ours, `None`)."""
+    if result.score is not None:
+        return Kind.RESULT
+    if result.compile.verdict is Verdict.JE:
+        return Kind.FAILED if result.compile.final else None
+    errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
+    return Kind.FAILED if errors and all(outcome.final for outcome in errors) else None
+
+
+def blames_the_sandbox(result: SubmissionResult) -> bool:
+    """Whether a judge error says that the sandbox failed, rather than that one program could not be judged in it."""
+    if result.compile.verdict is Verdict.JE:
+        return True
+    errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
+    return any(outcome.judge_program is None for outcome in errors)
+
+
+def _undecided(result: SubmissionResult) -> Iterable[TestOutcome]:
+    return (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
