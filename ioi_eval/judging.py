@@ -21,7 +21,9 @@ position is known to score 0. Such a test is **needed**. Everything in this file
 - A *near-limit TLE*, alone on its machine. Until then it counts as the zero that it probably is, so tests behind it
   wait. Should it turn out to be none, they are needed again, and simply appear in `pending`. It is repeated only
   once it is certain to matter: it is the first zero of a subtask, and all tests before it have outcomes. For less, an
-  idle machine costs too much.
+  idle machine costs too much. The repetition decides about time only: a run whose output was wrong is not repeated,
+  and none gains by it more than the first run would have got in time. Else a program that guesses, and burns a
+  little more than the limit after a bad guess, would guess twice.
 - A *judge fault*: a JE that names the program that failed. It is repeated in a clean box while its test is needed,
   whether there is a zero behind it or not: to know of that zero already is a matter of the order of running, which
   must decide nothing. If the same checker or manager fails again the JE is final, and is not retried for ever. Faults
@@ -168,7 +170,8 @@ class Judging:
         )
 
     def _wants_run_alone(self, outcome: TestOutcome) -> bool:
-        return outcome.verdict is Verdict.TLE and outcome.near_limit and outcome.test not in self._had_run_alone
+        doubtful = outcome.verdict is Verdict.TLE and outcome.near_limit and outcome.in_time_score != 0.0
+        return doubtful and outcome.test not in self._had_run_alone
 
     def _wants_clean_run(self, outcome: TestOutcome) -> bool:
         at_fault = outcome.verdict is Verdict.JE and outcome.judge_program is not None
@@ -180,7 +183,7 @@ class Judging:
             # A judge that failed while the program was alone has measured nothing: that chance is not used up.
             if outcome.verdict is not Verdict.JE:
                 self._had_run_alone.add(outcome.test)
-            return replace(outcome, reran=True)
+            return replace(_at_most(outcome, standing.in_time_score), reran=True)
         if self._wants_clean_run(standing):
             self._had_clean_run.add(outcome.test)
             same = outcome.judge_program == standing.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
@@ -191,6 +194,14 @@ class Judging:
         tests = self._groups[group]
         known = ((place, self._outcomes.get(test)) for place, test in enumerate(tests))
         return next((place for place, outcome in known if outcome and outcome.score == 0.0), len(tests))
+
+
+def _at_most(outcome: TestOutcome, score: float | None) -> TestOutcome:
+    """The outcome of a repetition, worth no more than the first run's output; `None` is no bound."""
+    if score is None or outcome.score is None or outcome.score <= score:
+        return outcome
+    words = f"{outcome.message} (an earlier run of the same test gave a worse output)".strip()
+    return replace(outcome, score=score, verdict=Verdict.PA, message=words)
 
 
 def bundles(

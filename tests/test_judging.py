@@ -314,6 +314,28 @@ def test_near_limit_tle_behind_a_zero_is_let_be() -> None:
     assert judging.done
 
 
+def test_no_second_guess_for_a_wrong_output() -> None:
+    """A run that was too late and wrong is not repeated: a program that guesses would guess twice."""
+    judging = Judging(make_problem("ab"))
+    judging.record(replace(KINDS["near"], test="a", in_time_score=0.0))
+    assert judging.done
+    assert judging.outcomes()["a"].verdict is Verdict.TLE
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stands"), [(0.5, 1.0, 0.5), (0.5, 0.25, 0.25), (1.0, 1.0, 1.0), (1.0, 0.0, 0.0)]
+)
+def test_repetition_decides_about_time_only(first: float, second: float, stands: float) -> None:
+    """The repetition's score stands, but for what exceeds the first run's."""
+    judging = Judging(make_problem("a"))
+    judging.record(replace(KINDS["near"], test="a", in_time_score=first))
+    kind = {0.0: Verdict.WA, 1.0: Verdict.AC}.get(second, Verdict.PA)
+    judging.record(TestOutcome(test="a", verdict=kind, score=second))
+    outcome = judging.outcomes()["a"]
+    assert (outcome.score, outcome.reran) == (stands, True)
+    assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(stands, Verdict.PA)
+
+
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
     """If the repetition alone ends in time, what the TLE had stopped is needed again."""
     judging = Judging(make_problem("abc"))

@@ -7,6 +7,7 @@ namespace {
 
 struct Outcome {
   std::string verdict = "JE", score, message;
+  std::string in_time;  // of a TLE near the limit: the score that it would have had in time; empty if that is not known
   const char* limit = nullptr;
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
@@ -24,6 +25,7 @@ std::string line_of(const Test& test, const Outcome& o) {
   std::string line = format("{\"test\":%ld,\"verdict\":\"%s\",\"score\":", test.id, o.verdict.c_str());
   line += o.verdict == "JE" ? "null" : quoted(o.score);
   line += ",\"message\":" + quoted(o.message);
+  if (!o.in_time.empty()) line += ",\"in_time\":" + quoted(o.in_time);
   line += format(",\"cpu_us\":%lld,\"wall_us\":%lld,\"idle_us\":%lld,\"memory_bytes\":%lld,\"code\":%d,\"signal\":%d",
                  static_cast<long long>(o.cpu_us), static_cast<long long>(o.wall_us), static_cast<long long>(o.idle_us),
                  static_cast<long long>(o.memory_bytes), o.code, o.signal);
@@ -438,6 +440,22 @@ class TestRun {
       bool never_ran = !c.started && !c.unfit && !c.stopped && c.limit == nullptr;
       if (never_ran) return judge_error("start", "runner", format("it ended before the program began: %s", c.how().c_str()));
     }
+    bool late = o_.cpu_us >= g_plan.cpu_ms * 1000;
+    bool near = late && limit_ == nullptr && o_.cpu_us * 10 <= g_plan.cpu_ms * 1000 * 11;
+    if (!late || near) judge_in_time();
+    if (!late) return;
+    // Near the limit the time is measured once more, and only the time: what this run was worth is told.
+    if (near && o_.fault.empty()) o_.in_time = o_.score;
+    forgive();
+    o_.limit = limit_ != nullptr ? limit_ : "cpu";
+    give("TLE", "0", "");
+  }
+
+  // A judge program that failed on an output that came too late has no say.
+  void forgive() { o_.fault = o_.program = o_.words = ""; }
+
+  // The verdict of all rules but that of CPU time.
+  void judge_in_time() {
     if (own_failure()) return;
     Said said;
     bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
@@ -485,8 +503,8 @@ class TestRun {
       failed |= is_decisive(c);
       if (limit == nullptr) limit = c.limit;
     }
-    if (limit_ != nullptr || o_.cpu_us >= g_plan.cpu_ms * 1000) {
-      o_.limit = limit_ != nullptr ? limit_ : "cpu";
+    if (limit_ != nullptr) {
+      o_.limit = limit_;
       give("TLE", "0", "");
     } else if (memory) {
       o_.limit = "memory";

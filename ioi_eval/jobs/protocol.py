@@ -180,6 +180,7 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         signal=signal_name(signalled),
         limit=_limit(line),
         attempted={name: _integer(line["attempted"], name) for name in line["attempted"]},
+        in_time_score=_in_time(verdict, line),
         near_limit=abs(cpu_us - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
         evidence=_text(_string(line, "stderr")),
         check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
@@ -237,6 +238,16 @@ def _score(verdict: Verdict, text: str | None) -> float | None:
     }.get(verdict, verdict in FAILED and score == 0.0)
     if not consistent:
         raise ValueError(f"verdict {verdict} with score {text!r}")
+    return score
+
+
+def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
+    """What a TLE near the limit would have scored in time; `None` where the runner does not know."""
+    if "in_time" not in line:
+        return None
+    score = float(_string(line, "in_time"))
+    if verdict is not Verdict.TLE or not 0.0 <= score <= 1.0:
+        raise ValueError(f"verdict {verdict} with {line['in_time']!r} in time")
     return score
 
 

@@ -25,6 +25,7 @@ class TestOutcome:
         limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
         attempted: refused system calls that were seen, with their counts.
         near_limit: CPU time within 10 % of the limit.
+        in_time_score: for a TLE near the limit: what this very run would have scored in time; `None` if unknown.
         reran: this is the result of the repetition alone on the machine.
         judge_program: for JE: whose fault it is (`checker`, `manager`, `runner`); `None` for the sandbox's.
         final: for JE: a judge program's fault, the same twice, so not worth a retry.
@@ -46,6 +47,7 @@ class TestOutcome:
     limit: str | None = None
     attempted: Mapping[str, int] = field(default_factory=dict)
     near_limit: bool = False
+    in_time_score: float | None = None
     reran: bool = False
     judge_program: str | None = None
     final: bool = False

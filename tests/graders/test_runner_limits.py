@@ -27,6 +27,19 @@ def test_a_little_over_the_limit(plain_box: Box, program: Callable[..., Path]) -
     assert 220_000 <= entry["cpu_us"] < 350_000
 
 
+@pytest.mark.parametrize(
+    ("answer", "mode", "in_time"),
+    [(b"1031\n", "burn 1030", "1"), (b"7\n", "burn 1030", "0"), (b"7\n", "burn 1500", None)],
+)
+def test_what_it_was_worth_in_time(
+    plain_box: Box, program: Callable[..., Path], answer: bytes, mode: str, in_time: str | None
+) -> None:
+    """Near the limit the output is judged all the same, so that a repetition can decide about time alone."""
+    entry = run_batch(plain_box, program("contestant"), mode, cpu_ms=1000, answer=answer).only
+    assert (entry["verdict"], entry["score"], entry["limit"], entry["message"]) == ("TLE", "0", "cpu", "")
+    assert entry.get("in_time") == in_time
+
+
 @pytest.mark.parametrize("mode", ["pause 1", "stop 1", "sleep 60000"])
 def test_doing_nothing(box: Box, program: Callable[..., Path], mode: str) -> None:
     """A program that neither runs nor waits for a processor is stopped at limit + 1 s of idle time."""
