@@ -64,7 +64,7 @@
 
 // The parts are headers in `runner/`, each of which includes the one before it; they are one program and travel as one:
 // kernel, numbers, lines, descriptors, plan, system_calls, landlock, means, processes, contestants, judges, scores,
-// one_test, run_mode, compile_mode.
+// tokens, one_test, run_mode, compile_mode.
 
 #include "runner/compile_mode.h"
 

@@ -1,7 +1,7 @@
 // One test: start, watch, judge.
 #pragma once
 
-#include "scores.h"
+#include "tokens.h"
 
 namespace {
 
@@ -533,10 +533,12 @@ class TestRun {
   // Lets the checker judge an output. False: it is at fault.
   bool check(int output, Said& said) {
     int64_t begun = now_us();
-    if (g_plan.protocol == Protocol::WhiteDiff) {
+    if (g_plan.compares()) {
       Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
       if (!ours) system_fault("open an output");
-      read_score(white_diff(ours.get(), answer.get()) ? "1" : "0", said);
+      bool same = g_plan.protocol == Protocol::WhiteDiff ? white_diff(ours.get(), answer.get())
+                                                         : same_tokens(ours.get(), answer.get(), g_token_rules);
+      read_score(same ? "1" : "0", said);
       said.message = said.value == 1.0 ? kSuccess : kWrong;
       o_.judge_wall_us += now_us() - begun;
       return true;

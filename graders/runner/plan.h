@@ -6,7 +6,7 @@
 namespace {
 
 enum class Isolation { None, Reduced, Full };
-enum class Protocol { Cms, Testlib, Kattis, WhiteDiff };
+enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens };
 
 const char* name_of(Isolation level) {
   return level == Isolation::Full ? "full" : level == Isolation::Reduced ? "reduced" : "none";
@@ -45,6 +45,9 @@ struct Plan {
   Protocol protocol = Protocol::Cms;
   bool needed_only = false;
   std::vector<Test> tests;
+
+  // The runner itself compares, with the test's answer.
+  bool compares() const { return protocol == Protocol::WhiteDiff || protocol == Protocol::Tokens; }
 };
 
 int hex_digit(char c) {
@@ -230,7 +233,7 @@ JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
   spec.wall_ms = line.number("wall_ms", 1, kMostMs);
   spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
-  if (with_file && line.has("args")) {
+  if (line.has("args")) {
     for (const std::string& word : split(line.text("args"), ',')) spec.args.push_back(decode(word));
   }
   return spec;
@@ -307,8 +310,10 @@ void read_run_line(PlanLine& line, Plan& plan) {
     plan.protocol = line.choice<Protocol>("protocol", {{"cms", Protocol::Cms},
                                                        {"testlib", Protocol::Testlib},
                                                        {"kattis", Protocol::Kattis},
-                                                       {"white-diff", Protocol::WhiteDiff}});
-    plan.checker = judge_spec(line, plan.protocol != Protocol::WhiteDiff);
+                                                       {"white-diff", Protocol::WhiteDiff},
+                                                       {"tokens", Protocol::Tokens}});
+    plan.checker = judge_spec(line, !plan.compares());
+    if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
   } else if (line.name == "order") {
     plan.needed_only = line.choice<bool>("run", {{"all", false}, {"needed", true}});
   } else if (line.name == "test") {
@@ -368,7 +373,7 @@ Plan read_plan() {
   if (!plan.communication && plan.has_manager) plan_fault("a batch task has no manager");
   if (!plan.communication && plan.processes != 1) plan_fault("a batch task has one process");
   for (const Test& test : plan.tests) {
-    bool needs_answer = plan.has_checker && plan.protocol == Protocol::WhiteDiff;
+    bool needs_answer = plan.has_checker && plan.compares();
     if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
   }
   return plan;

@@ -35,6 +35,10 @@ class Needed {
 };
 
 void run_tests() {
+  if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) {
+    std::string words = read_token_rules(g_plan.checker.args, g_token_rules);
+    if (!words.empty()) plan_fault("the checker line has %s", words.c_str());
+  }
   for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
   g_files.forget();
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory

@@ -136,10 +136,10 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
     else:
         plan.line("task", kind="batch")
     protocol = problem.checker_protocol
-    if programs.checker is None:
+    if programs.checker is None and protocol.has_program:
         protocol = CheckerProtocol.WHITE_DIFF
-    file = None if programs.checker is None else "checker"
-    args = words(problem.checker_args) if problem.checker_args and file else None
+    file = "checker" if protocol.has_program else None
+    args = words(problem.checker_args) if problem.checker_args and protocol is not CheckerProtocol.WHITE_DIFF else None
     plan.line("checker", protocol=protocol.value, file=file, **checker_ms, memory_bytes=judge.memory_bytes, args=args)
 
 

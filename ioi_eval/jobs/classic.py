@@ -164,8 +164,8 @@ def stock_pair_refuses(problem: Problem, case: TestCase) -> str | None:
         (headers[:1] != [name], f"it takes the first header's name for the problem's, and that is not {name}"),
         (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
         (
-            problem.checker is not None and problem.checker_protocol is not CheckerProtocol.CMS,
-            f"it knows the cms protocol only, not {problem.checker_protocol.value}",
+            problem.checker_protocol not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),
+            f"it knows the cms protocol and its own diff only, not {problem.checker_protocol.value}",
         ),
     )
     return next((reason for holds, reason in reasons if holds), None)

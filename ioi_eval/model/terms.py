@@ -36,6 +36,12 @@ class CheckerProtocol(StrEnum):
     TESTLIB = "testlib"  # exit code 0 AC, 1 or 2 WA, 3 judge fault, 7 with "points X" on stderr
     KATTIS = "kattis"  # exit code 42 AC, 43 WA, feedback directory
     WHITE_DIFF = "white-diff"  # no program: runs of blanks equal, trailing blank lines ignored
+    TOKENS = "tokens"  # no program: words equal, numbers within a tolerance (Kattis's and DOMjudge's default validator)
+
+    @property
+    def has_program(self) -> bool:
+        """Whether a program judges; else the runner compares with the official output by itself."""
+        return self not in (CheckerProtocol.WHITE_DIFF, CheckerProtocol.TOKENS)
 
 
 class ProcessIO(StrEnum):

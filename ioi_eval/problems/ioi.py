@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask
+from ioi_eval.model import Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
@@ -145,7 +145,7 @@ def _draft(key: ProblemKey, group: _Group) -> Problem:
 def _with_tests(draft: Problem, data: TestData) -> Problem:
     if data.error is not None:
         raise data.error
-    if draft.checker_protocol is CheckerProtocol.WHITE_DIFF:
+    if not draft.checker_protocol.has_program:
         answers = [case.answer for case in data.cases.values()]
         if None in answers or not any(answers):
             raise InputError("has no checker, and its tests have no test_output to compare with")

@@ -13,6 +13,7 @@ from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, Sour
 from ioi_eval.problems.grader_config import GraderConfig, check_score_type, parse_grader_config, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
 _LEAST_MEMORY = 1024 * 1024  # under this no C++ program starts: the number was meant in another unit
@@ -93,6 +94,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     _check_linking(key, files, config)
     is_batch = task_type is TaskType.BATCH
     has_checker = _has_checker(sheet, config, files, task_type)
+    protocol = _protocol_in_use(sheet.checker_protocol, is_batch and not has_checker)
     if not is_batch and files.manager is None:
         raise InputError("a Communication task needs a manager; grader_files holds no graders/manager.cpp")
     return Problem(
@@ -109,8 +111,8 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         headers=files.headers,
         checker=files.checker if has_checker else None,
         checker_files=files.checker_files if has_checker else (),
-        checker_protocol=_protocol_in_use(sheet.checker_protocol, is_batch and not has_checker),
-        checker_args=(sheet.checker_args or ()) if has_checker else (),
+        checker_protocol=protocol,
+        checker_args=_checker_args(sheet, protocol, has_checker),
         manager=None if is_batch else files.manager,
         manager_files=() if is_batch else files.manager_files,
         manager_args=config.manager_args if sheet.manager_args is None else sheet.manager_args,
@@ -136,13 +138,15 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
 def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_type: TaskType) -> bool:
     """Whether a checker program decides: for Communication, on what the manager printed."""
     if task_type is TaskType.BATCH:
-        wanted = False if sheet.checker_protocol is CheckerProtocol.WHITE_DIFF else config.comparator
-        if sheet.checker_protocol in (CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS):
+        stated = sheet.checker_protocol
+        wanted = False if stated is not None and not stated.has_program else config.comparator
+        if stated in (CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS):
             wanted = True
         reason = "its outputs are to be compared by one"
     else:
-        if sheet.checker_protocol is CheckerProtocol.WHITE_DIFF:
-            raise UnsupportedError("checker_protocol white-diff is for Batch; in Communication the manager decides")
+        if sheet.checker_protocol is not None and not sheet.checker_protocol.has_program:
+            name = sheet.checker_protocol.value
+            raise UnsupportedError(f"checker_protocol {name} is for Batch; in Communication the manager decides")
         wanted = sheet.checker_after_manager
         reason = "checker_after_manager is true"
     if wanted and files.checker is None:
@@ -151,7 +155,17 @@ def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_ty
 
 
 def _protocol_in_use(stated: CheckerProtocol | None, compares: bool) -> CheckerProtocol:
-    return CheckerProtocol.WHITE_DIFF if compares else stated or CheckerProtocol.CMS
+    if compares and (stated is None or stated.has_program):
+        return CheckerProtocol.WHITE_DIFF
+    return stated or CheckerProtocol.CMS
+
+
+def _checker_args(sheet: Sheet, protocol: CheckerProtocol, has_checker: bool) -> tuple[str, ...]:
+    arguments = sheet.checker_args or ()
+    if protocol is CheckerProtocol.TOKENS:
+        check_token_flags(arguments)
+        return arguments
+    return arguments if has_checker else ()
 
 
 def _limit(name: str, stated: float | None, configured: float | None) -> float:

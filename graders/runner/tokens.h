@@ -1,0 +1,123 @@
+// Tokens: two outputs compared word by word, with tolerance for numbers.
+#pragma once
+
+#include "scores.h"
+
+#include <cmath>
+
+namespace {
+
+constexpr size_t kLongestNumber = 65536;  // of a token, this much is kept to be read as a number
+
+// How tokens are compared. Source: the Kattis problem format's default validator, and DOMjudge's, which is the same but
+// for numbers that are not finite: DOMjudge takes NaN for NaN and an infinity for one of its sign, and so do we.
+struct TokenRules {
+  bool case_sensitive = false, space_sensitive = false;
+  long double absolute = -1, relative = -1;  // negative: not tolerated
+
+  bool numeric() const { return absolute >= 0 || relative >= 0; }
+};
+
+TokenRules g_token_rules;
+
+bool is_blank(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// A number as scanf reads it, and nothing else: decimal or hexadecimal, an infinity, NaN.
+bool read_number(const std::string& token, long double& value) {
+  if (token.empty() || token.size() >= kLongestNumber || token.find('(') != std::string::npos) return false;
+  char* end = nullptr;
+  value = strtold(token.c_str(), &end);
+  return end == token.c_str() + token.size();
+}
+
+// Reads the arguments of the checker line. Empty words: they are as they must be.
+std::string read_token_rules(const std::vector<std::string>& args, TokenRules& rules) {
+  for (size_t i = 0; i < args.size(); i++) {
+    const std::string& flag = args[i];
+    if (flag == "case_sensitive" || flag == "space_change_sensitive") {
+      (flag == "case_sensitive" ? rules.case_sensitive : rules.space_sensitive) = true;
+      continue;
+    }
+    bool absolute = flag == "float_absolute_tolerance", relative = flag == "float_relative_tolerance";
+    if (!absolute && !relative && flag != "float_tolerance") return "an unknown flag: " + flag;
+    long double value = -1;
+    if (++i == args.size() || !read_number(args[i], value) || !(value >= 0)) return flag + " needs a number from 0 on";
+    if (!relative) rules.absolute = value;
+    if (!absolute) rules.relative = value;
+  }
+  return "";
+}
+
+// A text as bytes, one by one.
+class Bytes {
+ public:
+  static constexpr int End = -1;
+
+  explicit Bytes(int fd) : fd_(fd) {}
+
+  int peek() {
+    if (at_ == filled_) {
+      ssize_t n;
+      while ((n = read(fd_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
+      }
+      if (n < 0) system_fault("read an output");
+      if (n == 0) return End;
+      at_ = 0;
+      filled_ = static_cast<size_t>(n);
+    }
+    return static_cast<unsigned char>(buffer_[at_]);
+  }
+
+  int next() {
+    int c = peek();
+    if (c != End) at_++;
+    return c;
+  }
+
+  bool in_token() { return peek() != End && !is_blank(peek()); }
+
+ private:
+  int fd_;
+  size_t at_ = 0, filled_ = 0;
+  char buffer_[8192];
+};
+
+bool near(long double ours, long double theirs, const TokenRules& rules) {
+  if (std::isnan(theirs) || std::isnan(ours)) return std::isnan(theirs) && std::isnan(ours);
+  if (std::isinf(theirs) || std::isinf(ours)) return ours == theirs;
+  long double difference = std::fabs(ours - theirs);
+  return difference <= rules.absolute || difference <= rules.relative * std::fabs(theirs);
+}
+
+// Reads a token of each, which may be longer than memory is wide.
+bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
+  std::string our_text, their_text;
+  bool same = true;
+  while (ours.in_token() || theirs.in_token()) {
+    int a = ours.in_token() ? ours.next() : Bytes::End, b = theirs.in_token() ? theirs.next() : Bytes::End;
+    if (a != Bytes::End && our_text.size() < kLongestNumber) our_text += static_cast<char>(a);
+    if (b != Bytes::End && their_text.size() < kLongestNumber) their_text += static_cast<char>(b);
+    same &= rules.case_sensitive ? a == b : (a >= 'A' && a <= 'Z' ? a + 32 : a) == (b >= 'A' && b <= 'Z' ? b + 32 : b);
+  }
+  long double our_value = 0, their_value = 0;
+  if (!rules.numeric() || !read_number(their_text, their_value)) return same;
+  return read_number(our_text, our_value) && near(our_value, their_value, rules);
+}
+
+bool same_tokens(int output, int answer, const TokenRules& rules) {
+  Bytes ours(output), theirs(answer);
+  for (;;) {
+    while (theirs.peek() != Bytes::End && is_blank(theirs.peek())) {
+      int c = theirs.next();
+      if (rules.space_sensitive && ours.next() != c) return false;
+    }
+    while (ours.peek() != Bytes::End && is_blank(ours.peek())) {
+      if (rules.space_sensitive) return false;
+      ours.next();
+    }
+    if (theirs.peek() == Bytes::End || ours.peek() == Bytes::End) return theirs.peek() == ours.peek();
+    if (!same_token(ours, theirs, rules)) return false;
+  }
+}
+
+}  // namespace
