@@ -119,7 +119,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "51f9e9bc266a480d")
+    assert (RULES, rules_digest()) == (1, "08dda373b200fdaf")
 
 
 def is_words(part: ast.stmt) -> bool:
