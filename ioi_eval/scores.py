@@ -136,7 +136,7 @@ def submission_result(
         submission=submission.id,
         problem=problem.key,
         verdict=min((result.verdict for result in subtasks), key=_SEVERITY.__getitem__),
-        score=_total(((result.score, result.points) for result in subtasks), problem.score_precision),
+        score=total_points(((result.score, result.points) for result in subtasks), problem.score_precision),
         compile=compile,
         subtasks=subtasks,
         target=target,
@@ -175,7 +175,7 @@ def _subtask_result(
         verdict=verdict,
         score=score,
         points=subtask.points,
-        weighted_score=_total([(score, subtask.points)], problem.score_precision),
+        weighted_score=total_points([(score, subtask.points)], problem.score_precision),
         tests=tests,
     )
 
@@ -184,8 +184,8 @@ def _skipped(test: str) -> TestOutcome:
     return TestOutcome(test=test, verdict=Verdict.SKIPPED, score=None)
 
 
-def _total(parts: Iterable[tuple[float | None, float]], precision: int) -> float | None:
-    """The sum of score × points, rounded; `None` with any unknown score.
+def total_points(parts: Iterable[tuple[float | None, float]], precision: int) -> float | None:
+    """The sum of score × points, rounded once; `None` with any unknown score.
 
     `fsum`, as `sum` of floats gives other last digits since Python 3.12, and a last digit can turn a rounding.
     """
@@ -278,7 +278,7 @@ def best_by_subtask(problem: Problem, results: Iterable[SubmissionResult]) -> Pr
         )
         for subtask, (score, submission), missing in zip(problem.subtasks, best, unknown, strict=True)
     )
-    total = _total(((s.score, s.points) for s in subtasks), problem.score_precision)
+    total = total_points(((s.score, s.points) for s in subtasks), problem.score_precision)
     return ProblemScore(problem=problem.key, score=total, subtasks=subtasks)
 
 

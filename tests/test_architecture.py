@@ -81,6 +81,34 @@ def test_modules_stay_readable(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
+PURE = (
+    *("jobs", "judging.py", "scores.py", "selection.py", "expectations.py", "extract", "compat", "sandbox/wire.py"),
+    *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py", "sandbox/circuit.py", "sandbox/budget.py"),
+)
+IMPURE = frozenset(
+    {
+        *("asyncio", "datetime", "fcntl", "io", "multiprocessing", "os", "pathlib", "secrets", "select", "shutil"),
+        *("socket", "subprocess", "sys", "tempfile", "threading", "time"),
+        *("aiohttp", "httpx", "datasets", "pandas", "pyarrow"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in modules() if str(path.relative_to(PACKAGE)).startswith(PURE)],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_what_is_called_pure_has_no_clock_and_no_files(path: Path) -> None:
+    """Nothing that reads clocks, files, sockets or the environment is imported, and nothing is opened."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = {alias.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
+    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not imported & IMPURE
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert not called & {"open", "print", "input"}
+
+
 def test_front_door_is_light() -> None:
     """Importing the package pulls in none of the heavy libraries."""
     heavy = ("pandas", "pyarrow", "datasets", "aiohttp", "httpx", "numpy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
@@ -17,6 +18,8 @@ P = ParamSpec("P")
 FAILED = 1
 WRONG_CALL = 2
 INTERRUPTED = 130
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})  # what nobody else has turned into a message: our stdout
 
 
 def command(run: Callable[P, int]) -> Callable[P, None]:
@@ -36,6 +39,12 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
         except BrokenPipeError:
             # Whoever read our output has had enough (`| head`); nothing more can be said there, at exit neither.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = FAILED
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            print(f"ioi-eval: the output cannot be written: {os.strerror(error.errno)}", file=sys.stderr)
             code = FAILED
         raise typer.Exit(code)
 

@@ -28,16 +28,18 @@ class Row:
         source: the file or data set, for messages.
         number: counted from 1 as an editor counts lines.
         values: by column.
+        there: all columns of the row, where `values` holds only those that were asked for.
     """
 
     source: str
     number: int
     values: Mapping[str, Any]
+    there: Sequence[str] | None = None
 
     @property
     def columns(self) -> str:
         """The columns that there are, for messages."""
-        return ", ".join(self.values) or "none"
+        return ", ".join(self.values if self.there is None else self.there) or "none"
 
     def error(self, problem: str) -> RowError:
         """The error to raise about this row."""

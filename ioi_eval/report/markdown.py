@@ -56,10 +56,11 @@ def _contests(summary: Mapping[str, Any]) -> str:
         (
             str(c["year"]),
             str(c["problems"]),
-            f"{points(c['all_submissions_score'])}/{points(c['points'])}",
-            f"{points(c['limit_50_score'])}/{points(c['points'])}",
+            f"{points(c['all_submissions_score'])}{bound}/{points(c['points'])}",
+            f"{points(c['limit_50_score'])}{bound}/{points(c['points'])}",
         )
         for c in summary["contests"]
+        for bound in ("?" if c["undecided"] else "",)
     ]
     head = ("year", "problems", "all submissions", "50 a problem")
     return f"## Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.scores import total_points
 
 REFERENCE_COLUMNS = (
     "code",
@@ -86,7 +87,7 @@ def result_row(
     target = next((s for s in result.subtasks if s.subtask == target_subtask), None)
     total = result.score
     if total is None and unscored is Unscored.ZERO:
-        total = round(math.fsum((s.score or 0.0) * s.points for s in result.subtasks), judged.problem.score_precision)
+        total = total_points(((s.score or 0.0, s.points) for s in result.subtasks), judged.problem.score_precision)
     outcomes = distinct_outcomes(result)
     compiled = result.compile.verdict
     return {

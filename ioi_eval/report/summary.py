@@ -16,7 +16,7 @@ from ioi_eval.model import ProblemKey, Verdict
 from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
 from ioi_eval.report.tally import CpuSplit, ProblemTally
-from ioi_eval.scores import pass_at_k
+from ioi_eval.scores import pass_at_k, total_points
 from ioi_eval.version import __version__
 
 FORMAT = 1
@@ -208,9 +208,7 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
                 "subtask": subtask.name,
                 "points": subtask.points,
                 "best_score": best.score,
-                "best_points": None
-                if best.score is None
-                else round(best.score * subtask.points, problem.score_precision),
+                "best_points": total_points([(best.score, subtask.points)], problem.score_precision),
                 "best_submission": best.submission,
                 "undecided": best.undecided,
             }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.rows import distinct_outcomes
+from ioi_eval.scores import total_points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +106,10 @@ class ProblemTally:
 
         Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
         """
-        return self.points_of({name: tally.score or 0.0 for name, tally in self.subtasks.items()})
+        subtasks = ((self.subtasks[subtask.name].score or 0.0, subtask.points) for subtask in self.problem.subtasks)
+        return total_points(subtasks, self.problem.score_precision) or 0.0
 
     @property
     def best_of_50(self) -> float:
         """The same over the 50 that a contestant would hand in."""
         return limited_score(self.rows)
-
-    def points_of(self, scores: dict[str, float]) -> float:
-        """Subtask scores to points, rounded once."""
-        return round(
-            math.fsum(scores[subtask.name] * subtask.points for subtask in self.problem.subtasks),
-            self.problem.score_precision,
-        )

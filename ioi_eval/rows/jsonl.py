@@ -39,7 +39,7 @@ class JsonLines(Source):
             row = Row(source=str(self._path), number=number, values=_parsed(str(self._path), number, text))
             if wanted is not None:
                 values = {column: value for column, value in row.values.items() if column in wanted}
-                row = Row(source=row.source, number=number, values=values)
+                row = Row(source=row.source, number=number, values=values, there=tuple(row.values))
             yield row
 
     def _lines(self) -> Iterator[bytes]:

@@ -42,7 +42,7 @@ class Parquet(Source):
                     batches = decoded(self._path, rows, names)
                 else:
                     batches = file.iter_batches(rows, columns=names, use_threads=False)
-                yield from rows_of_tables(str(self._path), batches)
+                yield from rows_of_tables(str(self._path), batches, tuple(file.schema_arrow.names))
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self._path} cannot be read as Parquet: {error}; get it again") from error
 
@@ -74,11 +74,20 @@ class SavedDataset(Source):
 def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[str] | None) -> Iterator[Row]:
     """The rows of a memory-mapped data set; in memory is what has been decoded of it, a few rows."""
     names = [name for name in dataset.column_names if columns is None or name in columns]
-    yield from rows_of_tables(source, dataset.select_columns(names).with_format("arrow").iter(batch_size=64))
+    tables = dataset.select_columns(names).with_format("arrow").iter(batch_size=64)
+    yield from rows_of_tables(source, tables, tuple(dataset.column_names))
 
 
-def rows_of_tables(source: str, tables: Iterator[pa.RecordBatch | pa.Table]) -> Iterator[Row]:
-    """The rows of batches; a batch that is larger than it should be is decoded row by row."""
+def rows_of_tables(
+    source: str, tables: Iterator[pa.RecordBatch | pa.Table], there: tuple[str, ...] | None = None
+) -> Iterator[Row]:
+    """The rows of batches; a batch that is larger than it should be is decoded row by row.
+
+    Args:
+        source: for messages.
+        tables: some columns of them.
+        there: all columns that there are, for messages.
+    """
     done = 0
     for table in tables:
         step = table.num_rows if table.nbytes <= 2 * _BATCH_BYTES else 1
@@ -91,7 +100,7 @@ def rows_of_tables(source: str, tables: Iterator[pa.RecordBatch | pa.Table]) -> 
                     f"{source}, rows {first} to {done + start + step}: a text is not valid UTF-8"
                 ) from error
             for number, values in enumerate(decoded, first):
-                yield Row(source=source, number=number, values=values)
+                yield Row(source=source, number=number, values=values, there=there)
         done += table.num_rows
 
 

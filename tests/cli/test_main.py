@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from addition import COMMAND, Start
@@ -56,4 +57,16 @@ def test_a_reader_that_has_had_enough_is_no_error_of_ours(start: Start) -> None:
     """`ioi-eval … | head` ends without a traceback."""
     pipeline = f"{sys.executable} -c '{COMMAND[2]}' --help | true"
     ended = subprocess.run(["bash", "-c", pipeline], capture_output=True, text=True, check=False)
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_behind_stdout_is_told_in_a_line() -> None:
+    """Also where nothing is left for Python to flush at exit."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ended = subprocess.run(
+            [*COMMAND, "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=300
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.endswith("ioi-eval: the output cannot be written: No space left on device\n")
     assert "Traceback" not in ended.stderr

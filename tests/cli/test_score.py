@@ -177,6 +177,13 @@ def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
     assert score("dump.jsonl", "--limit", "1").returncode == 0
 
 
+def test_columns_that_nothing_reads_are_named_too(score: Start, write: Write) -> None:
+    """Whoever has called the id `sample` must find that name in the message."""
+    row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7, "temperature": 0.7}
+    ended = score(write("dump.jsonl", row))
+    assert "the row has: year, problem_id, code, sample, temperature. Name another with --id-column" in ended.stdout
+
+
 def test_another_id_column(score: Start, write: Write, results: Results) -> None:
     """Numbers are ids too."""
     row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7}

@@ -103,6 +103,11 @@ def test_practice_problems_are_no_part_of_a_contest() -> None:
     assert (contest["problems"], contest["points"], contest["all_submissions_score"]) == (2, 200, 110)
 
 
+def test_a_contest_with_judge_errors_is_marked_as_a_lower_bound() -> None:
+    """110 of 200 is not what these submissions are worth, only what is known of it."""
+    assert "| 2024 | 2 | 110?/200 |" in markdown_report(example())
+
+
 def test_counts_add_up_and_nothing_is_silently_left_out() -> None:
     """Rows = scored + undecided + refused + pending."""
     values = example()
