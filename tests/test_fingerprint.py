@@ -119,7 +119,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "08dda373b200fdaf")
+    assert (RULES, rules_digest()) == (1, "d59e0e834d93b4b0")
 
 
 def is_words(part: ast.stmt) -> bool:
