@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("journal",),
     ("report",),
     ("pipeline",),
-    ("validate", "doctor"),
+    ("validate", "doctor", "calibration"),
     ("apps",),
     ("sample",),
     ("cli",),

@@ -52,6 +52,7 @@ CHANGES: dict[str, Any] = {
     "key": ProblemKey(year=2025, id="sum"),
     "task_type": TaskType.COMMUNICATION,
     "time_limit_s": 2.0,
+    "time_scale": 2.0,
     "memory_limit_bytes": 1,
     "score_precision": 0,
     "subtasks": (Subtask(name="01", points=50, tests=("a",)),),

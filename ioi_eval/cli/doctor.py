@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from ioi_eval.cli.exits import WRONG_CALL
 
 
-def doctor() -> int:
+def doctor(
+    *,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; 20 s.")
+    ] = False,
+) -> int:
     """Try what this machine can isolate, and say what to do about what is missing.
 
-    Exit code 2 if nothing can be judged here.
+    Exit code 2 if nothing can be judged here, or if the machine is too busy to be calibrated.
     """
+    if calibrate:
+        from ioi_eval.cli.calibrating import calibrate_here
+
+        return calibrate_here()
+    return _examine()
+
+
+def _examine() -> int:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore

@@ -34,6 +34,14 @@ Std = Annotated[
     str | None,
     typer.Option("--std", metavar="S", help="A C++ standard (gnu++20) for all, instead of each problem's own."),
 ]
+TimeScale = Annotated[
+    str,
+    typer.Option(
+        "--time-scale",
+        metavar="auto|X",
+        help="Multiply time limits by X; auto: by what `doctor --calibrate` measured on this machine.",
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the results go; made if absent.")]
 Bar = Annotated[
     bool | None,

@@ -33,6 +33,7 @@ def score(
     no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
     isolation: options.LeastIsolation = Isolation.REDUCED,
     std: options.Std = None,
+    time_scale: options.TimeScale = "1",
     fix_includes: Annotated[
         bool, typer.Option("--fix-includes", help="Put the includes in front that models forget; recorded.")
     ] = False,
@@ -50,6 +51,7 @@ def score(
     DIR gets results.jsonl (the dump's rows with scores), summary.json, report.md and the journal.
     """
     from ioi_eval.cli import scoring
+    from ioi_eval.cli.time_scale import time_scale_of
     from ioi_eval.pipeline import Selection
 
     call = scoring.Call(
@@ -65,6 +67,7 @@ def score(
         dedupe=not no_dedupe,
         isolation=isolation,
         std=std,
+        time_scale=time_scale_of(time_scale),
         fix_includes=fix_includes,
         unscored=scoring.unscored(unscored_as),
         bar=progress,

@@ -21,6 +21,7 @@ from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, plan, 
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.ioi import ProblemSet, load_problems
+from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import Source, open_source
@@ -45,6 +46,7 @@ class Call:
     dedupe: bool = True
     isolation: Isolation = Isolation.REDUCED
     std: str | None = None
+    time_scale: float = 1.0
     fix_includes: bool = False
     unscored: Unscored = Unscored.NULL
     bar: bool | None = None
@@ -64,6 +66,7 @@ class Call:
             "retry_failed": self.retry_failed,
             "isolation": self.isolation,
             "std": self.std,
+            "time_scale": self.time_scale,
             "fix_includes": self.fix_includes,
             "unscored_as": self.unscored,
         }
@@ -92,7 +95,7 @@ def score(call: Call) -> int:
     counts = survey(dump, call.selection)
     with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
         _tell(*journal.notes)
-        problems = _load(counts, problem_source, test_source)
+        problems = _load(call, counts, problem_source, test_source)
         outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
     print(terminal_report(outcome.summary))
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
@@ -109,7 +112,7 @@ def dry_run(call: Call) -> int:
     counts = survey(dump, call.selection)
     index, notes = peek(call.out) if call.resume else (Index(), ())
     _tell(*notes)
-    problems = _load(counts, problem_source, test_source)
+    problems = _load(call, counts, problem_source, test_source)
     planned = asyncio.run(_plan(call, dump, problems, index))
     print(planned.describe())
     return 1 if planned.refused.counts else 0
@@ -120,17 +123,20 @@ def _open(call: Call) -> tuple[Source, Source, Source]:
     return open_source(call.dump), open_source(call.problems, all_splits=True), open_source(call.tests)
 
 
-def _load(counts: Mapping[ProblemKey | None, int], problem_source: Source, test_source: Source) -> ProblemSet:
-    """The problems that the dump needs, and no others."""
+def _load(
+    call: Call, counts: Mapping[ProblemKey | None, int], problem_source: Source, test_source: Source
+) -> ProblemSet:
+    """The problems that the dump needs, and no others, with the limits that hold here."""
     needed = [key for key in counts if key is not None]
     _tell(f"{sum(counts.values())} submissions to {len(needed)} problems; reading problems and tests")
-    return load_problems(
+    problems = load_problems(
         problem_source,
         test_source,
         BlobStore(Environment.read().cache),
         years={key.year for key in needed},
         ids={key.id for key in needed},
     )
+    return scaled_set(problems, call.time_scale)
 
 
 @asynccontextmanager

@@ -33,6 +33,7 @@ def validate(
     problem: options.ProblemIds = None,
     isolation: options.LeastIsolation = Isolation.REDUCED,
     std: options.Std = None,
+    time_scale: options.TimeScale = "1",
     progress: options.Bar = None,
 ) -> int:
     """Judge official solutions on every test and compare with what their authors state, or with others' results.
@@ -42,6 +43,7 @@ def validate(
     solution could not be judged.
     """
     from ioi_eval.cli import validating
+    from ioi_eval.cli.time_scale import time_scale_of
 
     return validating.validate_solutions(
         validating.Call(
@@ -56,6 +58,7 @@ def validate(
             ids=frozenset(problem or ()),
             isolation=isolation,
             std=std,
+            time_scale=time_scale_of(time_scale),
             bar=progress,
         )
     )

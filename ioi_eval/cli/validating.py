@@ -17,6 +17,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
+from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import open_source
 from ioi_eval.toolchain import check_std
@@ -38,6 +39,7 @@ class Call:
     ids: frozenset[str]
     isolation: Isolation
     std: str | None
+    time_scale: float
     bar: bool | None
 
 
@@ -61,7 +63,12 @@ def validate_solutions(call: Call) -> int:
         ids=call.ids or None,
     )
     reading = read_solutions(
-        solutions, problems, id_column=call.id_column, against=against, years=call.years, ids=call.ids
+        solutions,
+        scaled_set(problems, call.time_scale),
+        id_column=call.id_column,
+        against=against,
+        years=call.years,
+        ids=call.ids,
     )
     validation = asyncio.run(_validate(call, reading))
     values = validation.as_dict()

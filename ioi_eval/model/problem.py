@@ -83,7 +83,8 @@ class Problem:
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
         task_type: Batch or Communication.
-        time_limit_s: CPU seconds a process.
+        time_limit_s: CPU seconds, all processes of a submission together.
+        time_scale: what the official limit was multiplied with to give this one, for a slower or faster machine.
         memory_limit_bytes: peak resident bytes a process.
         score_precision: decimals of a subtask's rounded points.
         subtasks: in the contest's order.
@@ -109,6 +110,7 @@ class Problem:
     day: str | None = None
     task_type: TaskType
     time_limit_s: float
+    time_scale: float = 1.0
     memory_limit_bytes: int
     score_precision: int = 2
     subtasks: tuple[Subtask, ...]

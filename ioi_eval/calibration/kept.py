@@ -1,0 +1,108 @@
+"""The last calibration of this machine, as `doctor --calibrate` leaves it and `--time-scale auto` finds it.
+
+It is kept in the cache directory, as `calibration.json`. A cache may be shared, copied or outlive a processor, so the
+file says what it was taken with, and another machine, compiler or workload does not use it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.calibration.workload import workload_digest
+from ioi_eval.errors import SetupError
+
+NAME = "calibration.json"
+_ADVICE = "run `ioi-eval doctor --calibrate` on an idle machine, or give --time-scale a number"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What was measured, and with what.
+
+    Args:
+        time_scale: what limits are multiplied with.
+        taken: when, ISO 8601.
+        machine: its processors, in words.
+        compiler: the C++ compiler's version.
+        workload: which program was run.
+    """
+
+    time_scale: float
+    taken: str
+    machine: str
+    compiler: str
+    workload: str
+
+
+def taken_here(time_scale: float, *, compiler: str, taken: str) -> Calibration:
+    """A calibration of this machine."""
+    return Calibration(
+        time_scale=time_scale, taken=taken, machine=this_machine(), compiler=compiler, workload=workload_digest()
+    )
+
+
+def keep(calibration: Calibration, cache: Path) -> Path:
+    """Write it, in place of an earlier one.
+
+    Raises:
+        SetupError: the cache directory cannot be used.
+    """
+    make_private_directory(cache)
+    path = cache / NAME
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=cache)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(calibration), file, indent=2)
+            file.write("\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise SetupError(f"{path} cannot be written: {error.strerror}; free space, or set IOI_EVAL_CACHE") from error
+    return path
+
+
+def find(cache: Path, *, compiler: str) -> Calibration:
+    """The calibration of this machine with this compiler.
+
+    Raises:
+        SetupError: there is none.
+    """
+    make_private_directory(cache)  # whoever can write there could loosen every limit
+    path = cache / NAME
+    try:
+        found = _read(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise SetupError(f"--time-scale auto: this machine has not been calibrated ({path}); {_ADVICE}") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"--time-scale auto: {path} cannot be read ({error!r}); {_ADVICE}") from error
+    here = taken_here(found.time_scale, compiler=compiler, taken=found.taken)
+    for what in ("machine", "compiler", "workload"):
+        then, now = getattr(found, what), getattr(here, what)
+        if then != now:
+            raise SetupError(f"--time-scale auto: {path} was taken with another {what} ({then}, now {now}); {_ADVICE}")
+    return found
+
+
+def this_machine() -> str:
+    """Its processors in words: `AMD EPYC, 2 processors, x86_64`."""
+    models: list[str] = []
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        models = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "CPU part"))]
+    except OSError:
+        pass
+    return f"{models[0] if models else 'unknown'}, {os.cpu_count()} processors, {platform.machine()}"
+
+
+def _read(values: Mapping[str, Any]) -> Calibration:
+    found = Calibration(**{name: values[name] for name in Calibration.__slots__})
+    if not isinstance(found.time_scale, float) or not 0.01 <= found.time_scale <= 100:
+        raise ValueError(f"time_scale is {found.time_scale!r}")
+    return found

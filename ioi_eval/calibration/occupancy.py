@@ -1,0 +1,55 @@
+"""How many processors others keep busy. What runs beside the workload slows it down, and would be taken for slowness.
+
+Source: proc(5), `/proc/stat`: ticks by state since the start, all processors together; stolen ones (a hypervisor gave
+our processor to another guest) are somebody's work too.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal; guests are in user already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A moment.
+
+    Args:
+        at_s: when, on the monotonic clock.
+        busy_s: how long all processors have been busy; `None` where the system does not say.
+        own_s: the part of it that is this process's and its children's.
+    """
+
+    at_s: float
+    busy_s: float | None
+    own_s: float
+
+    @classmethod
+    def now(cls, stat: Path = Path("/proc/stat")) -> Reading:
+        """Read the clocks."""
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return cls(
+            at_s=time.monotonic(),
+            busy_s=_busy_s(stat),
+            own_s=sum(one.ru_utime + one.ru_stime for one in used),
+        )
+
+    def others_since(self, before: Reading) -> float | None:
+        """How many processors others kept busy on average; `None` if unknown."""
+        if self.busy_s is None or before.busy_s is None or self.at_s <= before.at_s:
+            return None
+        busy_s = self.busy_s - before.busy_s - (self.own_s - before.own_s)
+        return max(0.0, busy_s / (self.at_s - before.at_s))
+
+
+def _busy_s(stat: Path) -> float | None:
+    try:
+        name, *ticks = stat.read_text(encoding="ascii").split("\n", 1)[0].split()
+        return sum(int(ticks[state]) for state in _BUSY) / os.sysconf("SC_CLK_TCK") if name == "cpu" else None
+    except (OSError, ValueError, IndexError):
+        return None

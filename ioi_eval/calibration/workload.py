@@ -1,0 +1,106 @@
+"""The fixed workload, as a problem that a submission of ours is judged on, and what it takes on the reference."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ioi_eval import boxfiles
+from ioi_eval.model import Problem, ProblemKey, Submission, SubmissionResult, Subtask, TaskType, TestCase, Verdict
+
+ROUNDS = 9
+"""How often each part is measured alone: enough for a median that one disturbance does not move; 15 s in all."""
+
+REFERENCE = "AMD EPYC (Zen 4), a KVM guest with 2 processors, g++ 12.2"
+"""The machine on which the verdicts of `docs/fidelity.md` came out, with the limits as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of the workload.
+
+    Args:
+        answer: what it prints.
+        reference_ms: its CPU time on the reference machine. Source: medians there, with nothing else running.
+    """
+
+    answer: int
+    reference_ms: float
+
+
+PARTS: Mapping[str, Part] = {
+    "arithmetic": Part(answer=34969993137489448, reference_ms=213),
+    "sorting": Part(answer=12508837808091750194, reference_ms=226),
+    "walking": Part(answer=1782899406212, reference_ms=213),
+    "containers": Part(answer=46476611441, reference_ms=290),
+    "table": Part(answer=9801, reference_ms=278),
+    "floating": Part(answer=291067758, reference_ms=230),
+}
+
+
+def workload_digest() -> str:
+    """Names this workload: figures of another one are not comparable."""
+    return hashlib.sha256(boxfiles.read("calibrate.cpp")).hexdigest()[:16]
+
+
+def problem(*, rounds: int) -> Problem:
+    """The workload as a problem: a test for each part in each round, the rounds one after the other.
+
+    So a disturbance of some seconds meets one round of every part, and not one part in every round.
+    """
+    tests = [
+        TestCase(name=f"{name}-{number}", input=f"{name}\n".encode(), answer=f"{part.answer}\n".encode())
+        for number in range(1, rounds + 1)
+        for name, part in PARTS.items()
+    ]
+    return Problem(
+        key=ProblemKey(year=0, id="calibrate"),
+        name="How fast this machine is",
+        task_type=TaskType.BATCH,
+        time_limit_s=60.0,
+        memory_limit_bytes=512 * 1024 * 1024,
+        subtasks=(Subtask(name="parts", points=0, tests=tuple(test.name for test in tests)),),
+        tests={test.name: test for test in tests},
+        cxx_std="gnu++17",
+    )
+
+
+def submission() -> Submission:
+    """The program, compiled and run as submissions are."""
+    key = ProblemKey(year=0, id="calibrate")
+    return Submission(id="calibrate", problem=key, code=boxfiles.read("calibrate.cpp").decode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """What some rounds took.
+
+    Args:
+        cpu_ms: CPU times by part.
+        wall_ms: the sum of wall clocks.
+        failure: why they mean nothing, in words; empty if they are what they should be.
+    """
+
+    cpu_ms: Mapping[str, tuple[float, ...]]
+    wall_ms: float
+    failure: str = ""
+
+    @classmethod
+    def of(cls, result: SubmissionResult) -> Times:
+        """From how the program was judged."""
+        if result.compile.verdict is not None:
+            return cls(cpu_ms={}, wall_ms=0.0, failure=f"it was not compiled: {result.compile.message}")
+        found: dict[str, list[float]] = {part: [] for part in PARTS}
+        wall_ms = 0.0
+        for outcome in result.subtasks[0].tests:
+            if outcome.verdict is not Verdict.AC or outcome.cpu_ms is None:
+                return cls(cpu_ms={}, wall_ms=0.0, failure=f"{outcome.test}: {outcome.verdict}, {outcome.message}")
+            found[outcome.test.rpartition("-")[0]].append(outcome.cpu_ms)
+            wall_ms += outcome.wall_ms or 0.0
+        return cls(cpu_ms={part: tuple(times) for part, times in found.items()}, wall_ms=wall_ms)
+
+    @property
+    def total_cpu_ms(self) -> float:
+        """Over all parts and rounds."""
+        return sum(sum(times) for times in self.cpu_ms.values())

@@ -1,0 +1,60 @@
+"""Measuring this machine: what `doctor --calibrate` does."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import os
+from pathlib import Path
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.calibration import Speed, measure
+from ioi_eval.calibration.kept import Calibration, keep, taken_here
+from ioi_eval.calibration.workload import REFERENCE
+from ioi_eval.config import Environment
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+_CROWDED = 1.1
+"""Slower than this with all slots busy, a right program may be over its limit and beyond what is repeated alone."""
+
+
+def calibrate_here() -> int:
+    """Measure, keep and show.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SetupError: the machine is busy, or nothing can be judged here.
+    """
+    speed, compiler = asyncio.run(_measure())
+    taken = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    calibration = taken_here(speed.time_scale, compiler=compiler, taken=taken)
+    print(describe(speed, calibration, keep(calibration, Environment.read().cache)))
+    return 0
+
+
+async def _measure() -> tuple[Speed, str]:
+    environment = Environment.read()
+    slots = len(os.sched_getaffinity(0))
+    async with LocalSandbox(slots=slots, compiler=environment.compiler) as sandbox:
+        (target,) = sandbox.targets()
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(environment.cache))
+        speed = await measure(scorer, slots=slots, processors=os.cpu_count() or slots)
+        return speed, target.toolchain.version
+
+
+def describe(speed: Speed, calibration: Calibration, path: Path) -> str:
+    """What was measured, for people."""
+    lines = [f"CPU time of a fixed workload, as a multiple of the reference's ({REFERENCE}):", ""]
+    lines += [f"  {part:<12}{ratio:6.3f}" for part, ratio in speed.parts.items()]
+    lines += [
+        f"  {'all':<12}{calibration.time_scale:6.2f}   repeats differ by {speed.spread:.1%}",
+        f"  {'all at once':<12}{speed.crowded:6.2f} × as long with a program in every slot",
+        "",
+    ]
+    if speed.crowded > _CROWDED:
+        lines.append("Programs slow each other down here: fewer --workers give times that are nearer to the truth.")
+    lines.append(f"`--time-scale auto` multiplies time limits by {calibration.time_scale:g} from now on ({path}).")
+    return "\n".join(lines)

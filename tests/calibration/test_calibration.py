@@ -1,0 +1,165 @@
+"""Calibration: what the figures come to, and when they are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.calibration import measure, require_idle, speed_of, workload
+from ioi_eval.calibration.occupancy import Reading
+from ioi_eval.errors import SetupError
+from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+
+def times(factor: float = 1.0, *, rounds: int = 3, wall: float = 1.0, **disturbed: tuple[float, ...]) -> workload.Times:
+    """Every part as long as on the reference times a factor; some parts as given."""
+    cpu_ms = {name: (part.reference_ms * factor,) * rounds for name, part in workload.PARTS.items()} | disturbed
+    return workload.Times(cpu_ms=cpu_ms, wall_ms=wall * sum(map(sum, cpu_ms.values())))
+
+
+def test_the_reference_machine_has_scale_one() -> None:
+    """What takes as long as there leaves limits as they are."""
+    speed = speed_of(times(), [])
+    assert (speed.time_scale, speed.spread, speed.crowded) == (1.0, 0.0, 1.0)
+
+
+def test_a_slower_machine_gets_longer_limits() -> None:
+    """Twice as slow in every part is a scale of 2; half as fast in one of six parts its share."""
+    assert speed_of(times(2.0), []).time_scale == 2.0
+    one = {"table": (2 * workload.PARTS["table"].reference_ms,) * 3}
+    assert speed_of(times(1.0, **one), []).time_scale == round(2 ** (1 / len(workload.PARTS)), 2)
+
+
+def test_one_disturbed_round_does_not_count() -> None:
+    """The median decides, so a single slow round moves nothing and refuses nothing."""
+    normal = workload.PARTS["walking"].reference_ms
+    assert speed_of(times(walking=(normal, normal, 3 * normal)), []).time_scale == 1.0
+
+
+def test_a_crowded_machine_is_told() -> None:
+    """With a program in every slot everything may take longer; the scale is that of a program alone."""
+    speed = speed_of(times(), [times(1.2), times(1.2)])
+    assert (speed.time_scale, speed.crowded) == (1.0, 1.2)
+
+
+def test_times_that_differ_are_refused() -> None:
+    """The same work takes the same time, unless something else runs."""
+    normal = workload.PARTS["walking"].reference_ms
+    with pytest.raises(SetupError, match=r"busy.*walking"):
+        speed_of(times(walking=(normal, 1.1 * normal, 1.2 * normal)), [])
+
+
+def test_waiting_for_a_processor_is_refused() -> None:
+    """Wall clock far above CPU time: somebody else had the processor, or a quota took it away."""
+    with pytest.raises(SetupError, match=r"rationed.*took"):
+        speed_of(times(wall=1.5), [])
+
+
+@pytest.mark.parametrize(
+    ("others", "processors", "idle"), [(None, 2, True), (0.15, 2, True), (0.3, 2, False), (3.0, 64, True)]
+)
+def test_others_may_use_a_tenth_of_the_machine(others: float | None, processors: int, idle: bool) -> None:
+    """More than that is a busy machine, in these words."""
+    if idle:
+        require_idle(others, processors, "just now")
+    else:
+        with pytest.raises(
+            SetupError, match=r"this machine is busy: something else kept 0\.3 of its 2 processors busy"
+        ):
+            require_idle(others, processors, "just now")
+
+
+def test_what_others_used_is_what_we_did_not(tmp_path: Path) -> None:
+    """All states but idle and iowait count, stolen time too, less our own; a guest's time is in user already."""
+    stat = tmp_path / "stat"
+    ticks = os.sysconf("SC_CLK_TCK")
+    stat.write_text(f"cpu  {ticks} {ticks} {ticks} 99999 99999 {ticks} {ticks} {ticks} {ticks} 0\ncpu0 1 1\n")
+    before = replace(Reading.now(stat), at_s=10.0, own_s=0.0)
+    assert before.busy_s == 6.0
+    after = Reading(at_s=14.0, busy_s=16.0, own_s=2.0)
+    assert after.others_since(before) == 2.0
+    assert replace(after, own_s=50.0).others_since(before) == 0.0
+
+
+@pytest.mark.parametrize("content", [None, "", "intr 5\n", "cpu 1 2\n", "cpu a b c d e f g h\n"])
+def test_a_system_that_does_not_say_is_no_error(tmp_path: Path, content: str | None) -> None:
+    """The other signs must do."""
+    stat = tmp_path / "stat"
+    if content is not None:
+        stat.write_text(content)
+    reading = Reading.now(stat)
+    assert reading.busy_s is None
+    assert reading.others_since(reading) is None
+
+
+def test_a_wrong_answer_measures_nothing() -> None:
+    """What did not do the work says nothing about how long it takes."""
+    outcome = TestOutcome(test="table-1", verdict=Verdict.WA, score=0.0, message="1 instead of 2", cpu_ms=1.0)
+    subtask = SubtaskResult(
+        subtask="parts", verdict=Verdict.WA, score=0.0, points=0, weighted_score=0.0, tests=(outcome,)
+    )
+    result = SubmissionResult(
+        submission="calibrate",
+        problem=workload.problem(rounds=1).key,
+        verdict=Verdict.WA,
+        score=0.0,
+        compile=CompileOutcome(verdict=None),
+        subtasks=(subtask,),
+    )
+    assert workload.Times.of(result).failure == "table-1: WA, 1 instead of 2"
+    broken = replace(result, compile=CompileOutcome(verdict=Verdict.CE, message="no sqrt"))
+    assert workload.Times.of(broken).failure == "it was not compiled: no sqrt"
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    """As many busy processes as there are processors."""
+    children = []
+    for _ in range(os.cpu_count() or 1):
+        child = os.fork()
+        if child == 0:
+            while True:
+                pass
+        children.append(child)
+    yield
+    for child in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+
+
+async def _measure(cache: Path) -> object:
+    async with LocalSandbox(slots=1) as sandbox:
+        return await measure(
+            Scorer(sandbox, artifacts=ArtifactStore(cache)), slots=1, processors=os.cpu_count() or 1, rounds=1
+        )
+
+
+def test_a_machine_that_others_use_is_not_measured(busy: None, tmp_path: Path) -> None:
+    """Real processes on every processor: refused within seconds, before anything is compiled."""
+    with pytest.raises(SetupError, match="this machine is busy"):
+        asyncio.run(_measure(tmp_path))
+    assert not list((tmp_path / "artifacts").iterdir())
+
+
+def test_the_workload_does_its_work_in_the_box(tmp_path: Path) -> None:
+    """Every part gives the answer that is expected, in CPU time that is neither nothing nor minutes."""
+
+    async def run() -> workload.Times:
+        async with LocalSandbox(slots=1) as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(tmp_path))
+            return workload.Times.of(
+                await scorer.score(workload.problem(rounds=1), workload.submission(), exhaustive=True)
+            )
+
+    found = asyncio.run(run())
+    assert found.failure == ""
+    assert found.cpu_ms.keys() == workload.PARTS.keys()
+    assert all(len(one) == 1 and 5 < one[0] < 30_000 for one in found.cpu_ms.values())

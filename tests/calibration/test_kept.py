@@ -1,0 +1,61 @@
+"""A calibration on disk: good for the machine, compiler and workload that it was taken with, and for no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.calibration.kept import NAME, find, keep, taken_here
+from ioi_eval.errors import SetupError
+
+HERE = taken_here(1.25, compiler="g++ 12", taken="2026-01-01T00:00:00+00:00")
+
+
+def test_what_was_kept_is_found(tmp_path: Path) -> None:
+    """A later calibration takes the place of an earlier one."""
+    keep(taken_here(9.0, compiler="g++ 12", taken="2025"), tmp_path / "cache")
+    assert keep(HERE, tmp_path / "cache") == tmp_path / "cache" / NAME
+    assert find(tmp_path / "cache", compiler="g++ 12") == HERE
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [NAME]
+
+
+def test_without_one_the_command_is_named(tmp_path: Path) -> None:
+    """Nobody's limits are changed, or left, in silence."""
+    with pytest.raises(SetupError, match=r"has not been calibrated.*doctor --calibrate"):
+        find(tmp_path, compiler="g++ 12")
+
+
+@pytest.mark.parametrize("what", ["machine", "compiler", "workload"])
+def test_of_another_machine_it_is_no_good(tmp_path: Path, what: str) -> None:
+    """A cache on a shared disk, a new compiler, a new version of ours."""
+    path = keep(HERE, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), what: "another"}))
+    with pytest.raises(SetupError, match=f"taken with another {what} \\(another, now .*doctor --calibrate"):
+        find(tmp_path, compiler="g++ 12")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"time_scale": 1.0}', "\x00", "scale"])
+def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    """Whatever is in it."""
+    (tmp_path / NAME).write_text(text)
+    with pytest.raises(SetupError, match=f"{NAME} cannot be read"):
+        find(tmp_path, compiler="g++ 12")
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1e9, None, "1", float("nan")])
+def test_a_scale_that_cannot_be_is_refused(tmp_path: Path, scale: object) -> None:
+    """It would multiply every limit."""
+    path = keep(HERE, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "time_scale": scale}))
+    with pytest.raises(SetupError, match="cannot be read"):
+        find(tmp_path, compiler="g++ 12")
+
+
+def test_a_directory_that_others_write_to_is_refused(tmp_path: Path) -> None:
+    """Who could write there could loosen every limit."""
+    keep(HERE, tmp_path)
+    tmp_path.chmod(0o777)
+    with pytest.raises(SetupError, match="others may write"):
+        find(tmp_path, compiler="g++ 12")

@@ -1,0 +1,99 @@
+"""`--time-scale`, and `doctor --calibrate`, which gives `auto` its meaning."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import Start, Write, submission_row
+
+from ioi_eval.calibration.kept import NAME, keep, taken_here
+from ioi_eval.sandbox.local_compiler import detect
+
+Results = Callable[[], list[dict[str, Any]]]
+
+LATE = """#include <cstdio>
+#include <ctime>
+int main() {
+    long long a, b;
+    scanf("%lld %lld", &a, &b);
+    while (clock() < 3 * CLOCKS_PER_SEC / 2) {}
+    printf("%lld\\n", a + b);
+}
+"""
+
+
+def test_limits_are_multiplied_and_the_scale_is_recorded(score: Start, write: Write, results: Results) -> None:
+    """A program of 1.5 s of CPU time is TLE under 1 s and AC under 2.5 s; another scale is judged anew."""
+    dump = write("dump.jsonl", submission_row("a", LATE))
+    assert score(dump).returncode == 0
+    (row,) = results()
+    assert (row["verdict"], row["time_scale"]) == ("TLE", 1.0)
+    assert score(dump, "--time-scale", "2.5").returncode == 0
+    (row,) = results()
+    assert (row["verdict"], row["time_scale"]) == ("AC", 2.5)
+
+
+def test_auto_takes_what_was_calibrated(
+    score: Start, write: Write, results: Results, environment: dict[str, str]
+) -> None:
+    """The scale of this machine and compiler, said in a line."""
+    compiler = detect("g++").version
+    path = keep(taken_here(2.5, compiler=compiler, taken="2026-01-01"), Path(environment["IOI_EVAL_CACHE"]))
+    try:
+        ended = score(write("dump.jsonl", submission_row("a", LATE)), "--time-scale", "auto")
+    finally:
+        path.unlink()
+    assert ended.returncode == 0
+    assert "time limits are multiplied by 2.5 (calibrated 2026-01-01)" in ended.stderr
+    assert [(row["verdict"], row["time_scale"]) for row in results()] == [("AC", 2.5)]
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [
+        ("auto", "this machine has not been calibrated"),
+        ("0", "--time-scale 0: must be auto, or a number"),
+        ("fast", "--time-scale fast: must be auto, or a number"),
+    ],
+)
+def test_a_scale_that_is_not_known(score: Start, write: Write, tmp_path: Path, scale: str, words: str) -> None:
+    """Exit code 2, and nothing is judged."""
+    ended = score(write("dump.jsonl", submission_row("a")), "--time-scale", scale)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_validate_scales_too(start: Start, write: Write, score: Start, tmp_path: Path) -> None:
+    """Statements are compared under the scaled limit, and the evidence names it."""
+    solutions = write("solutions.jsonl", submission_row("a", LATE, label="late.cpp", expected="correct"))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    ended = start("validate", solutions, *sources)
+    assert (ended.returncode, "of 1 s" in ended.stdout) == (1, True)
+    ended = start("validate", solutions, *sources, "--time-scale", "1.6", "--out", "found")
+    assert ended.returncode == 0
+    near = json.loads((tmp_path / "found" / "validation.json").read_text())["near_limit"]
+    assert {one["limit_s"] for one in near} <= {1.6}
+    row = json.loads((tmp_path / "found" / "results.jsonl").read_text().splitlines()[0])
+    assert row["time_scale"] == 1.6
+
+
+def test_a_busy_machine_is_not_calibrated(start: Start, tmp_path: Path) -> None:
+    """Exit code 2 and the reason; what `auto` would find is not written."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        ended = start("doctor", "--calibrate", env={"IOI_EVAL_CACHE": str(tmp_path / "cache")})
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    assert ended.returncode == 2
+    assert "this machine is busy" in ended.stderr
+    assert not (tmp_path / "cache" / NAME).exists()

@@ -1,0 +1,49 @@
+"""Scaled limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import Problem, ProblemKey, TaskType
+from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.problems.time_scale import check_time_scale, scaled, scaled_set
+
+PROBLEM = Problem(
+    key=ProblemKey(year=2024, id="x"),
+    name="X",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(),
+    tests={},
+    cxx_std="gnu++17",
+)
+
+
+def test_limit_and_scale_are_kept_together() -> None:
+    """The official limit can always be told: time_limit_s / time_scale."""
+    once = scaled(PROBLEM, 1.5)
+    assert (once.time_limit_s, once.time_scale) == (3.0, 1.5)
+    assert (scaled(once, 2.0).time_limit_s, scaled(once, 2.0).time_scale) == (6.0, 3.0)
+    assert scaled(PROBLEM, 1.0) is PROBLEM
+
+
+def test_all_problems_of_a_set_are_scaled() -> None:
+    """And those that cannot be judged stay named."""
+    wrong = {ProblemKey(year=2024, id="y"): InputError("no tests")}
+    found = scaled_set(ProblemSet(problems={PROBLEM.key: PROBLEM}, unusable=wrong), 0.5)
+    assert found.problems[PROBLEM.key].time_limit_s == 1.0
+    assert found.unusable == wrong
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1000", "0.01", "slow", ""])
+def test_what_is_no_scale(text: str) -> None:
+    """Said with what was given."""
+    with pytest.raises(InputError, match=r"--time-scale .*must be auto, or a number from 0\.1 to 100"):
+        check_time_scale(text)
+
+
+def test_what_is_a_scale() -> None:
+    """Any decimal number in range."""
+    assert [check_time_scale(text) for text in ("1", "0.1", "1.25", "1e2")] == [1.0, 0.1, 1.25, 100.0]
