@@ -18,6 +18,7 @@ from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.validation import evidence
 
 _HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times within 10 % of the limit")
+_NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
 _OPEN = "**not explained yet**"
 
 
@@ -110,6 +111,8 @@ def fidelity_table(validations: Sequence[Mapping[str, Any]], reasons: Sequence[R
         head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
         rows = [(*_facts(one), _OPEN if reason is None else reason.text) for one, reason in explained]
         parts += ["## What came out otherwise", _table(head, rows)]
+    if near := _near_limit_rows(validations):
+        parts += [_NEAR_LIMIT, markdown_table(_NEAR_HEAD, near)]
     failed = [line for values in validations for line in (*values["undecided"], *values["refused"])]
     if failed:
         parts += ["## Not judged", "\n".join(f"- {cell(line)}" for line in failed)]
@@ -136,6 +139,21 @@ def _count(key: str, values: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
     return key, (counts["solutions"], stated, agree, disagreements, stated - agree - disagreements, near)
 
 
+def _near_limit_rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """A row for each solution that came close to a limit, the closest first within its task."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for values in validations:
+        for one in values["near_limit"]:
+            groups.setdefault((one["problem"], one["solution"]), []).append(one)
+    rows = []
+    for (problem, solution), times in groups.items():
+        closest = min(times, key=lambda one: abs(one["margin"]))
+        verdicts = ", ".join(sorted({one["verdict"] for one in times}))
+        figures = (f"{closest['cpu_s']:.3f} s in {closest['test']}", f"{1 - closest['margin']:.1%}")
+        rows.append((abs(closest["margin"]), (problem, solution, str(len(times)), verdicts, *figures)))
+    return [row for _, row in sorted(rows, key=lambda pair: (pair[1][0], pair[0], pair[1]))]
+
+
 def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
     return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], evidence(one["evidence"])
 
@@ -146,6 +164,11 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines += [f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |" for row in rows]
     return "\n".join(lines)
 
+
+_NEAR_LIMIT = """\
+## Times within 10 % of a limit
+
+On a slower or faster machine these may fall on the other side (`ioi-eval doctor --calibrate`, `--time-scale`)."""
 
 _INTRODUCTION = """\
 # Fidelity: official tasks

@@ -62,7 +62,8 @@ def made(tmp_path: Path, *disagreements: dict[str, Any], text: str = REASON) -> 
 
 def test_numbers_of_several_runs_are_added_up() -> None:
     """By task, and over all."""
-    near = [{"problem": "2022/fish"}, {"problem": "2022/fish"}]
+    near = [close("a.cpp", "1-01", 0.95, 0.05), close("a.cpp", "1-02", 1.02, -0.02, verdict="TLE")]
+    near += [close("b.cpp", "1-01", 0.99, 0.01)]
     runs = [
         validation("2024/nile", disagreements=(disagreement(),)),
         validation("2022/fish", "2022/team", near_limit=near, undecided=["2022/fish, x: checker failed"]),
@@ -70,15 +71,31 @@ def test_numbers_of_several_runs_are_added_up() -> None:
     runs[1]["problems"]["2022/fish"]["agreements"] = 3
     table = fidelity_table(runs, ())
     for line in (
-        "| 2022/fish | 2 | 4 | 3 | 0 | 1 | 2 |",
+        "| 2022/fish | 2 | 4 | 3 | 0 | 1 | 3 |",
         "| 2024/nile | 2 | 4 | 3 | 1 | 0 | 0 |",
-        "| all | 6 | 12 | 10 | 1 | 1 | 2 |",
+        "| all | 6 | 12 | 10 | 1 | 1 | 3 |",
         "- 2022/fish, x: checker failed",
         "- local, full",
     ):
         assert line in table.markdown.splitlines()
     assert table.open == 1
     assert "**not explained yet**" in table.markdown
+
+
+def close(solution: str, test: str, cpu_s: float, margin: float, *, verdict: str = "AC") -> dict[str, Any]:
+    """A time close to the limit of 1 s."""
+    facts = {"problem": "2022/fish", "solution": solution, "test": test, "verdict": verdict}
+    return {**facts, "cpu_s": cpu_s, "limit_s": 1.0, "margin": margin, "reran": False}
+
+
+def test_solutions_close_to_a_limit_are_listed_by_their_margin() -> None:
+    """One row a solution, with its closest test, the closest solution first."""
+    near = [close("a.cpp", "1-01", 0.95, 0.05), close("a.cpp", "1-02", 1.02, -0.02, verdict="TLE")]
+    near += [close("b.cpp", "1-01", 0.99, 0.01)]
+    lines = fidelity_table([validation("2022/fish", near_limit=near)], ()).markdown.splitlines()
+    first = lines.index("| 2022/fish | b.cpp | 1 | AC | 0.990 s in 1-01 | 99.0% |")
+    assert lines[first + 1] == "| 2022/fish | a.cpp | 2 | AC, TLE | 1.020 s in 1-02 | 102.0% |"
+    assert "10 % of a limit" not in fidelity_table([validation("2022/fish")], ()).markdown
 
 
 def test_a_reason_explains_its_solutions(tmp_path: Path) -> None:
