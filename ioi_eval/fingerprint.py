@@ -32,7 +32,7 @@ class Fingerprints:
     """
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = _digest(policy.as_dict())
+        self._policy = digest_of(policy.as_dict())
         self._problems: dict[int, tuple[Problem, str]] = {}
 
     def of(self, problem: Problem, submission: Submission, target: Target) -> str:
@@ -41,7 +41,7 @@ class Fingerprints:
         if known is None:
             # the problem is kept beside its hash, so that its id cannot be given to another meanwhile
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
-        return _digest(
+        return digest_of(
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
                 submission.extraction,
@@ -50,7 +50,7 @@ class Fingerprints:
                 RULES,
                 known[1],
                 self._policy,
-                _runner_digest(),
+                runner_digest(),
                 target.toolchain.fingerprint,
                 target.profile,
                 target.isolation,
@@ -60,7 +60,7 @@ class Fingerprints:
 
 def problem_digest(problem: Problem) -> str:
     """A hash of everything about a problem that can change an outcome: all but its title and day."""
-    return _digest(
+    return digest_of(
         {
             field.name: getattr(problem, field.name)
             for field in fields(problem)
@@ -70,11 +70,13 @@ def problem_digest(problem: Problem) -> str:
 
 
 @lru_cache(maxsize=1)
-def _runner_digest() -> str:
+def runner_digest() -> str:
+    """A hash of the runner as it travels."""
     return hashlib.sha256(boxfiles.runner_source()).hexdigest()
 
 
-def _digest(value: object) -> str:
+def digest_of(value: object) -> str:
+    """A hash of a value: of its meaning, not of how it is kept."""
     options = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
     return hashlib.sha256(orjson.dumps(value, default=_plain, option=options)).hexdigest()
 

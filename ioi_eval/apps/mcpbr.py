@@ -6,13 +6,22 @@ Source: mcpbr's page on APPS, and `src/mcpbr/benchmarks/apps.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from ioi_eval.compat.mcpbr import ERRORS
+from ioi_eval.compat.mcpbr import EMPTY, ERRORS
 from ioi_eval.compat.terms import Code
-from ioi_eval.model.apps import AppsProblem
+from ioi_eval.model.apps import AppsProblem, RowFault
 
 SHOWN_ERROR = 500  # characters of a failure's words
+
+
+class Named(Protocol):
+    """A problem, or what is listed of it."""
+
+    @property
+    def instance_id(self) -> str:
+        """Its id in mcpbr's spelling."""
+        ...
 
 
 def record(problem: AppsProblem, codes: Sequence[Code]) -> dict[str, Any]:
@@ -24,27 +33,35 @@ def record(problem: AppsProblem, codes: Sequence[Code]) -> dict[str, Any]:
     """
     if not codes:
         return row_record(problem)
-    passed = sum(code is True for code in codes)
+    return counted_record(problem, sum(code is True for code in codes), len(codes))
+
+
+def counted_record(problem: Named, passed: int, total: int) -> dict[str, Any]:
+    """The record of a solution that passed so many of its tests, of which there is at least one."""
     return {
         "instance_id": problem.instance_id,
-        "resolved": passed == len(codes),
+        "resolved": passed == total,
         "passed": passed,
-        "total": len(codes),
-        "pass_rate": passed / len(codes),
+        "total": total,
+        "pass_rate": passed / total,
     }
 
 
 def row_record(problem: AppsProblem) -> dict[str, Any]:
     """The record of a problem that cannot be judged: mcpbr's words, or ours where it would judge what is broken."""
-    words = ERRORS.get(problem.fault) if problem.fault is not None else "Empty test cases"
-    return error_record(problem, words or problem.reason)
+    return error_record(problem, row_words(problem.fault, problem.reason))
 
 
-def unwritten_record(problem: AppsProblem, words: str) -> dict[str, Any]:
+def row_words(fault: RowFault | None, reason: str) -> str:
+    """Its words for a row that cannot be judged, else ours."""
+    return (ERRORS.get(fault) if fault is not None else EMPTY) or reason
+
+
+def unwritten_record(problem: Named, words: str) -> dict[str, Any]:
     """The record of a solution that could not even be put where it would run."""
     return error_record(problem, f"Failed to write solution: {words[:SHOWN_ERROR]}")
 
 
-def error_record(problem: AppsProblem, words: str) -> dict[str, Any]:
+def error_record(problem: Named, words: str) -> dict[str, Any]:
     """A record with an error instead of numbers."""
     return {"instance_id": problem.instance_id, "resolved": False, "error": words}

@@ -68,7 +68,7 @@ class Frame:
 NO_KEYS = Keys(submission=_NONE, program=_NONE)
 
 
-def keys_of(problem: ProblemKey, submission: str, fingerprint: str) -> Keys:
+def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str) -> Keys:
     """The keys of a submission's record.
 
     Args:
@@ -76,7 +76,8 @@ def keys_of(problem: ProblemKey, submission: str, fingerprint: str) -> Keys:
         submission: its id.
         fingerprint: everything that determines the outcome.
     """
-    text = f"{problem.year}\0{problem.id}\0{fingerprint}"
+    name = problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
+    text = f"{name}\0{fingerprint}"
     return Keys(submission=_digest(f"{text}\0{submission}"), program=_digest(text))
 
 

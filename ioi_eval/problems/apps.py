@@ -35,13 +35,30 @@ def read_apps(
         RowError: a row's id cannot be read.
     """
     chosen = None if selection is None else _chosen(source, selection)
+    return read_rows(source, chosen, with_solutions=with_solutions)
+
+
+def read_rows(
+    source: RowSource, positions: Collection[int] | None, *, with_solutions: bool = False
+) -> Iterator[AppsProblem]:
+    """The problems at these places of a split, one at a time, in the split's order.
+
+    Args:
+        source: one split.
+        positions: from 0; `None` for all.
+        with_solutions: also the reference solutions.
+
+    Raises:
+        InputError: the source cannot be read, or two of the rows have the same id.
+        RowError: a row's id cannot be read.
+    """
     columns = (*APPS_COLUMNS, "solutions") if with_solutions else APPS_COLUMNS
-    left = None if chosen is None else len(chosen)
+    left = None if positions is None else len(positions)
     seen: dict[str, int] = {}
     for index, row in enumerate(source.iterate(columns)):
         if left == 0:
             return
-        if chosen is not None and index not in chosen:
+        if positions is not None and index not in positions:
             continue
         problem = apps_problem(row, index)
         first = seen.setdefault(problem.id, index)
@@ -55,15 +72,24 @@ def read_apps(
         yield problem
 
 
+def read_names(source: RowSource) -> tuple[tuple[str, str], ...]:
+    """The id and the difficulty of every row, in order. Tests are not read.
+
+    Raises:
+        InputError: the source cannot be read.
+        RowError: a row's id cannot be read.
+    """
+    rows = source.iterate((*_ID_COLUMNS, "difficulty"))
+    return tuple((problem_id(row, index), difficulty_of(row)) for index, row in enumerate(rows))
+
+
 def _chosen(source: RowSource, selection: Selection) -> Collection[int] | None:
     """The positions of what is asked for; `None` for all. Tests are not read."""
     if not selection.narrows:
         return None
     if selection.limit is not None and selection.is_head:
         return range(selection.limit)
-    rows = source.iterate((*_ID_COLUMNS, "difficulty"))
-    light = ((problem_id(row, index), difficulty_of(row)) for index, row in enumerate(rows))
-    return choose(light, selection, source.describe())
+    return choose(read_names(source), selection, source.describe())
 
 
 def apps_problem(row: Row, index: int) -> AppsProblem:

@@ -1,0 +1,209 @@
+"""The problems that a run needs, on disk: the test split of APPS is 1.2 GB, and a dump asks for them in any order.
+
+The data set is read once. Of each problem that the dump is for, the tests go to a file without a name, and what is
+needed to find it, to tell it from others and to list it stays in memory.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ioi_eval.errors import InputError
+from ioi_eval.fingerprint import digest_of
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
+from ioi_eval.problems.apps import read_names, read_rows
+from ioi_eval.problems.apps_selection import Selection, choose
+from ioi_eval.problems.apps_values import encode
+from ioi_eval.problems.row import RowSource
+
+_HELD_BYTES = 64 * 1024 * 1024  # of problems as they lie on disk; unpacked they take about twice that
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What stays in memory of a problem.
+
+    Args:
+        id, instance_id, difficulty: of the problem.
+        tests: how many it has.
+        digest: of all about it that can change an outcome.
+        fault: why its row is broken; `None` if it is not.
+        refusal: why it cannot be judged in this run; empty if it can.
+        offset, size: where it lies.
+    """
+
+    id: str
+    instance_id: str
+    difficulty: str
+    tests: int
+    digest: str
+    fault: RowFault | None
+    refusal: str
+    offset: int
+    size: int
+
+
+class Catalog:
+    """Problems by their ids. Safe to use from many threads.
+
+    Args:
+        file: where they lie.
+        listed: by id.
+        names: the ids of all rows of the data set.
+        source: what the data set is, for messages.
+    """
+
+    def __init__(self, file: int, listed: Mapping[str, Listed], names: Collection[str], source: str) -> None:
+        self.listed = listed
+        self.source = source
+        self._names = frozenset(names)
+        self._reader = open(file, "rb", buffering=0)  # noqa: SIM115 - closed by close()
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, tuple[AppsProblem, int]] = OrderedDict()
+        self._held_bytes = 0
+
+    def knows(self, problem: str) -> bool:
+        """Whether the data set has such a problem, chosen or not."""
+        return problem in self._names
+
+    def problem(self, problem: str) -> AppsProblem:
+        """A problem with its tests."""
+        with self._lock:
+            if problem in self._held:
+                self._held.move_to_end(problem)
+                return self._held[problem][0]
+            listed = self.listed[problem]
+            self._reader.seek(listed.offset)
+            found: AppsProblem = pickle.loads(self._reader.read(listed.size))  # our own file, which has no name
+            self._held[problem] = (found, listed.size)
+            self._held_bytes += listed.size
+            while self._held_bytes > _HELD_BYTES and len(self._held) > 1:
+                _, (_, size) = self._held.popitem(last=False)
+                self._held_bytes -= size
+            return found
+
+    def problems(self) -> Iterator[AppsProblem]:
+        """All of them, in the data set's order, one at a time."""
+        for problem in self.listed:
+            yield self.problem(problem)
+
+    def close(self) -> None:
+        """Forget all."""
+        self._reader.close()
+
+
+def load_catalog(
+    source: RowSource,
+    *,
+    needed: Collection[str] | None = None,
+    selection: Selection | None = None,
+    excluded: Collection[str] = (),
+    refusal: Callable[[AppsProblem], str] = lambda problem: problem.reason,
+    with_solutions: bool = False,
+    directory: Path | None = None,
+) -> Catalog:
+    """Read the problems of a data set that are needed.
+
+    Args:
+        source: one split.
+        needed: ids of those that a dump is for; `None` for all.
+        selection: which of them are asked for; all by default.
+        excluded: ids of those that are left out.
+        refusal: why a problem cannot be judged, in words; empty if it can.
+        with_solutions: also the reference solutions.
+        directory: where the file without a name is made; the system's own by default.
+
+    Raises:
+        InputError: the source cannot be read, two rows have the same id, or the selection names what is not there.
+        RowError: a row's id cannot be read.
+    """
+    names = read_names(source)
+    chosen = choose(names, selection or Selection(), source.describe())
+    left_out = frozenset(one.removeprefix("apps_") for one in excluded)
+    positions = [
+        index
+        for index, (name, _) in enumerate(names)
+        if index in chosen and name not in left_out and (needed is None or name in needed)
+    ]
+    listed: dict[str, Listed] = {}
+    with tempfile.TemporaryFile(dir=directory) as file:
+        for problem in read_rows(source, frozenset(positions), with_solutions=with_solutions) if positions else ():
+            offset = file.tell()
+            pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
+            listed[problem.id] = Listed(
+                id=problem.id,
+                instance_id=problem.instance_id,
+                difficulty=problem.difficulty,
+                tests=len(problem.tests),
+                digest=problem_digest(problem),
+                fault=problem.fault,
+                refusal=refusal(problem),
+                offset=offset,
+                size=file.tell() - offset,
+            )
+        file.flush()
+        return Catalog(_again(file.fileno()), listed, [name for name, _ in names], source.describe())
+
+
+def problem_digest(problem: AppsProblem) -> str:
+    """A hash of everything about a problem that can change an outcome."""
+    tests = [_content(test) for test in problem.tests]
+    return digest_of([problem.fn_name, problem.fault, problem.inputs, problem.outputs, tests])
+
+
+def _content(test: AppsTest) -> object:
+    if isinstance(test, CallTest):
+        return ["call", encode(test.given), encode(test.expected), [encode(one) for one in test.accepts]]
+    return ["stdin", *(_lines(value) for value in (test.given, test.expected))]
+
+
+def _lines(value: str | tuple[str, ...]) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    return [line.encode("utf-8", "surrogatepass") for line in value]
+
+
+def _again(fd: int) -> int:
+    """The same file, opened anew: with a place of its own, and for as long as its reader lives."""
+    import os
+
+    return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def read_excluded(path: Path) -> frozenset[str]:
+    """The ids in a file of problems to leave out: one a line, or rows with `problem_id` as `apps audit` writes them.
+
+    Rows that say `"exclude": false` are passed over.
+
+    Raises:
+        InputError: it cannot be read, or holds something else.
+    """
+    import orjson
+
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}, the list of problems to leave out, cannot be read: {error}") from error
+    found = set()
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if not text.startswith("{"):
+            found.add(text.removeprefix("apps_"))
+            continue
+        try:
+            row = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"{path}, row {number}: is not JSON: {error}") from error
+        if not isinstance(row.get("problem_id"), str | int):
+            raise InputError(f"{path}, row {number}: problem_id is missing")
+        if row.get("exclude", True):
+            found.add(str(row["problem_id"]).removeprefix("apps_"))
+    return frozenset(found)

@@ -1,0 +1,94 @@
+"""Dumps of programs, in all the forms in which users have them: rows, a `solution.py`, a folder of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, problem_of
+from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.rows import open_source
+from ioi_eval.rows.source import Source
+
+SOLUTION = "solution.py"  # Source: mcpbr, whose agents leave their program under this name
+
+
+class SolutionFiles(Source):
+    """Programs in files, as rows.
+
+    Args:
+        files: by problem.
+        name: what they are together.
+    """
+
+    def __init__(self, files: Mapping[str, Path], name: str) -> None:
+        self._files = files
+        self._name = name
+
+    def describe(self) -> str:
+        """The file or folder."""
+        return self._name
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:  # noqa: ARG002 - there are just two
+        """One for each file."""
+        for problem, path in self._files.items():
+            try:
+                code = path.read_bytes().decode("utf-8-sig", "replace")
+            except OSError as error:
+                raise InputError(f"{path} cannot be read: {error.strerror}") from error
+            yield Row(source=str(path), number=1, values={"problem_id": problem, "code": code})
+
+
+def open_dump(spec: str, ids: Sequence[str]) -> RowSource:
+    """Open a dump.
+
+    Args:
+        spec: a source of rows; a `.py` file; or a folder of `<id>/solution.py`.
+        ids: the problems that were asked for by name. A file is for the only one of these, else for the one that its
+            folder is named after.
+
+    Raises:
+        InputError: there is nothing of the kind, or nothing says which problem a file is for.
+    """
+    path = Path(spec).expanduser()
+    if path.is_file() and path.suffix == ".py":
+        return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
+    if path.is_dir():
+        found = {
+            folder.name.removeprefix("apps_"): folder / SOLUTION
+            for folder in sorted(path.iterdir())
+            if (folder / SOLUTION).is_file()
+        }
+        if found:
+            return SolutionFiles(found, f"{path} ({len(found)} files {SOLUTION})")
+        if (path / SOLUTION).is_file():
+            return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
+    return open_source(spec)
+
+
+def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
+    if len(ids) == 1:
+        return ids[0].strip().removeprefix("apps_")
+    folder = path.absolute().parent.name
+    if not ids and (folder.startswith("apps_") or folder.isdecimal()):
+        return folder.removeprefix("apps_")
+    raise InputError(f"nothing says which problem {path} is for: name it with -t ID")
+
+
+def survey(source: RowSource) -> Mapping[str | None, int]:
+    """How many rows there are for each problem; `None` stands for rows that do not say theirs.
+
+    Raises:
+        InputError: the dump cannot be read.
+        RowError: a row cannot be read.
+    """
+    return Counter(map(_problem_or_none, source.iterate(PROBLEM_COLUMNS)))
+
+
+def _problem_or_none(row: Row) -> str | None:
+    try:
+        return problem_of(row)
+    except RowError:
+        return None

@@ -1,0 +1,186 @@
+"""What each row of a dump of Python programs asks for: the one reading of it, for judging and for the results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.apps.catalog import Catalog, Listed
+from ioi_eval.errors import RowError
+from ioi_eval.journal import Keys, keys_of
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.problems.apps_submissions import (
+    PROBLEM_COLUMNS,
+    PROGRAM_COLUMNS,
+    AppsSubmission,
+    Rules,
+    Sample,
+    our_rules,
+    problem_of,
+    samples_of,
+    submission,
+)
+from ioi_eval.problems.row import Row, RowSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsCandidate:
+    """A program that is to be judged.
+
+    Args:
+        listed: the problem, without its tests.
+        submission: the program.
+        fingerprint: of all that determines the outcome.
+        keys: of its record.
+        most_s: how much CPU time it may take.
+    """
+
+    listed: Listed
+    submission: AppsSubmission
+    fingerprint: str
+    keys: Keys
+    most_s: float
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What its record says of it."""
+        return {"submission": self.submission.id, "problem": self.listed.id}
+
+    @property
+    def code(self) -> str | None:
+        """The program; `None` where there is none, or none that is run."""
+        return self.submission.code
+
+    @property
+    def family(self) -> str:
+        """The problem."""
+        return self.listed.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A sample of a row that can be judged.
+
+    Args:
+        row: as it stands in the dump.
+        sample: which of its programs.
+        candidate: what is judged.
+    """
+
+    row: Row
+    sample: Sample
+    candidate: AppsCandidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalid(Refused):
+    """A row of the dump for a problem that cannot be judged.
+
+    Args:
+        listed: the problem.
+        samples: how many programs the row holds.
+    """
+
+    listed: Listed
+    samples: int
+
+
+class AppsIntake:
+    """Reads a dump's rows as submissions to problems.
+
+    Args:
+        source: the dump.
+        catalog: the problems that were asked for.
+        fingerprint: of all that determines a submission's outcome, from the problem's digest and the submission.
+        test_s: how long a test may take.
+        id_column: the column that names a row within its problem; where a row has none, it is named by its place
+            among the samples for its problem.
+        rules: by which programs are found.
+    """
+
+    def __init__(
+        self,
+        source: RowSource,
+        catalog: Catalog,
+        *,
+        fingerprint: Callable[[str, AppsSubmission], str],
+        test_s: float = 10.0,
+        id_column: str = "uuid",
+        rules: Rules = our_rules,
+    ) -> None:
+        self.source, self.catalog = source, catalog
+        self.passed_over = 0
+        self._fingerprint, self._test_s, self._id_column, self._rules = fingerprint, test_s, id_column, rules
+
+    def candidates(self) -> Iterator[AppsCandidate | Refused]:
+        """What is to be judged, in the dump's order, and a refusal for each row that cannot be."""
+        for entry in self.entries():
+            yield entry.candidate if isinstance(entry, Accepted) else entry
+
+    def entries(self, *, whole_rows: bool = False) -> Iterator[Accepted | Refused]:
+        """One for each program, in order; rows for problems that were not asked for are passed over.
+
+        Args:
+            whole_rows: with all their columns; else only with those that judging looks at.
+        """
+        columns = None if whole_rows else (self._id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
+        ordinals: Counter[str] = Counter()
+        taken: dict[bytes, tuple[str, int]] = {}
+        self.passed_over = 0
+        for row in self.source.iterate(columns):
+            try:
+                problem = problem_of(row)
+                listed = self.catalog.listed.get(problem)
+                if listed is None and self.catalog.knows(problem):
+                    self.passed_over += 1
+                    continue
+                samples = samples_of(row)
+            except RowError as error:
+                yield Refused(row=row, kind=error.problem, message=str(error))
+                continue
+            if listed is None:
+                kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
+                yield Refused(row=row, kind=kind, message=str(row.error(kind)))
+            elif listed.refusal:
+                message = str(row.error(f"problem {problem} cannot be judged: {listed.refusal}"))
+                yield Invalid(
+                    row=row, kind=f"the problem's own row is broken: {listed.fault or 'not for this comparator'}",
+                    message=message, listed=listed, samples=len(samples),
+                )  # fmt: skip
+            else:
+                for sample in samples:
+                    yield self._entry(row, sample, listed, ordinals, taken)
+
+    def _entry(
+        self, row: Row, sample: Sample, listed: Listed, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]
+    ) -> Accepted | Refused:
+        try:
+            name = self._name(row, sample, listed.id, ordinals)
+            found = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
+        except RowError as error:
+            return Refused(row=row, kind=error.problem, message=str(error))
+        place = (row.source, row.number)
+        first = taken.setdefault(keys_of(listed.id, name, "").submission, place)
+        if first != place:
+            kind = f"the same {self._id_column} and problem as an earlier row"
+            message = f"{self._id_column} {name!r} of problem {listed.id} stands in {first[0]}, row {first[1]} already"
+            words = f"{message}, which is the one that counts; make the ids unique, or give another --id-column"
+            return Refused(row=row, kind=kind, message=str(row.error(words)))
+        fingerprint = self._fingerprint(listed.digest, found)
+        candidate = AppsCandidate(
+            listed=listed,
+            submission=found,
+            fingerprint=fingerprint,
+            keys=keys_of(listed.id, name, fingerprint),
+            most_s=self._test_s * listed.tests,
+        )
+        return Accepted(row=row, sample=sample, candidate=candidate)
+
+    def _name(self, row: Row, sample: Sample, problem: str, ordinals: Counter[str]) -> str:
+        ordinals[problem] += 1
+        if not row.has(self._id_column):
+            return f"{problem}/{ordinals[problem] - 1}"
+        name = row.identifier(self._id_column)
+        return name if sample.number is None else f"{name}/{sample.number}"

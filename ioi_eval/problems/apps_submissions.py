@@ -1,0 +1,185 @@
+"""Rows of a dump of Python generations to `AppsSubmission`s.
+
+A row may hold several samples for its problem: lists of programs, of generations, or of conversations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.extract.fences import Extracted, encodable
+from ioi_eval.extract.messages import last_answer, last_content
+from ioi_eval.extract.python import extract_eval_protocol, extract_livecodebench, extract_python
+from ioi_eval.problems.row import Row
+
+PROBLEM_COLUMNS = ("problem_id", "instance_id")
+PROGRAM_COLUMNS = ("code", "generation", "messages")
+MAX_CODE_BYTES = 1024 * 1024
+"""Longer programs are not run. Codeforces, whose problems these mostly are, takes 64 kB; tables are written out."""
+
+_PYTHON = frozenset({"py", "py3", "python", "python3", "pypy", "pypy3"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsSubmission:
+    """A program that somebody handed in for a problem.
+
+    Args:
+        id: unique within the problem.
+        problem: its id, as in the data set.
+        code: the program; `None` where none was found.
+        extraction: the rule that found it: a rule of `extract_python`, or `column:code`.
+        refused: why it is not run, though there is code.
+    """
+
+    id: str
+    problem: str
+    code: str | None
+    extraction: str
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One of a row's programs, as the row has it.
+
+    Args:
+        column: which holds it.
+        value: a text; for `messages` a conversation; `None` where the row has nothing.
+        number: its place in the row's list, from 0; `None` where the row has just one.
+    """
+
+    column: str
+    value: Any
+    number: int | None
+
+
+Rules: TypeAlias = "Callable[[Sample], Extracted]"
+"""How a program is found in a sample."""
+
+
+def problem_of(row: Row) -> str:
+    """The problem that a row is for.
+
+    Raises:
+        RowError: it does not say.
+    """
+    for column in PROBLEM_COLUMNS:
+        if row.has(column):
+            return row.identifier(column).removeprefix("apps_")
+    raise row.error(f"problem_id is missing; the row has: {row.columns}")
+
+
+def samples_of(row: Row) -> tuple[Sample, ...]:
+    """A row's samples. `code` wins where it is not blank, then `generation`.
+
+    Raises:
+        RowError: there is none of the columns, or what they hold is no program.
+    """
+    language = row.optional_text("language")
+    if language is not None and language.strip().lower() not in _PYTHON:
+        raise row.error(f"its language is {language}; programs for APPS are in Python")
+    column = next((name for name in PROGRAM_COLUMNS if not _is_blank(row, name)), None)
+    if column is None:
+        there = next((name for name in PROGRAM_COLUMNS if name in row.values), None)
+        if there is None:
+            raise row.error(f"there is none of {', '.join(PROGRAM_COLUMNS)}; the row has: {row.columns}")
+        return (Sample(column=there, value=None, number=None),)
+    value = _plain(row.values[column])
+    several = _conversations(row, value) if column == "messages" else _texts(row, column, value)
+    if several is None:
+        return (Sample(column=column, value=value, number=None),)
+    return tuple(Sample(column=column, value=one, number=number) for number, one in enumerate(several))
+
+
+def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rules) -> AppsSubmission:
+    """The submission in a sample.
+
+    Args:
+        row: that holds it.
+        sample: of the row.
+        name: its id.
+        problem: the problem's id.
+        rules: by which the program is found.
+
+    Raises:
+        RowError: a message is none.
+    """
+    try:
+        found = Extracted(code=None, rule="none") if sample.value is None else rules(sample)
+    except RowError:
+        raise
+    except InputError as error:
+        raise row.error(str(error)) from error
+    if found.code is None or not found.code.strip():
+        return AppsSubmission(id=name, problem=problem, code=None, extraction=found.rule)
+    size = len(found.code.encode("utf-8", "replace"))
+    words = f"the program has {size:,} bytes, more than {MAX_CODE_BYTES:,}" if size > MAX_CODE_BYTES else ""
+    return AppsSubmission(
+        id=name, problem=problem, code=None if words else found.code, extraction=found.rule, refused=words
+    )
+
+
+def _is_blank(row: Row, column: str) -> bool:
+    if not row.has(column):
+        return True
+    value = row.values[column]
+    return isinstance(value, str) and not value.strip()
+
+
+def _texts(row: Row, column: str, value: Any) -> Sequence[str | None] | None:
+    """The samples of a column of texts; `None` where it is a single one."""
+    if isinstance(value, str):
+        return None
+    if not isinstance(value, list) or not value:
+        raise row.error(f"{column} is no text and no list of texts")
+    for place, one in enumerate(value):
+        if one is not None and not isinstance(one, str):
+            raise row.error(f"{column} holds something of type {type(one).__name__} (at {place}), no text")
+    return value
+
+
+def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
+    """The conversations of a column; `None` where it is a single one."""
+    if not isinstance(value, list):
+        raise row.error("messages is no list of messages")
+    return value if value and all(isinstance(one, list) for one in value) else None
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and tuples as lists."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+# --------------------------------------------------------------------------- rules
+
+
+def our_rules(sample: Sample) -> Extracted:
+    """A program in a column `code` is taken as it is; in other texts it is looked for."""
+    if sample.column == "code":
+        return Extracted(code=encodable(sample.value), rule="column:code")
+    text = last_answer(sample.value) if sample.column == "messages" else sample.value
+    return extract_python(text or "")
+
+
+def _eval_protocol(sample: Sample) -> Extracted:
+    if sample.column == "code":
+        return our_rules(sample)
+    text = last_content(sample.value) if sample.column == "messages" else sample.value
+    return Extracted(code=encodable(extract_eval_protocol(text or "") or ""), rule="eval-protocol")
+
+
+def _livecodebench(sample: Sample) -> Extracted:
+    if sample.column == "code":
+        return our_rules(sample)
+    text = last_answer(sample.value) if sample.column == "messages" else sample.value
+    return Extracted(code=encodable(extract_livecodebench(text or "")), rule="livecodebench")
+
+
+RULES: Mapping[str, Rules] = {"eval-protocol": _eval_protocol, "livecodebench": _livecodebench}
+"""By the profiles that have rules of their own; the others take programs as they are given."""

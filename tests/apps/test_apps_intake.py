@@ -1,0 +1,81 @@
+"""What each row of a dump asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps_rows import DOUBLE, ROWS, write_rows
+
+from ioi_eval.apps.catalog import load_catalog
+from ioi_eval.apps.intake import Accepted, AppsIntake, Invalid
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.problems.apps_selection import Selection
+from ioi_eval.rows import open_source
+
+
+@pytest.fixture
+def intake(tmp_path: Path) -> Any:
+    """An intake of these rows."""
+
+    def read(*rows: dict[str, Any], selection: Selection | None = None, **options: Any) -> AppsIntake:
+        catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)), selection=selection)
+        dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
+        return AppsIntake(dump, catalog, fingerprint=lambda problem, one: f"{problem}:{one.code}", **options)
+
+    return read
+
+
+def names(intake: AppsIntake) -> list[str]:
+    """Of the submissions."""
+    return [entry.candidate.submission.id for entry in intake.entries() if isinstance(entry, Accepted)]
+
+
+def test_names(intake: Any) -> None:
+    """The row's own, with the sample's number; else the place among the problem's samples, the same each time."""
+    rows = [
+        {"problem_id": 0, "uuid": "a", "code": DOUBLE},
+        {"problem_id": 0, "uuid": "b", "code": ["1", "2"]},
+        {"problem_id": 1, "code": ["1", "2"]},
+        {"problem_id": 0, "code": "x"},
+    ]
+    read = intake(*rows)
+    assert names(read) == ["a", "b/0", "b/1", "1/0", "1/1", "0/3"]
+    assert names(read) == names(read)
+    assert names(intake({"problem_id": 0, "n": 7, "code": "x"}, id_column="n")) == ["7"]
+
+
+def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
+    """Unknown problems, rows that say nothing, ids twice, problems whose own rows are broken."""
+    rows = [
+        {"problem_id": 99, "code": "x"},
+        {"code": "x"},
+        {"problem_id": 0, "uuid": "a", "code": "x"},
+        {"problem_id": 0, "uuid": "a", "code": "y"},
+        {"problem_id": 3, "code": ["x", "y"]},
+        {"problem_id": 0},
+    ]
+    entries = list(intake(*rows).entries())
+    assert [type(entry) for entry in entries] == [Refused, Refused, Accepted, Refused, Invalid, Refused]
+    words = [entry.message for entry in entries if isinstance(entry, Refused)]
+    for found, expected in zip(
+        words,
+        (
+            "unknown problem 99: it is not in ",
+            "row 2: problem_id is missing",
+            "uuid 'a' of problem 0 stands in ",
+            "row 5: problem 3 cannot be judged: its input_output has 2 inputs and 1 outputs",
+            "row 6: there is none of code, generation, messages",
+        ),
+        strict=True,
+    ):
+        assert expected in found
+
+
+def test_problems_that_were_not_asked_for_are_passed_over(intake: Any) -> None:
+    """Neither judged nor refused, but counted."""
+    rows = [{"problem_id": n, "code": "x"} for n in (0, 1, 2, 0)]
+    read = intake(*rows, selection=Selection(ids=("0",)))
+    assert names(read) == ["0/0", "0/1"]
+    assert read.passed_over == 2

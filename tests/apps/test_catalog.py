@@ -1,0 +1,115 @@
+"""The problems of a run on disk: those that are needed, found by id, told apart by what they ask."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps_rows import ROWS, apps_row, doubling, write_rows
+
+from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_excluded
+from ioi_eval.errors import InputError
+from ioi_eval.problems.apps import read_apps
+from ioi_eval.problems.apps_selection import Selection
+from ioi_eval.rows import open_source
+
+
+def load(tmp_path: Path, rows: Any = ROWS, **options: Any) -> Catalog:
+    """The catalog of rows."""
+    return load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", rows)), **options)
+
+
+def test_a_problem_comes_back_as_it_was_read(tmp_path: Path) -> None:
+    """Tests, ids, faults; in any order, and again."""
+    catalog = load(tmp_path)
+    expected = {problem.id: problem for problem in read_apps(open_source(tmp_path / "apps.jsonl"))}
+    assert list(catalog.listed) == list(expected)
+    for problem in [*reversed(expected), *expected]:
+        assert catalog.problem(problem) == expected[problem]
+    assert list(catalog.problems()) == list(expected.values())
+    assert [one.refusal != "" for one in catalog.listed.values()] == [False, False, False, True, True, True]
+    assert catalog.listed["2"].instance_id == "apps_2"
+
+
+def test_what_was_not_asked_for_is_known_but_not_listed(tmp_path: Path) -> None:
+    """By the dump, by the selection, by the list of problems to leave out."""
+    catalog = load(
+        tmp_path,
+        needed={"0", "1", "2", "nowhere"},
+        selection=Selection(difficulties=("introductory", "Interview")),
+        excluded=["apps_1"],
+    )
+    assert list(catalog.listed) == ["0"]
+    assert catalog.knows("2")
+    assert not catalog.knows("nowhere")
+    assert list(load(tmp_path, needed=set()).listed) == []
+
+
+def test_integers_of_any_size_survive(tmp_path: Path) -> None:
+    """Also those that Python refuses to print."""
+    row = apps_row(0, [], [])
+    row["input_output"] = '{"fn_name": "f", "inputs": [[1]], "outputs": [%s]}' % ("9" * 5000)
+    catalog = load(tmp_path, [row])
+    (test,) = catalog.problem("0").tests
+    assert test.expected == 10**5000 - 1  # type: ignore[comparison-overlap]
+
+
+def test_problems_larger_than_what_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Are read again."""
+    monkeypatch.setattr("ioi_eval.apps.catalog._HELD_BYTES", 100)
+    catalog = load(tmp_path)
+    for problem in ("0", "1", "0", "2", "0"):
+        assert catalog.problem(problem).id == problem
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        doubling("1", (1, 2, 4)),
+        doubling("1", (1, 2)),
+        apps_row("1", ["1\n", "2\n", "3\n"], ["2\n", "4\n", "7\n"]),
+        apps_row("1", ["1\n", "2\n", "3\n"], ["2\n", "4\n", ["6"]]),
+        apps_row("1", [[1]], [2], fn_name="f"),
+        apps_row("1", [[1]], [2], fn_name="g"),
+        apps_row("1", [[1.0]], [2], fn_name="g"),
+        apps_row("1", ["1\n"], []),
+    ],
+    ids=lambda row: row["input_output"],
+)
+def test_another_task_has_another_digest(tmp_path: Path, other: dict[str, Any]) -> None:
+    """Whatever of the tests differs; the title, the difficulty and the solutions do not count."""
+    rows = [doubling("1"), {**other, "problem_id": 2}, doubling(3, difficulty="x", solutions="[]", url="u")]
+    first, second, third = load(tmp_path, rows).listed.values()
+    assert first.digest != second.digest
+    assert first.digest == third.digest
+
+
+def test_digests_are_the_same_in_another_process(tmp_path: Path) -> None:
+    """A resumed run must find what an earlier one judged: pinned, as the way of packing may change."""
+    problem = next(read_apps(open_source(write_rows(tmp_path / "a.jsonl", [doubling(1)]))))
+    assert problem_digest(problem)[:16] == "7e57538f772062de"
+
+
+def test_two_rows_with_one_id(tmp_path: Path) -> None:
+    """Are refused where that problem is needed."""
+    with pytest.raises(InputError, match="both have the id 1"):
+        load(tmp_path, [doubling(1), doubling("1")])
+    assert list(load(tmp_path, [doubling(1), doubling(1), doubling(2)], needed={"2"}).listed) == ["2"]
+
+
+def test_the_list_of_problems_to_leave_out(tmp_path: Path) -> None:
+    """Ids a line, or rows of an audit, of which some are only remarks."""
+    path = tmp_path / "x"
+    rows = [{"problem_id": "3"}, {"problem_id": 4, "exclude": True}, {"problem_id": "5", "exclude": False}]
+    path.write_text("# broken\napps_1\n 2 \n\n" + "".join(json.dumps(row) + "\n" for row in rows))
+    assert read_excluded(path) == {"1", "2", "3", "4"}
+    path.write_text("{")
+    with pytest.raises(InputError, match="row 1: is not JSON"):
+        read_excluded(path)
+    path.write_text('{"id": 1}')
+    with pytest.raises(InputError, match="row 1: problem_id is missing"):
+        read_excluded(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_excluded(tmp_path / "no")

@@ -1,0 +1,50 @@
+"""Dumps that are files of programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from apps_rows import DOUBLE, write_rows
+
+from ioi_eval.apps.dumps import open_dump, survey
+from ioi_eval.errors import InputError
+
+
+def found(path: Path, *ids: str) -> list[tuple[str, str]]:
+    """Problem and program of each row."""
+    return [(row.values["problem_id"], row.values["code"]) for row in open_dump(str(path), ids).iterate()]
+
+
+def test_a_file_is_for_the_problem_that_was_named(tmp_path: Path) -> None:
+    """Else for the one that its folder is named after; else nobody knows."""
+    path = tmp_path / "solution.py"
+    path.write_text(DOUBLE)
+    assert found(path, "apps_42") == [("42", DOUBLE)]
+    assert found(tmp_path, "42") == [("42", DOUBLE)]
+    for ids in ((), ("1", "2")):
+        with pytest.raises(InputError, match=r"nothing says which problem .*solution.py is for: name it with -t ID"):
+            found(path, *ids)
+    folder = tmp_path / "apps_7"
+    folder.mkdir()
+    (folder / "solution.py").write_bytes(b"\xef\xbb\xbf" + DOUBLE.encode())
+    assert found(folder / "solution.py") == [("7", DOUBLE)]
+
+
+def test_a_folder_of_solutions(tmp_path: Path) -> None:
+    """As mcpbr's agents leave them; other folders are passed over."""
+    for name in ("10", "apps_2", "notes"):
+        (tmp_path / name).mkdir()
+    for name in ("10", "apps_2"):
+        (tmp_path / name / "solution.py").write_text(name)
+    assert found(tmp_path) == [("10", "10"), ("2", "apps_2")]
+    assert survey(open_dump(str(tmp_path), ())) == {"10": 1, "2": 1}
+
+
+def test_rows_are_counted_by_problem(tmp_path: Path) -> None:
+    """Also those that do not say theirs."""
+    rows = [{"problem_id": 1}, {"problem_id": "apps_1"}, {"instance_id": "apps_2"}, {"x": 1}]
+    path = write_rows(tmp_path / "d.jsonl", [{**row, "code": "x"} for row in rows])
+    assert survey(open_dump(str(path), ())) == {"1": 2, "2": 1, None: 1}
+    with pytest.raises(InputError, match="there is no file or folder"):
+        open_dump(str(tmp_path / "no.jsonl"), ())

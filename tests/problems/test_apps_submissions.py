@@ -1,0 +1,132 @@
+"""Rows of a dump of Python programs: one sample or several, in every form, and what is wrong with some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import RowError
+from ioi_eval.problems.apps_submissions import (
+    MAX_CODE_BYTES,
+    RULES,
+    AppsSubmission,
+    Rules,
+    our_rules,
+    problem_of,
+    samples_of,
+    submission,
+)
+from ioi_eval.problems.row import Row
+
+FENCED = "So:\n```python\nprint(1)\n```\n"
+
+
+def talk(answer: Any) -> list[dict[str, Any]]:
+    """A conversation that ends with this answer."""
+    return [{"role": "user", "content": "?"}, {"role": "assistant", "content": answer}]
+
+
+def row(**values: Any) -> Row:
+    """A row of a dump."""
+    return Row(source="dump.jsonl", number=3, values={"problem_id": "1", **values})
+
+
+def read(rules: Rules = our_rules, **values: Any) -> list[AppsSubmission]:
+    """The submissions in a row."""
+    one = row(**values)
+    samples = samples_of(one)
+    return [submission(one, sample, name=str(n), problem="1", rules=rules) for n, sample in enumerate(samples)]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"code": "print(1)"}, [("print(1)", "column:code")]),
+        ({"code": " ", "generation": FENCED}, [("print(1)\n", "fence:python")]),
+        ({"code": None, "generation": FENCED}, [("print(1)\n", "fence:python")]),
+        ({"messages": talk(FENCED)}, [("print(1)\n", "fence:python")]),
+        ({"messages": talk([{"type": "text", "text": FENCED}])}, [("print(1)\n", "fence:python")]),
+        ({"code": ["a=1", "", "a=2"]}, [("a=1", "column:code"), (None, "column:code"), ("a=2", "column:code")]),
+        ({"code": ("a=1", None)}, [("a=1", "column:code"), (None, "none")]),
+        ({"generation": [FENCED, "I cannot."]}, [("print(1)\n", "fence:python"), (None, "none")]),
+        ({"messages": [talk(FENCED), talk("no")]}, [("print(1)\n", "fence:python"), (None, "none")]),
+        ({"messages": []}, [(None, "none")]),
+        ({"generation": ""}, [(None, "none")]),
+        ({"code": "x = '\ud800'"}, [("x = '�'", "column:code")]),
+    ],
+    ids=str,
+)
+def test_forms(values: dict[str, Any], found: list[tuple[str | None, str]]) -> None:
+    """A text, a conversation, lists of either; `code` comes first; nothing is no code."""
+    assert [(one.code, one.extraction) for one in read(**values)] == found
+
+
+def test_arrays_are_lists() -> None:
+    """As tables have them."""
+    import numpy as np
+
+    values = np.array(["a=1", "a=2"], dtype=object)
+    assert [one.code for one in read(code=values)] == ["a=1", "a=2"]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"text": "x"}, "there is none of code, generation, messages; the row has: problem_id, text"),
+        ({"code": 7}, "code is no text and no list of texts"),
+        ({"code": []}, "code is no text and no list of texts"),
+        ({"code": ["a", 7]}, r"code holds something of type int \(at 1\), no text"),
+        ({"generation": {"a": 1}}, "generation is no text and no list of texts"),
+        ({"messages": "x"}, "messages is no list of messages"),
+        ({"messages": ["x"]}, "a message is of type str; an object with role and content is needed"),
+        ({"messages": [{"role": "assistant", "content": 7}]}, "the content of a message is of type int"),
+        ({"code": "int main(){}", "language": "cpp"}, "its language is cpp; programs for APPS are in Python"),
+    ],
+    ids=str,
+)
+def test_what_is_no_program_is_named(values: dict[str, Any], words: str) -> None:
+    """With file and row."""
+    with pytest.raises(RowError, match=f"dump.jsonl, row 3: {words}"):
+        read(**values)
+
+
+def test_a_program_that_is_too_long_is_not_run() -> None:
+    """It says how long it is."""
+    (one,) = read(code="x" * (MAX_CODE_BYTES + 1))
+    assert one.code is None
+    assert one.refused == "the program has 1,048,577 bytes, more than 1,048,576"
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"problem_id": 42}, "42"),
+        ({"problem_id": "apps_42"}, "42"),
+        ({"problem_id": None, "instance_id": "apps_42"}, "42"),
+        ({"problem_id": 42.0}, "42"),
+    ],
+    ids=str,
+)
+def test_the_problem(values: dict[str, Any], problem: str) -> None:
+    """In either spelling, also in mcpbr's column."""
+    assert problem_of(row(**values)) == problem
+
+
+def test_no_problem() -> None:
+    """The row's columns are named."""
+    with pytest.raises(RowError, match="problem_id is missing; the row has: problem_id, code"):
+        problem_of(row(problem_id=None, code="x"))
+
+
+def test_rules_of_other_graders() -> None:
+    """Their profile finds the program where they do."""
+    text = "import x\nHere:\n```\ndef f():\n    pass\n```\nand\n```text\nout\n```\n"
+    assert [(one.code, one.extraction) for one in read(RULES["eval-protocol"], generation=text)] == [
+        ("def f():\n    pass", "eval-protocol")
+    ]
+    assert read(RULES["livecodebench"], messages=talk(text))[0].code == "out"
+    assert read(RULES["eval-protocol"], code=text)[0].extraction == "column:code"
+    last = [*talk("x"), {"role": "user", "content": "```python\nprint(2)\n```"}]
+    assert read(RULES["eval-protocol"], messages=last)[0].code == "print(2)"
+    assert read(RULES["livecodebench"], messages=[*talk("no fence")])[0].code is None
