@@ -11,6 +11,7 @@
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
         │   ├── OverloadError     the server itself says that it is too busy
         │   └── UnavailableError  no endpoint has been left for so long that the run had better end
+        │       └── TargetLostError   … of one target: others are served, and may judge instead
         └── RejectedError         the server refuses this request for good (its words are kept)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
@@ -75,6 +76,10 @@ class OverloadError(TransientError):
 
 class UnavailableError(TransientError):
     """No endpoint has been left for as long as jobs may wait. A run that meets it ends, and can be resumed."""
+
+
+class TargetLostError(UnavailableError):
+    """Nobody has served this target for a while, but others are served: what was bound to it can be judged there."""
 
 
 class RejectedError(SandboxError):

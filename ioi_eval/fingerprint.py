@@ -50,7 +50,7 @@ class Fingerprints:
                 RULES,
                 known[1],
                 self._policy,
-                runner_digest(),
+                _judges_digest(target),
                 target.toolchain.fingerprint,
                 target.profile,
                 target.isolation,
@@ -69,10 +69,25 @@ def problem_digest(problem: Problem) -> str:
     )
 
 
+def _judges_digest(target: Target) -> str:
+    """What of ours judges in the box: the runner, and in the classic profile our scripts, or none of it."""
+    if target.profile != "classic":
+        return runner_digest()
+    return "" if target.brings_pair else _scripts_digest()
+
+
 @lru_cache(maxsize=1)
 def runner_digest() -> str:
     """A hash of the runner as it travels."""
     return hashlib.sha256(boxfiles.runner_source()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _scripts_digest() -> str:
+    digest = hashlib.sha256(boxfiles.runner_source())
+    for name in ("compile", "run"):
+        digest.update(boxfiles.read(name))
+    return digest.hexdigest()
 
 
 def digest_of(value: object) -> str:

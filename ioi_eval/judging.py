@@ -49,8 +49,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ioi_eval.errors import InputError
-from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.model import Blob, Content, Problem, TestOutcome, Verdict
+from ioi_eval.jobs.bundled import PlannedTest, size
+from ioi_eval.model import Problem, TestOutcome, Verdict
 
 Bundle = tuple[PlannedTest, ...]
 
@@ -224,7 +224,7 @@ def bundles(
         max_tests: tests in a bundle.
         max_bytes: bytes of inputs and answers in a bundle, before any encoding.
         max_wall_ms: the longest that a bundle may take.
-        wall_ms_per_test: the longest that one test can take (`jobs.bundled.most_wall_ms`).
+        wall_ms_per_test: the longest that one test is expected to take (`jobs.bundled.usual_wall_ms`).
 
     Raises:
         InputError: `max_tests` is below 1.
@@ -239,15 +239,11 @@ def bundles(
     bundle_bytes = 0
     for planned in pending:
         case = problem.tests[planned.test]
-        size = _size(case.input) + (0 if case.answer is None else _size(case.answer))
-        full = len(bundle) == max_tests or (max_bytes is not None and bundle_bytes + size > max_bytes)
+        added = size(case.input) + (0 if case.answer is None else size(case.answer))
+        full = len(bundle) == max_tests or (max_bytes is not None and bundle_bytes + added > max_bytes)
         if bundle and full:
             cut.append(tuple(bundle))
             bundle, bundle_bytes = [], 0
         bundle.append(planned)
-        bundle_bytes += size
+        bundle_bytes += added
     return (*cut, tuple(bundle)) if bundle else ()
-
-
-def _size(content: Content) -> int:
-    return content.size if isinstance(content, Blob) else len(content)

@@ -29,6 +29,10 @@ ATTEMPTS = 3
 """How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
 
 
+class UnfitError(SandboxError):
+    """A target's compiler does not know the C++ standard that is asked for. Another target's may."""
+
+
 class ProblemProgramError(SandboxError):
     """A program of the problem's own (grader, checker, manager) does not compile. Final: the package is at fault."""
 
@@ -63,7 +67,7 @@ class Builder:
         self._artifacts = artifacts
         self._policy = policy
         self._refused: dict[str, ProblemProgramError] = {}
-        self._trusted_targets: set[str] = set()
+        self._works: dict[tuple[str, str], bool] = {}
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target.
@@ -85,10 +89,11 @@ class Builder:
 
         Raises:
             ProblemProgramError: one of them does not compile.
+            UnfitError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
         runner = await self.runner(target)
-        await self._try_compiler(runner, target)
+        await self._try_compiler(self._policy.std or problem.cxx_std, runner, target)
         return ProblemPrograms(
             runner=runner,
             objects=await self._objects(problem, runner, target),
@@ -96,28 +101,37 @@ class Builder:
             manager=await self._judge_program("manager", problem, runner, target),
         )
 
-    async def _try_compiler(self, runner: Content, target: Target) -> None:
+    async def _try_compiler(self, std: str, runner: Content, target: Target) -> None:
         """Compile a program that is known to be good, once a run: a compiler that cannot is not the programs' fault.
 
         Raises:
             SetupError: it cannot.
+            UnfitError: it can, but not to this standard.
         """
-        if target.name in self._trusted_targets:
-            return
+        if not await self._compiles(std, runner, target):
+            await self._compiles(compiling.GOOD_STD, runner, target, or_else=True)
+            words = f"{target.toolchain.version} on {target.name} does not know -std={std}"
+            raise UnfitError(f"{words}; use workers with a newer compiler, or --std")
+
+    async def _compiles(self, std: str, runner: Content, target: Target, *, or_else: bool = False) -> bool:
+        """Whether a good program compiles to a standard; with `or_else` it must, or `SetupError` says why not."""
+        if (target.name, std) in self._works and not or_else:
+            return self._works[target.name, std]
         try:
-            answer = await self.compile(compiling.good_recipe(target.toolchain), runner, target)
+            answer = await self.compile(compiling.good_recipe(target.toolchain, std), runner, target)
             words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
             works = bool(answer.artifacts)
         except (TransportError, OverloadError, UnavailableError):
             raise  # says nothing of the compiler
         except TransientError as error:
             works, words = False, str(error)
-        if not works:
+        if or_else and not works:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
             )
-        self._trusted_targets.add(target.name)
+        self._works[target.name, std] = works
+        return works
 
     async def compile(
         self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
@@ -133,6 +147,8 @@ class Builder:
             try:
                 execution = await self._sandbox.execute(job, target)
                 return compile_answer(execution.run, nonce)
+            except UnavailableError:
+                raise
             except TransientError:
                 if attempt == ATTEMPTS - 1:
                     raise

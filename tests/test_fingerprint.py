@@ -108,6 +108,7 @@ def test_submission_policy_and_target_count() -> None:
         fingerprint(submission=replace(SUBMISSION, fixes=("includes",))),
         fingerprint(isolation=Isolation.REDUCED),
         fingerprint(profile="classic"),
+        fingerprint(profile="classic", brings_pair=True),
         fingerprint(toolchain=replace(TARGET.toolchain, version="13")),
         Fingerprints(Policy(output_bytes=1)).of(PROBLEM, SUBMISSION, TARGET),
     ]
@@ -133,7 +134,8 @@ def rules_digest() -> str:
     package = Path(fingerprint_module.__file__).parent
     names = ("jobs/bundled.py", "jobs/compile.py", "jobs/plan.py", "jobs/protocol.py", "judging.py", "scores.py")
     digest = hashlib.sha256()
-    for name in (*names, "toolchain.py", "scorer.py"):
+    scorer = tuple(f"scorer/{name}.py" for name in ("__init__", "binding", "bundled", "classic", "run"))
+    for name in (*names, "jobs/classic.py", "jobs/classic_answer.py", "toolchain.py", *scorer):
         tree = ast.parse((package / name).read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

@@ -173,8 +173,8 @@ def test_lost_sandbox_is_a_judge_error_and_never_a_score(cache: Path) -> None:
     assert runs > 1, "a transient failure is worth another try"
 
 
-def test_answer_that_was_cut_is_asked_for_again(cache: Path) -> None:
-    """The tail of the first answer is lost: the second one counts."""
+def test_answer_that_was_cut_is_asked_for_again_in_halves(cache: Path) -> None:
+    """The tail of the first answer is lost: half of its tests are asked for, then the others; nothing of it counts."""
 
     def cut(execution: Execution) -> Execution:
         stage: Stage = execution.run
@@ -184,7 +184,7 @@ def test_answer_that_was_cut_is_asked_for_again(cache: Path) -> None:
         cache, "buoys/model_solution/bisection.cpp", lambda number: cut if number == 1 else None
     )
     assert (result.verdict, result.score) == (Verdict.AC, 100.0)
-    assert runs == 2
+    assert runs == 3
 
 
 def test_rejected_job_is_not_repeated(cache: Path) -> None:

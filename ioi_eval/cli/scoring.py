@@ -186,7 +186,7 @@ def _intake(call: Call, dump: Source, problems: ProblemSet, scorer: Scorer) -> I
         dump,
         call.selection,
         problems,
-        fingerprint=scorer.fingerprint,
+        fingerprints=scorer.fingerprints,
         id_column=call.id_column,
         with_includes=call.fix_includes,
     )

@@ -14,6 +14,7 @@ from ioi_eval.config import Policy
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.plan import Plan, words
 from ioi_eval.model import (
+    Blob,
     CheckerProtocol,
     Content,
     Job,
@@ -23,8 +24,11 @@ from ioi_eval.model import (
     StageLimits,
     TaskType,
 )
+from ioi_eval.sandbox import Target
 
 _START_MS = 10_000  # for starting the box and the runner, on a loaded machine
+_LINE_BYTES = 40_000  # a test's longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters
+_REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,3 +153,47 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
     Source: PROTOCOL.md: a test is given up at 10 L + 10 s, and its checker or manager has a bound of its own.
     """
     return round(problem.time_limit_s * 10_000) + 10_000 + round(policy.judge.wall_s * 1000)
+
+
+def usual_wall_ms(problem: Problem) -> int:
+    """The longest that one test takes on a machine that is half ours, in ms of wall clock.
+
+    A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time (PROTOCOL.md). Bundles are sized by this
+    and not by `most_wall_ms`, which a test reaches on a machine beyond use only: a bundle that meets a server's limit
+    after all is cut in halves.
+    """
+    return round(2 * (1250 * problem.time_limit_s + 1100))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much one run job on a target may hold.
+
+    Args:
+        tests: at most so many.
+        test_bytes: inputs and answers together, before any encoding; `None` for no bound.
+        wall_ms: all tests together; `None` for no bound.
+    """
+
+    tests: int
+    test_bytes: int | None
+    wall_ms: int | None
+
+
+def room(target: Target, programs: Programs) -> Room:
+    """What is left of a target's bounds for tests, after the programs that travel along."""
+    test_bytes = None
+    if target.max_body_bytes is not None:
+        carried = (programs.runner, programs.submission, programs.checker, programs.manager)
+        taken = sum(size(content) for content in carried if content is not None)
+        test_bytes = max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
+    return Room(
+        tests=max(1, target.max_output_bytes // _LINE_BYTES),
+        test_bytes=test_bytes,
+        wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - _START_MS),
+    )
+
+
+def size(content: Content) -> int:
+    """A content's bytes, before any encoding."""
+    return content.size if isinstance(content, Blob) else len(content)

@@ -16,6 +16,7 @@ uid for submission and judge.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -26,6 +27,7 @@ from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import (
     CheckerProtocol,
     Content,
+    Isolation,
     Job,
     JobFile,
     JobKind,
@@ -39,6 +41,10 @@ from ioi_eval.sandbox import Sandbox
 HARD_LIMIT_S = 3.0
 """How far the sandbox's hard limit lies above the problem's, which `run` itself keeps. Source: the source
 documents, "2 or 3 additional seconds"."""
+
+RUNNER_SLACK_MS = 90_000
+"""The same where the runner judges, above ten times the limit: it keeps all limits by itself, gives up at 10 L + 10 s,
+its checker has 60 s, and a loaded machine must not decide. Source: PROTOCOL.md."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
@@ -62,7 +68,17 @@ def own_pair() -> Pair:
     return boxfiles.read("compile"), boxfiles.read("run")
 
 
-def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None, runner: Content | None = None) -> Job:
+def job(
+    problem: Problem,
+    case: TestCase,
+    code: str,
+    *,
+    pair: Pair | None = None,
+    runner: Content | None = None,
+    least: Isolation = Isolation.REDUCED,
+    most_wall_ms: int | None = None,
+    alone: bool = False,
+) -> Job:
     """The job that judges a submission on one test.
 
     Args:
@@ -71,27 +87,44 @@ def job(problem: Problem, case: TestCase, code: str, *, pair: Pair | None = None
         code: the submission.
         pair: the scripts to carry; `None` where the worker's package brings its own.
         runner: the runner as it was compiled on the target, for our own pair to judge with.
+        least: the weakest isolation that our own pair accepts.
+        most_wall_ms: the longest run stage that the target allows, for a job with the runner; `None` for no bound.
+        alone: nothing else of ours may run on that machine meanwhile.
 
     Raises:
         UnsupportedError: the stock pair would judge this problem wrongly, or no pair can judge it.
     """
-    if problem.checker_args:
-        words = f"{problem.key}: the classic profile gives a checker no arguments; use the bundled profile"
-        raise UnsupportedError(words)
-    if pair is None and (reason := stock_pair_refuses(problem, case)):
-        raise UnsupportedError(f"{problem.key}: the cms_ioi package cannot judge it: {reason}; use the bundled profile")
+    if reason := refusal(problem, case, stock=pair is None):
+        raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
+    config = _config(problem) if pair is None else _config(problem) | {"isolation": least.value}
     return _job(
         problem.key.id,
         code,
         case.input,
         case.answer,
-        dict(_grader_files(problem)),
+        {**dict(_grader_files(problem)), "graders/grader_config.json": orjson.dumps(config)},
         time_limit_s=problem.time_limit_s,
         memory_limit_bytes=problem.memory_limit_bytes,
         processes=problem.processes,
         pair=pair,
         runner=runner,
+        most_wall_ms=most_wall_ms,
+        alone=alone,
     )
+
+
+def to_standard(problem: Problem, std: str | None) -> Problem:
+    """The problem with its C++ standard overridden; itself if `std` is `None`."""
+    return problem if std is None else replace(problem, cxx_std=std)
+
+
+def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
+    """Why the scripts cannot judge this test, the stock pair or ours; `None` if they can."""
+    if problem.checker_args:
+        return "the classic profile gives a checker no arguments"
+    if stock and (reason := stock_pair_refuses(problem, case)):
+        return f"the cms_ioi package would judge it wrongly: {reason}"
+    return None
 
 
 async def run_submission(
@@ -183,6 +216,8 @@ def _job(
     processes: int,
     pair: Pair | None,
     runner: Content | None = None,
+    most_wall_ms: int | None = None,
+    alone: bool = False,
 ) -> Job:
     files: dict[str, Content] = {
         f"graders/{problem_id.lower()}.cpp": code.encode("utf-8", "surrogateescape"),
@@ -196,6 +231,9 @@ def _job(
     if runner is not None:
         files[RUNNER] = runner
     wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
+    if runner is not None:
+        wall_ms = round(time_limit_s * 10_000) + RUNNER_SLACK_MS
+        wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
     return Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content, executable=name == RUNNER) for name, content in files.items()),
@@ -208,6 +246,7 @@ def _job(
             memory_bytes=memory_limit_bytes * (processes + 1) + _JUDGE_MEMORY_BYTES,
             output_bytes=_OUTPUT_BYTES,
         ),
+        alone=alone,
     )
 
 
@@ -221,10 +260,9 @@ def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
         yield f"checker/{source.name}", source.content
     if problem.checker is not None:
         yield "checker/checker.cpp", problem.checker.content
-    yield "graders/grader_config.json", _config(problem)
 
 
-def _config(problem: Problem) -> bytes:
+def _config(problem: Problem) -> dict[str, object]:
     """Flat keys only: scripts read them with grep."""
     config: dict[str, object] = {
         "task_type": problem.task_type.value,
@@ -239,4 +277,4 @@ def _config(problem: Problem) -> bytes:
         config[f"{_COMMUNICATION}user_io"] = problem.process_io.value
         if problem.manager_args:
             config[f"{_COMMUNICATION}manager_args"] = " ".join(problem.manager_args)
-    return orjson.dumps(config)
+    return config

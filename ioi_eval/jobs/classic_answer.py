@@ -130,6 +130,18 @@ def is_doubtful(execution: Execution) -> bool:
     return stage.code is None or any(sign in stage.stderr for sign in _DOUBTS)
 
 
+def check_ended(execution: Execution) -> None:
+    """See that the run stage ended by itself, where the runner kept all limits, far below those of the stage.
+
+    Raises:
+        TransportError: it did not. That is never the program's fault.
+    """
+    stage = execution.run
+    if stage.code is None:
+        how = stage.message or "this server does not say why"
+        raise TransportError(f"the run script was killed by {stage.signal} ({how}), though the runner kept the limits")
+
+
 def test_outcome(execution: Execution, test: str) -> TestOutcome:
     """What became of the submission on this test. Its compilation succeeded.
 

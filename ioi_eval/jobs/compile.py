@@ -34,6 +34,7 @@ from ioi_eval.model import (
 from ioi_eval.toolchain import Toolchain
 
 RUNNER_STD = "c++17"
+GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
 _BUILD_LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
 
@@ -130,10 +131,10 @@ def program_recipe(
     )
 
 
-def good_recipe(toolchain: Toolchain) -> Recipe:
+def good_recipe(toolchain: Toolchain, std: str = GOOD_STD) -> Recipe:
     """A program that compiles wherever anything does: to tell a broken compiler from broken programs."""
     source = b"#include <vector>\nint main() { return static_cast<int>(std::vector<int>().size()); }\n"
-    compile_argv = toolchain.compile_argv("good.cpp", "good.o", std="gnu++17")
+    compile_argv = toolchain.compile_argv("good.cpp", "good.o", std=std)
     return Recipe(
         what="good program",
         steps=(

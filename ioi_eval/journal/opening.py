@@ -53,6 +53,10 @@ class Index:
         """Where the result of that program is, whoever sent it in. Never a JE."""
         return self.programs.get(keys.program)
 
+    def standing(self, keys: Keys) -> int:
+        """How much is known under these keys: 2 a result, 1 that of the same program, 0 nothing."""
+        return 2 if keys.submission in self.submissions else int(keys.program in self.programs)
+
 
 def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
     """What a run in this directory would find, without touching anything, and what it would say.

@@ -124,6 +124,9 @@ class Spool:
     def __len__(self) -> int:
         return len(self._index)
 
+    def __contains__(self, keys: Keys) -> bool:
+        return keys.submission in self._index
+
     def append(self, keys: Keys, body: bytes) -> None:
         """Keep a record under its submission key."""
         with self._lock:

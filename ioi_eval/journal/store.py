@@ -94,6 +94,10 @@ class Journal:
         """Where the result of that program is, whoever sent it in. Never a JE."""
         return self._index.leader(keys)
 
+    def standing(self, keys: Keys) -> int:
+        """How much is known under these keys; see `Index.standing`."""
+        return self._index.standing(keys)
+
     def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
         """Write a record; once this returns, a killed process does not lose it.
 

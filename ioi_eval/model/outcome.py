@@ -112,6 +112,7 @@ class SubmissionResult:
         subtasks: in the problem's order.
         target: description of the target that judged it (`local g++ 12.2.0 static`).
         isolation: the weakest isolation over its runs; `None` if nothing ran.
+        fingerprint: a hash of everything that determined it; empty where nobody made one.
     """
 
     submission: str
@@ -122,3 +123,4 @@ class SubmissionResult:
     subtasks: tuple[SubtaskResult, ...]
     target: str = ""
     isolation: Isolation | None = None
+    fingerprint: str = ""

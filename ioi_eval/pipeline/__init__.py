@@ -23,6 +23,7 @@ from ioi_eval.pipeline.plan import Plan, plan
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.run import Done, Run
 from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.summary import RunFacts
 
@@ -92,10 +93,10 @@ async def score_dump(
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     started = _now()
-    ledger = Ledger(journal, Spool(directory), ContestFormat())
+    ledger = Ledger(journal, Spool(directory), ContestFormat(), keys_under=Candidate.keys_under)
     interrupts = Interrupts()
     run = Run(
-        intake.candidates,
+        lambda: intake.candidates(ledger.standing),
         ContestJudging(judge),
         ledger,
         workers=settings.workers + settings.spare,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ioi_eval.journal import Kind, decode_result, encode_result
@@ -20,8 +20,8 @@ class Judge(Protocol):
         """Judge it."""
         ...
 
-    def fingerprint(self, problem: Problem, submission: Submission) -> str:
-        """A hash of everything that determines the outcome. Called from another thread."""
+    def fingerprints(self, problem: Problem, submission: Submission) -> Sequence[str]:
+        """Hashes of everything that determines the outcome, one for each way of judging. Called from another thread."""
         ...
 
 
@@ -68,6 +68,7 @@ class ContestJudging:
             cpu=CpuSplit.of(result),
             kept=kept,
             blames_sandbox=not kept and blames_the_sandbox(result),
+            fingerprint=result.fingerprint,
         )
 
 

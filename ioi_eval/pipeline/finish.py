@@ -47,7 +47,7 @@ def write_results(
     """
     summary = Summary(unusable=intake.problems.unusable)
     with replacing(directory / "results.jsonl") as file:
-        for entry in intake.entries(whole_rows=True):
+        for entry in intake.entries(whole_rows=True, standing=ledger.standing):
             if isinstance(entry, Refused):
                 summary.refused.add(entry.kind, entry.message)
                 file.write(to_json(refused_row(entry.row.values, entry.message)))

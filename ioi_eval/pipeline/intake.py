@@ -7,7 +7,7 @@ in memory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ioi_eval.errors import InputError, RowError
@@ -125,7 +125,7 @@ class Intake:
         source: the dump.
         selection: which rows of it.
         problems: what there is to be judged on.
-        fingerprint: of all that determines a submission's outcome.
+        fingerprints: of all that determines a submission's outcome: one for each way in which it may be judged.
         id_column: the column that names a submission.
         with_includes: put the includes in front that models forget.
     """
@@ -136,29 +136,33 @@ class Intake:
         selection: Selection,
         problems: ProblemSet,
         *,
-        fingerprint: Callable[[Problem, Submission], str],
+        fingerprints: Callable[[Problem, Submission], Sequence[str]],
         id_column: str = "uuid",
         with_includes: bool = False,
     ) -> None:
         self.source = source
         self.problems = problems
         self._selection = selection
-        self._fingerprint, self._id_column, self._with_includes = fingerprint, id_column, with_includes
+        self._fingerprints, self._id_column, self._with_includes = fingerprints, id_column, with_includes
 
-    def entries(self, *, whole_rows: bool = False) -> Iterator[Accepted | Refused]:
+    def entries(
+        self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
+    ) -> Iterator[Accepted | Refused]:
         """One for each row, in order.
 
         Args:
             whole_rows: with all their columns; else only with those that judging looks at.
+            standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
+                its entry is for the one of which most is known; of equals, for the first.
         """
         columns = None if whole_rows else submission_columns(self._id_column)
         taken: dict[bytes, Place] = {}
         for row, _ in self._selection.rows(self.source, columns):
-            yield self._entry(row, taken)
+            yield self._entry(row, taken, standing)
 
-    def candidates(self) -> Iterator[Candidate | Refused]:
-        """One for each row, in order, without the row."""
-        for entry in self.entries():
+    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[Candidate | Refused]:
+        """The same without the row."""
+        for entry in self.entries(standing=standing):
             if isinstance(entry, Refused):
                 yield entry
             else:
@@ -169,7 +173,7 @@ class Intake:
                     keys=entry.keys,
                 )
 
-    def _entry(self, row: Row, taken: dict[bytes, Place]) -> Accepted | Refused:
+    def _entry(self, row: Row, taken: dict[bytes, Place], standing: Callable[[Keys], int] | None) -> Accepted | Refused:
         try:
             submission = submission_from_row(row, id_column=self._id_column)
             target = target_subtask(row)
@@ -185,14 +189,16 @@ class Intake:
         first = taken.setdefault(keys_of(submission.problem, submission.id, "").submission, place)
         if first != place:
             return self._taken_before(row, submission, first)
-        fingerprint = self._fingerprint(problem, submission)
+        fingerprints = self._fingerprints(problem, submission)
+        ways = {keys_of(submission.problem, submission.id, fingerprint): fingerprint for fingerprint in fingerprints}
+        keys = next(iter(ways)) if standing is None or len(ways) == 1 else max(ways, key=standing)
         return Accepted(
             row=row,
             problem=problem,
             submission=submission,
             target_subtask=target,
-            fingerprint=fingerprint,
-            keys=keys_of(submission.problem, submission.id, fingerprint),
+            fingerprint=ways[keys],
+            keys=keys,
         )
 
     def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:

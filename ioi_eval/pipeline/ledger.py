@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
@@ -51,40 +51,62 @@ class Ledger(Generic[R]):
         journal: results, and final failures of judge programs.
         spool: failures of ours. They say nothing about a submission: the next run judges it again.
         form: how results are written.
+        keys_under: the keys of a submission's record under another fingerprint than it was expected to have; without
+            it, there is one way of judging only.
     """
 
-    def __init__(self, journal: Journal, spool: Spool, form: Format[R]) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        spool: Spool,
+        form: Format[R],
+        *,
+        keys_under: Callable[[Any, str], Keys] | None = None,
+    ) -> None:
         self.journal = journal
         self.spool = spool
         self._form = form
-        self._leader_id = lru_cache(maxsize=1024)(self._read_id)
+        self._keys_under = keys_under
+        self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
         self._result_at = lru_cache(maxsize=64)(self._read_result)
 
-    def record(self, candidate: Waiting, result: R) -> int | None:
+    def record(self, candidate: Waiting, result: R, fingerprint: str = "") -> int | None:
         """Write a result down.
+
+        Args:
+            candidate: whose it is.
+            result: what it is.
+            fingerprint: of how it was judged; empty for just as was expected.
 
         Returns:
             Where copies of the program find it; `None` if they must not take it over (JE).
         """
-        values = {"fingerprint": candidate.fingerprint, **candidate.names, **self._form.encode(result)}
+        fingerprint, keys = self._way(candidate, fingerprint)
+        values = {"fingerprint": fingerprint, **candidate.names, **self._form.encode(result)}
         body = orjson.dumps(values)
         kind = self._form.kind(result)
         if kind is None:
-            self.spool.append(candidate.keys, body)
+            self.spool.append(keys, body)
             return None
-        offset = self.journal.append(kind, candidate.keys, body)
+        offset = self.journal.append(kind, keys, body)
         return offset if kind is Kind.RESULT else None
 
     def record_copies(self, copies: Iterable[tuple[Waiting, int]]) -> None:
         """Write down that submissions have the program of another one, whose record is at that offset."""
         for candidate, leader in copies:
+            submission, fingerprint = self._leader_of(leader)
+            fingerprint, keys = self._way(candidate, fingerprint)
             body = {
-                "fingerprint": candidate.fingerprint,
+                "fingerprint": fingerprint,
                 **candidate.names,
-                "duplicate_of": self._leader_id(leader),
+                "duplicate_of": submission,
                 "leader": leader,
             }
-            self.journal.append(Kind.COPY, candidate.keys, orjson.dumps(body))
+            self.journal.append(Kind.COPY, keys, orjson.dumps(body))
+
+    def standing(self, keys: Keys) -> int:
+        """How much is known under these keys: 2 a result, or a failure of this run; 1 and 0 as `Index.standing`."""
+        return 2 if keys in self.spool else self.journal.standing(keys)
 
     def find(self, keys: Keys) -> Found[R] | None:
         """What became of a submission, in this run or an earlier one."""
@@ -98,10 +120,17 @@ class Ledger(Generic[R]):
         if record.kind is not Kind.COPY:
             return Found(result=self._form.decode(record.body))
         leader = record.body["leader"]
-        return Found(result=self._result_at(leader), duplicate_of=self._leader_id(leader))
+        return Found(result=self._result_at(leader), duplicate_of=self._leader_of(leader)[0])
 
-    def _read_id(self, offset: int) -> str:
-        return str(self.journal.read(offset).body["submission"])
+    def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
+        """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""
+        if self._keys_under is None or fingerprint in ("", candidate.fingerprint):
+            return candidate.fingerprint, candidate.keys
+        return fingerprint, self._keys_under(candidate, fingerprint)
+
+    def _read_leader(self, offset: int) -> tuple[str, str]:
+        body = self.journal.read(offset).body
+        return str(body["submission"]), str(body["fingerprint"])
 
     def _read_result(self, offset: int) -> R:
         return self._form.decode(self.journal.read(offset).body)

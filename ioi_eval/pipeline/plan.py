@@ -57,7 +57,7 @@ def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: boo
     problems: dict[ProblemKey, ProblemPlan] = {}
     refused = Refusals()
     leaders: set[bytes] = set()
-    for entry in intake.entries():
+    for entry in intake.entries(standing=index.standing):
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue

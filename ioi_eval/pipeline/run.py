@@ -44,12 +44,14 @@ class Told:
         cpu: what it took.
         kept: it says something about the submission.
         blames_sandbox: it does not, as the sandbox failed, rather than that one program could not be judged in it.
+        fingerprint: of how it was judged; empty for just as was expected.
     """
 
     verdict: str
     cpu: CpuSplit
     kept: bool
     blames_sandbox: bool
+    fingerprint: str = ""
 
 
 class Judging(Protocol[C_contra, R]):
@@ -125,6 +127,7 @@ class Run(Generic[W, R]):
         self._window: Window[W] = Window(self._costs)
         self._changed = asyncio.Condition()
         self._following: dict[bytes, deque[W]] = {}
+        self._judged_otherwise: dict[bytes, int] = {}  # leaders that were judged in another way than was expected
         self._followers = 0
         self._late: list[tuple[W, int]] = []
         self._in_flight = 0
@@ -212,7 +215,7 @@ class Run(Generic[W, R]):
     def _lead_or_follow(self, candidate: W) -> None:
         program = candidate.keys.program
         if self._may_copy(candidate):
-            leader = self._ledger.journal.leader(candidate.keys)
+            leader = self._ledger.journal.leader(candidate.keys) or self._judged_otherwise.get(program)
             if leader is not None:  # judged while this one waited for room
                 self._late.append((candidate, leader))
                 return
@@ -260,9 +263,11 @@ class Run(Generic[W, R]):
     # ------------------------------------------------------------------ recording
 
     async def _record(self, candidate: W, result: R) -> None:
-        leader = await in_thread(self._ledger.record, candidate, result)
-        self.done.judged += 1
         told = self._judging.told(result)
+        leader = await in_thread(self._ledger.record, candidate, result, told.fingerprint)
+        if leader is not None and told.fingerprint not in ("", candidate.fingerprint):
+            self._judged_otherwise[candidate.keys.program] = leader
+        self.done.judged += 1
         self._progress.advance(told.verdict)
         self._watch(told)
         followers = self._following.pop(candidate.keys.program, None) or deque()

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ioi_eval.journal import Keys
+from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
 
 ROWS = 256
@@ -77,6 +77,10 @@ class Candidate:
     submission: Submission
     fingerprint: str
     keys: Keys
+
+    def keys_under(self, fingerprint: str) -> Keys:
+        """The keys of its record where it was judged in another way than was expected."""
+        return keys_of(self.problem.key, self.submission.id, fingerprint)
 
     @property
     def names(self) -> Mapping[str, Any]:

@@ -22,8 +22,9 @@ class Target:
         name: for people (`local`, `http://worker-7:2000`).
         profile: `bundled` (the runner judges many tests a job) or `classic` (one test a job).
         toolchain: the compiler there; part of every artifact's key.
-        slots: how many jobs it executes at once.
+        slots: how many jobs it executes at once; 0 while nobody serves it.
         isolation: the strongest isolation it can give.
+        brings_pair: for `classic`: the target starts jobs by scripts of its own, so they carry none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
         max_body_bytes: the largest request it takes; `None` for no bound.
@@ -34,6 +35,7 @@ class Target:
     toolchain: Toolchain
     slots: int
     isolation: Isolation
+    brings_pair: bool = False
     max_output_bytes: int = 64 * 1024 * 1024
     max_wall_ms: int | None = None
     max_body_bytes: int | None = None
@@ -53,5 +55,7 @@ class Sandbox(Protocol):
 
         Raises:
             SandboxError: the job could not be run, or its answer was lost. Never the program's fault.
+            TargetLostError: nobody serves this target any more, and others are served.
+            UnavailableError: nobody serves any target any more.
         """
         ...

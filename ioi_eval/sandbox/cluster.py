@@ -19,6 +19,7 @@ import contextlib
 import gc
 import random
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -29,6 +30,7 @@ from ioi_eval.errors import (
     RejectedError,
     SandboxError,
     SetupError,
+    TargetLostError,
     TransientError,
     UnavailableError,
     UnservedError,
@@ -142,11 +144,12 @@ class PistonCluster:
         await self._close(*((kind, error, trace) if cancelled else (None, None, None)))
 
     def targets(self) -> Sequence[Target]:
-        """The kinds of workers, the largest first."""
+        """The kinds of workers, the largest first; with the slots of those that are in service."""
         found = self._fleet.targets()
         if not found:
             raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
-        return found
+        slots = self._fleet.slots
+        return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in found]
 
     @property
     def unusable(self) -> Mapping[str, str]:
@@ -157,7 +160,8 @@ class PistonCluster:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
 
         Raises:
-            UnavailableError: no such worker was left for as long as jobs may wait.
+            TargetLostError: no such worker is left, and others are.
+            UnavailableError: no worker was left for as long as jobs may wait.
             TransientError: the job was sent as often as it may be, and never answered.
             RejectedError: a server refuses it for good.
         """
@@ -210,10 +214,13 @@ class PistonCluster:
             return
         if failures and not expired.is_dark:
             raise failures[-1]
+        cause = failures[-1] if failures else None
+        if expired.is_light_elsewhere:
+            raise TargetLostError(f"no worker of {claim.group.name!r} has been in service for a while") from cause
         raise UnavailableError(
             f"no Piston endpoint has been in service for {self._policy.patience_s:g} s; start the workers again"
             " and resume"
-        ) from (failures[-1] if failures else None)
+        ) from cause
 
     async def _attempt(self, claim: Claim, job: Job, body: Body) -> tuple[End, Execution | SandboxError]:
         """Send the job where it was granted: how that ended for the endpoint, and for the job."""

@@ -12,7 +12,7 @@ from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.discovery import Worker
 from ioi_eval.sandbox.roster import Endpoint
-from ioi_eval.sandbox.wire import Service
+from ioi_eval.sandbox.wire import Service, Starter
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -43,7 +43,7 @@ class Fleet:
     """
 
     def __init__(self, slots: int) -> None:
-        self._slots = slots
+        self.slots = slots
         self.workers: dict[str, Worker] = {}
         self.groups: dict[str, Group] = {}
         self.execute_urls: dict[str, URL] = {}  # also of workers that have left: a job may be on its way there
@@ -58,7 +58,7 @@ class Fleet:
         group = self._group(worker)
         group.members.add(url)
         machine = worker.url.host or url
-        return Endpoint(name=url, machine=machine, group=group.target.name, slots=self._slots)
+        return Endpoint(name=url, machine=machine, group=group.target.name, slots=self.slots)
 
     def drop(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""
@@ -69,7 +69,7 @@ class Fleet:
     def targets(self) -> Sequence[Target]:
         """One target a group, the largest first; groups that lost all their workers last."""
         groups = sorted(self.groups.values(), key=lambda group: -len(group.members))
-        return [replace(group.target, slots=max(1, len(group.members)) * self._slots) for group in groups]
+        return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
 
     def _group(self, worker: Worker) -> Group:
         kind = (worker.profile, worker.service, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
@@ -91,12 +91,14 @@ def _target(name: str, worker: Worker) -> Target:
     Inside a job of either generation of servers the runner reaches `reduced` (Landlock, seccomp); a job names what it
     accepts, and a runner that finds less refuses. The stock pair confines nothing.
     """
+    brings_pair = worker.service.starter is Starter.CMS_IOI
     return Target(
         name=name,
         profile=worker.profile,
         toolchain=worker.toolchain,
         slots=1,
-        isolation=Isolation.REDUCED if worker.profile == "bundled" else Isolation.NONE,
+        isolation=Isolation.NONE if brings_pair else Isolation.REDUCED,
+        brings_pair=brings_pair,
         max_output_bytes=worker.max_output_bytes,
         max_wall_ms=worker.service.ceilings.run_timeout,
         max_body_bytes=worker.max_body_bytes,

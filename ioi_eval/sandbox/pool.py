@@ -35,7 +35,8 @@ then for the budget (`budget.py`). An attempt that never left (connection refuse
 from it, and the circuit keeps its number small.
 
 **Darkness.** While a group has no endpoint in service, its claims wait; after `patience_s` of that they expire, and new
-ones expire at once, so that a run ends instead of failing job by job.
+ones expire at once, so that a run ends instead of failing job by job. While other groups have some, they wait only for
+`lost_after_s`: what was bound to this group can be judged there.
 """
 
 from __future__ import annotations
@@ -238,7 +239,7 @@ class Pool:
     def _serve(self, group: Group, now: float, actions: list[Action]) -> None:
         """Grant what can be granted, in the order of arrival."""
         if group.dark_since is not None:
-            self._serve_in_the_dark(group, group.dark_since + self._policy.patience_s, now, actions)
+            self._serve_in_the_dark(group, group.dark_since, now, actions)
             return
         while (claim := self._first(group, now)) is not None:
             if not (self._reserve(claim, now) if claim.alone else self._grant_a_slot(claim, now, actions)):
@@ -285,7 +286,9 @@ class Pool:
         self._file(seat, now)
         actions.append(Grant(claim))
 
-    def _serve_in_the_dark(self, group: Group, deadline: float, now: float, actions: list[Action]) -> None:
+    def _serve_in_the_dark(self, group: Group, since: float, now: float, actions: list[Action]) -> None:
+        elsewhere = any(other.in_service for other in self._roster.groups.values())
+        deadline = since + (self._policy.lost_after_s if elsewhere else self._policy.patience_s)
         if now < deadline:
             if group.dark_timer != deadline:
                 group.dark_timer = deadline
@@ -294,7 +297,7 @@ class Pool:
         for claim in (*(claim for _, _, claim in sorted(group.waiting)), *group.parked):
             if claim.state in {State.WAITING, State.PARKED}:
                 claim.state = State.LEFT
-                actions.append(Expire(claim, is_dark=True))
+                actions.append(Expire(claim, is_dark=True, is_light_elsewhere=elsewhere))
         group.waiting.clear()
         group.parked.clear()
 
@@ -356,6 +359,7 @@ class Pool:
         group = seat.group
         if (group.in_service == 0) != (group.dark_since is not None):
             group.dark_since = now if group.in_service == 0 else None
+            self._unserved |= dict.fromkeys(self._roster.dark_groups())  # those have another patience now
             self._unserved[group] = None
         elif seat.bucket is not None and (group.waiting or group.parked):
             self._unserved[group] = None

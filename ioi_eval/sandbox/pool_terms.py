@@ -14,6 +14,7 @@ class PoolPolicy:
 
     Args:
         patience_s: how long claims wait while no endpoint is in service.
+        lost_after_s: the same while endpoints of other groups are: who waits can go there.
         attempts: so many times a job is sent at most.
         first_backoff_s: the wait before the first repetition; doubled each time, half of it left to chance.
         most_backoff_s: the longest wait.
@@ -25,6 +26,7 @@ class PoolPolicy:
     """
 
     patience_s: float = 120.0
+    lost_after_s: float = 15.0
     attempts: int = 6
     first_backoff_s: float = 0.2
     most_backoff_s: float = 10.0
@@ -51,10 +53,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Expire:
-    """This claim waited in vain. With `is_dark`, no endpoint has been left for as long as claims may wait."""
+    """This claim waited in vain. With `is_dark`, no endpoint of its group has been left for as long as claims may wait;
+    with `is_light_elsewhere`, endpoints of other groups are."""
 
     claim: Claim
     is_dark: bool
+    is_light_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,11 @@ class Roster:
             found = self.groups[name] = Group(name, now)
         return found
 
+    def dark_groups(self) -> Iterator[Group]:
+        """The groups with claims, and without an endpoint in service."""
+        groups = self.groups.values()
+        return (group for group in groups if group.dark_since is not None and (group.waiting or group.parked))
+
     def enter(self, endpoint: Endpoint, circuit: Circuit, quiet_s: float, now: float) -> Seat:
         """A seat for a new endpoint. It is filed with `refile`."""
         machine = self._machines.get(endpoint.machine)

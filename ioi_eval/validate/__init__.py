@@ -62,7 +62,7 @@ async def validate(
         judged = Judged(
             problem=solution.problem,
             submission=solution.submission,
-            fingerprint=judge.fingerprint(solution.problem, solution.submission),
+            fingerprint=result.fingerprint or judge.fingerprints(solution.problem, solution.submission)[0],
             result=result,
         )
         validation.judged.append((solution, judged))

@@ -68,9 +68,9 @@ class ScriptedJudge:
         self._version = version
         self._before = before
 
-    def fingerprint(self, problem: Problem, submission: Submission) -> str:
+    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """What determines the outcome here."""
-        return f"{self._version}:{problem.key}:{submission.code}"
+        return (f"{self._version}:{problem.key}:{submission.code}",)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Do what the program says."""
@@ -168,7 +168,7 @@ class Contest:
     def intake(self, judge: ScriptedJudge, selection: Selection | None = None) -> Intake:
         """The dump, read."""
         problems = ProblemSet(problems=self.problems, unusable={})
-        return Intake(open_source(self.dump), selection or Selection(), problems, fingerprint=judge.fingerprint)
+        return Intake(open_source(self.dump), selection or Selection(), problems, fingerprints=judge.fingerprints)
 
     def run(
         self, judge: ScriptedJudge, *, resume: bool = True, selection: Selection | None = None, **settings: Any

@@ -48,7 +48,7 @@ def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge:
     problems = ProblemSet(
         problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
     )
-    intake = Intake(open_source(contest.dump), Selection(), problems, fingerprint=judge.fingerprint)
+    intake = Intake(open_source(contest.dump), Selection(), problems, fingerprints=judge.fingerprints)
     (entry,) = intake.entries()
     assert isinstance(entry, Refused)
     assert entry.kind == "problem 2024/nile: score type Sum is not supported"
@@ -62,7 +62,7 @@ def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, jud
         contest = Contest(tmp_path / name)
         contest.write(*programs("1"))
     problems = ProblemSet(problems=PROBLEMS, unusable={})
-    first, second = Intake(open_source(tmp_path), Selection(), problems, fingerprint=judge.fingerprint).entries()
+    first, second = Intake(open_source(tmp_path), Selection(), problems, fingerprints=judge.fingerprints).entries()
     assert not isinstance(first, Refused)
     assert isinstance(second, Refused)
     assert f"stands in {tmp_path}/a/dump.jsonl, row 1 already" in second.message

@@ -75,15 +75,17 @@ def test_a_worker_that_changed_moves() -> None:
     endpoint = fleet.enter(at(replace(WORKER, max_output_bytes=1 << 20), "a"))
     assert endpoint.group != old.name
     fleet.drop("http://b:2000/api/v2")
-    assert {target.name: target.slots for target in fleet.targets()} == {endpoint.group: 1, old.name: 1}
+    assert {target.name: target.slots for target in fleet.targets()} == {endpoint.group: 1, old.name: 0}
     assert set(fleet.workers) == {"http://a:2000/api/v2"}
 
 
 def test_the_stock_pair_confines_nothing() -> None:
-    """A target of the classic profile says so."""
+    """A target that brings the stock pair says so; where ours travels along, its runner confines."""
     fleet = Fleet(1)
     fleet.enter(replace(WORKER, profile="classic"))
-    assert fleet.targets()[0].isolation is Isolation.NONE
+    fleet.enter(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
+    offered = {target.brings_pair: target.isolation for target in fleet.targets()}
+    assert offered == {False: Isolation.REDUCED, True: Isolation.NONE}
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,8 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
         def __init__(self) -> None:
             self.at_once = self.most = 0
 
-        def fingerprint(self, problem: Problem, submission: Submission) -> str:
-            return f"{problem.key} {submission.code}"
+        def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
+            return (f"{problem.key} {submission.code}",)
 
         async def score(
             self, problem: Problem, submission: Submission, *, exhaustive: bool = False

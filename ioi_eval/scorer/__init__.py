@@ -1,0 +1,170 @@
+"""Drives one submission: compile, run what can still matter, repeat what is in doubt, add up.
+
+This is the shell around three pure parts: `jobs/` words the question and reads the answer, `judging.py` says what
+to run next, `scores.py` says what it is worth. It is also the only place where a sandbox failure becomes JE: the
+sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
+
+    Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job
+              (another, if it is lost)   └── classic.py: scripts judge one test a job
+
+A submission is judged on one target from its compilation to its last test. If that target is lost on the way, all of
+it begins anew on another one: a result names one compiler and one profile, and so does its fingerprint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Environment, Policy
+from ioi_eval.errors import SandboxError, TargetLostError, UnavailableError
+from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
+from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
+from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.scorer.binding import Bindings
+from ioi_eval.scorer.bundled import BUNDLE_TESTS, BundledWay
+from ioi_eval.scorer.classic import ClassicWay
+from ioi_eval.scorer.run import Run
+from ioi_eval.scores import submission_result
+
+__all__ = ["BUNDLE_TESTS", "Scorer", "score_submission"]
+
+
+class Scorer:
+    """Scores submissions on a sandbox. Safe to use from many tasks at once.
+
+    Args:
+        sandbox: executes the jobs.
+        artifacts: keeps what is compiled once.
+        policy: how it is judged.
+        bundle_tests: most tests a job.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        artifacts: ArtifactStore,
+        policy: Policy | None = None,
+        bundle_tests: int = BUNDLE_TESTS,
+    ) -> None:
+        policy = policy or Policy()
+        builder = Builder(sandbox, artifacts, policy)
+        self._sandbox = sandbox
+        self._fingerprints = Fingerprints(policy)
+        self._bindings = Bindings(policy)
+        self._seen: dict[str, Target] = {}
+        self._ways: dict[str, BundledWay | ClassicWay] = {
+            "bundled": BundledWay(sandbox, builder, policy, bundle_tests=bundle_tests),
+            "classic": ClassicWay(sandbox, builder, policy),
+        }
+
+    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
+        """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
+
+        Equal ones need not be judged twice. They name compiler, profile and isolation, not the worker; in the order in
+        which the kinds were met first.
+        """
+        for target in self._sandbox.targets():
+            self._seen.setdefault(target.name, target)
+        targets = list(self._seen.values())
+        may_judge = self._bindings.suitable(targets, problem) or targets
+        return tuple(dict.fromkeys(self._fingerprints.of(problem, submission, target) for target in may_judge))
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """Judge one submission.
+
+        Args:
+            problem: what it is for.
+            submission: the program; without code the verdict is NC.
+            exhaustive: run every test, whatever its subtasks score already.
+
+        Returns:
+            Its result. Whatever failed on our side is JE in it, never a score.
+
+        Raises:
+            SetupError: the target cannot judge anything (no compiler, not enough isolation).
+            UnavailableError: no endpoint is left to judge on.
+        """
+        failed: dict[str, SandboxError] = {}
+        while True:
+            targets = self._sandbox.targets()
+            target = self._bindings.choose(targets, problem, without=failed)
+            if target is None and submission.code is None:
+                target = targets[0]  # any will do for what needs no judging
+            if target is None:
+                return self._unjudged(problem, submission, targets, failed)
+            try:
+                with self._bindings.bound(target):
+                    return await self._score_on(target, problem, submission, exhaustive=exhaustive)
+            except (TargetLostError, UnfitError) as error:
+                failed[target.name] = error
+
+    async def _score_on(
+        self, target: Target, problem: Problem, submission: Submission, *, exhaustive: bool
+    ) -> SubmissionResult:
+        run = Run(problem, target, exhaustive=exhaustive)
+        if submission.refused:
+            compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)
+        elif submission.code is None:
+            compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")
+        else:
+            compiled = await self._judge(run, submission.code)
+        result = submission_result(
+            problem,
+            submission,
+            compiled,
+            run.judging.outcomes(),
+            target=_describe(target),
+            isolation=run.weakest,
+            keep_all=exhaustive,
+        )
+        return replace(result, fingerprint=self._fingerprints.of(problem, submission, target))
+
+    async def _judge(self, run: Run, code: str) -> CompileOutcome:
+        try:
+            return await self._ways[run.target.profile].judge(run, code)
+        except (UnavailableError, UnfitError):
+            raise  # nothing is left to run on, or not here: that is not this submission's end
+        except ProblemProgramError as error:
+            return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
+        except SandboxError as error:
+            return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
+
+    def _unjudged(
+        self, problem: Problem, submission: Submission, targets: Sequence[Target], failed: dict[str, SandboxError]
+    ) -> SubmissionResult:
+        """There is no target that may judge it: JE, with the reason of each."""
+        refusals = (self._bindings.refusal(target, problem) for target in targets)
+        message = "; ".join([*map(str, failed.values()), *filter(None, refusals)])
+        return submission_result(problem, submission, CompileOutcome(verdict=Verdict.JE, message=message), {})
+
+
+def _describe(target: Target) -> str:
+    linking = "static" if target.toolchain.static else "dynamic"
+    return f"{target.name}, {target.profile}, {target.toolchain.version}, {linking}"
+
+
+async def score_submission(
+    sandbox: Sandbox,
+    problem: Problem,
+    submission: Submission,
+    *,
+    policy: Policy | None = None,
+    artifacts: ArtifactStore | None = None,
+    exhaustive: bool = False,
+) -> SubmissionResult:
+    """Judge one submission on a sandbox: `Scorer.score` for those who have just one.
+
+    Args:
+        sandbox: executes the jobs; entered already.
+        problem: what the submission is for.
+        submission: the program.
+        policy: how it is judged.
+        artifacts: keeps the runner and judge programs; by default in the user's cache directory.
+        exhaustive: run every test, whatever its subtasks score already.
+    """
+    store = artifacts or ArtifactStore(Environment.read().cache)
+    return await Scorer(sandbox, artifacts=store, policy=policy).score(problem, submission, exhaustive=exhaustive)
