@@ -121,7 +121,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "d59e0e834d93b4b0")
+    assert (RULES, rules_digest()) == (1, "bd3216427d710e54")
 
 
 def is_words(part: ast.stmt) -> bool:
