@@ -40,6 +40,10 @@ def score(
     unscored_as: Annotated[
         str, typer.Option("--unscored-as", metavar="null|zero", help="What stands for a score that is not known (JE).")
     ] = "null",
+    suspicious: Annotated[
+        bool,
+        typer.Option("--suspicious", help="Then list the submissions that tried forbidden calls."),
+    ] = False,
     progress: options.Bar = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be judged; judge nothing, write nothing to DIR.")
@@ -70,6 +74,7 @@ def score(
         time_scale=time_scale_of(time_scale),
         fix_includes=fix_includes,
         unscored=scoring.unscored(unscored_as),
+        suspicious=suspicious,
         bar=progress,
     )
     return scoring.dry_run(call) if dry_run else scoring.score(call)

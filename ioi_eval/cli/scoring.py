@@ -23,6 +23,7 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.rows import Unscored
+from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import Source, open_source
 from ioi_eval.sandbox.local import LocalSandbox
@@ -49,6 +50,7 @@ class Call:
     time_scale: float = 1.0
     fix_includes: bool = False
     unscored: Unscored = Unscored.NULL
+    suspicious: bool = False
     bar: bool | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -98,6 +100,9 @@ def score(call: Call) -> int:
         problems = _load(call, counts, problem_source, test_source)
         outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
     print(terminal_report(outcome.summary))
+    if call.suspicious:
+        rows = (row.values for row in open_source(str(call.out / "results.jsonl")).rows(None))
+        print("\n" + suspicious_report(suspicious_of(rows, id_column=call.id_column)))
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
     return outcome.exit_code
 

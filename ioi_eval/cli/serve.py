@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.errors import InputError
 
 
 def serve(
@@ -18,6 +19,9 @@ def serve(
         int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free.")
     ] = 2000,
     host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1",
+    public: Annotated[
+        bool, typer.Option("--public", help="Let HOST be an address that other machines can reach.")
+    ] = False,
     workers: options.Workers = None,
     queue: Annotated[
         int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
@@ -33,6 +37,11 @@ def serve(
     """
     import asyncio
 
+    if not _is_loopback(host) and not public:
+        raise InputError(
+            f"--host {host} can be reached from other machines, and there is no authentication: whoever reaches it can "
+            "run programs here. Where that is meant, say --public"
+        )
     return asyncio.run(_serve(host, port, workers, queue, max_body_mb << 20))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from ioi_eval.model import ProblemKey, Verdict
 from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
+from ioi_eval.report.suspicious import is_suspicious
 from ioi_eval.report.tally import CpuSplit, ProblemTally
 from ioi_eval.scores import pass_at_k, total_points
 from ioi_eval.version import __version__
@@ -103,6 +104,7 @@ class Summary:
         self._targets: Counter[str] = Counter()
         self._extraction: Counter[str] = Counter()
         self._attempted: Counter[str] = Counter()
+        self._suspicious = 0
         self._cpu = CpuSplit()
 
     def add(self, judged: Judged, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
@@ -123,10 +125,11 @@ class Summary:
             self._undecided.append(
                 {"submission": result.submission, "problem": str(result.problem), "error": judge_error(result)}
             )
+        outcomes = distinct_outcomes(result)
+        self._suspicious += is_suspicious(outcomes)
         if judged.duplicate_of is not None:
             self._copies += 1
             return
-        outcomes = distinct_outcomes(result)
         self._near_limit += any(outcome.near_limit for outcome in outcomes)
         self._attempted.update({call for outcome in outcomes for call in outcome.attempted})
         if result.isolation is not None:
@@ -179,6 +182,7 @@ class Summary:
             "targets": dict(self._targets),
             "extraction": dict(self._extraction),
             "attempted": dict(self._attempted.most_common()),
+            "suspicious": self._suspicious,
             "near_limit": self._near_limit,
             "cpu_s": self._cpu.as_dict(),
             "this_run": _this_run(run),

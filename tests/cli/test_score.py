@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 from addition import (
+    ASKS,
     COMMAND,
+    ENDS,
     NARROW,
     PROBLEMS,
     RIGHT,
@@ -72,6 +74,22 @@ def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path)
     assert score(dump).returncode == 0
     run = json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]
     assert (run["resumed"], run["judged"]) == (1, 1)
+
+
+def test_suspicious_programs_are_listed_without_judging_again(score: Start, write: Write, tmp_path: Path) -> None:
+    """Those that were killed for a call first, then those that were refused some; honest ones not at all."""
+    dump = write("dump.jsonl", submission_row("honest"), submission_row("asks", ASKS), submission_row("bpf", ENDS))
+    assert "forbidden" not in score(dump).stdout
+    ended = score(dump, "--suspicious")
+    assert ended.returncode == 0, ended.stderr
+    told = ended.stdout.partition("2 submissions tried forbidden calls, 1 of them with no honest use (SV):")[2]
+    listed = [line.split() for line in told.splitlines() if "2024/add" in line]
+    assert listed == [["bpf", "2024/add", "SV", "1", "bpf", "1"], ["asks", "2024/add", "AC", "0", "socket", "2"]]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert (summary["suspicious"], summary["this_run"]["judged"]) == (2, 0)
+    assert summary["attempted"] == {"socket": 1, "bpf": 1}
+    write("dump.jsonl", submission_row("honest"))
+    assert "No submission tried a forbidden call." in score(dump, "--suspicious").stdout
 
 
 def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, write: Write, tmp_path: Path) -> None:

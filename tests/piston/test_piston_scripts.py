@@ -129,7 +129,7 @@ def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
     environment = double(tmp_path, "ioi-eval") | {"SLURM_JOB_NAME": "piston-worker-25001", "SLURM_CPUS_PER_TASK": "3"}
     command = ["bash", str(PISTON / "slurm/worker.sbatch")]
     subprocess.run(command, env=environment, check=True)
-    assert (tmp_path / "calls").read_text() == "<serve><--host><0.0.0.0><--port><25001><--workers><3>\n"
+    assert (tmp_path / "calls").read_text() == "<serve><--host><0.0.0.0><--public><--port><25001><--workers><3>\n"
     failed = subprocess.run(command, env=environment | {"SLURM_JOB_NAME": "x"}, capture_output=True, check=False)
     assert (failed.returncode, b"does not end in a port" in failed.stderr) == (2, True)
 

@@ -115,7 +115,7 @@ def test_counts_add_up_and_nothing_is_silently_left_out() -> None:
     assert counts["rows"] == 7 == counts["scored"] + counts["undecided"] + counts["refused"] + counts["pending"]
     assert not values["complete"]
     assert values["near_limit"] == 1
-    assert values["attempted"] == {"fork": 1}
+    assert (values["attempted"], values["suspicious"]) == ({"fork": 1}, 1)
     assert values["this_run"]["ours_s"] == 25
 
 

@@ -613,5 +613,14 @@ def test_the_command_binds_loopback_and_ends_on_sigterm(served: Served, cache: P
 
 def test_the_command_says_when_it_is_open_to_others(served: Served, cache: Path) -> None:
     """Bound to more than loopback it says so before it serves."""
-    with command(cache, "--host", "0.0.0.0", "--workers", "1") as (_, said):
+    with command(cache, "--host", "0.0.0.0", "--public", "--workers", "1") as (_, said):
         assert "0.0.0.0 can be reached from other machines" in said
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_the_command_is_not_open_to_others_by_accident(host: str, cache: Path) -> None:
+    """An address that others can reach is a mistake until the user says that it is meant."""
+    words = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0", "--host", host]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "say --public" in done.stderr

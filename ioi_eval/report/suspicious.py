@@ -1,0 +1,90 @@
+"""Which submissions tried what no solution needs, as the rows of `results.jsonl` tell it; nothing is judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.report.terminal import printable, table
+
+SHOWN = 1000  # lines on a terminal; all are in results.jsonl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicious:
+    """A submission that did something else than solve its problem.
+
+    Args:
+        submission: its id.
+        problem: its problem, as `2024/nile`.
+        verdict: what it got.
+        violations: tests on which the kernel killed it for a call with no honest use (SV).
+        attempted: refused calls, by name, with their counts over all tests.
+    """
+
+    submission: str
+    problem: str
+    verdict: str
+    violations: int
+    attempted: Mapping[str, int]
+
+
+def is_suspicious(outcomes: Iterable[TestOutcome]) -> bool:
+    """Whether a submission with these tests belongs on the list."""
+    return any(one.attempted or one.verdict is Verdict.SV for one in outcomes)
+
+
+def suspicious_of(rows: Iterable[Mapping[str, Any]], *, id_column: str) -> list[Suspicious]:
+    """Those among the rows of `results.jsonl`, violations first, then by how much was tried.
+
+    Args:
+        rows: the results.
+        id_column: the column that names a submission.
+    """
+    found = [one for row in rows if (one := _read(row, id_column)) is not None]
+    return sorted(found, key=lambda one: (-one.violations, -sum(one.attempted.values()), one.problem, one.submission))
+
+
+def suspicious_report(found: Iterable[Suspicious]) -> str:
+    """The list for a terminal."""
+    listed = list(found)
+    if not listed:
+        return "No submission tried a forbidden call."
+    violating = sum(one.violations > 0 for one in listed)
+    head = f"{len(listed)} submissions tried forbidden calls, {violating} of them with no honest use (SV):"
+    rows = [
+        (printable(one.submission), printable(one.problem), one.verdict, str(one.violations), _calls(one.attempted))
+        for one in listed[:SHOWN]
+    ]
+    shown = table(("submission", "problem", "verdict", "SV tests", "refused calls"), rows, left=frozenset({0, 1, 2, 4}))
+    more = f"\n… and {len(listed) - SHOWN} more (results.jsonl)" if len(listed) > SHOWN else ""
+    return f"{head}\n\n{shown}{more}"
+
+
+def _read(row: Mapping[str, Any], id_column: str) -> Suspicious | None:
+    violating = {
+        test["test_name"]
+        for subtask in row["all_subtasks_results"]
+        for test in subtask["test_results"]
+        if test["status"] == Verdict.SV
+    }
+    attempted: Counter[str] = Counter()
+    for entry in row["attempted"]:
+        attempted[entry["call"]] += entry["count"]
+    if not violating and not attempted:
+        return None
+    return Suspicious(
+        submission=str(row.get(id_column, "–")),
+        problem=f"{row.get('year', 2024)}/{row.get('problem_id')}",
+        verdict=str(row["verdict"]),
+        violations=len(violating),
+        attempted=attempted,
+    )
+
+
+def _calls(attempted: Mapping[str, int]) -> str:
+    ordered = sorted(attempted.items(), key=lambda entry: (-entry[1], entry[0]))
+    return printable(", ".join(f"{name} {count}" for name, count in ordered))
