@@ -191,7 +191,7 @@ class Workshop {
     fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
     if (fchdir(work_.get()) != 0) last_words.say("enter the work directory");
     if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) last_words.say("descriptors");
-    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(g_plan.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.file_bytes + kStepFileSlackBytes));
@@ -255,7 +255,7 @@ class Workshop {
   }
 
   void artifact(const std::string& path, const std::string& as) {
-    Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

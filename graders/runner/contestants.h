@@ -23,8 +23,19 @@ std::vector<size_t> g_filter_self;
 
 bool full() { return g_means.isolation == Isolation::Full; }
 
-void bind_read_only(const std::string& from, const std::string& to) {
+void bind(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
+}
+
+// The system's files belong to somebody else, so a contestant could not write them; here it cannot on two grounds. What a
+// mount of another namespace forbids must stay forbidden, or the kernel refuses; where it does, one ground must do.
+void bind_read_only(const std::string& from, const std::string& to) {
+  bind(from, to);
+  struct statfs mounted;
+  if (statfs(to.c_str(), &mounted) != 0) return;
+  unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
+  if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
+  mount(nullptr, to.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
 }
 
 // The root directory of a contestant: read-only, with devices, and with what a dynamic linker needs.
@@ -36,7 +47,7 @@ void make_root(Place& place, long index) {
   // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
   for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
     Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    bind_read_only(device, place.root + device);
+    bind(device, place.root + device);
   }
   if (!g_plan.is_static) {
     for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32"}) {
@@ -219,7 +230,7 @@ class Launch {
 
  private:
   void limits() {
-    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
     set_limit(RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30)));
@@ -232,7 +243,8 @@ class Launch {
     // no limit. Threads are counted by polling; NPROC only stops a burst. Outside of a user namespace of ours it would
     // count strangers too.
     bool siblings = g_plan.processes > 1;
-    set_limit(RLIMIT_SIGPENDING, siblings ? 0 : 1024);
+    // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
+    set_limit(RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals);
     if (full() && !siblings) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200);
   }
 
@@ -240,7 +252,9 @@ class Launch {
     Landlock landlock(g_means.landlock);
     landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
     for (const char* device : {"/dev/random", "/dev/urandom"}) landlock.grant(device, right::ReadFile);
-    uint64_t scratch = right::Read | right::WriteFile | right::Truncate | right::MakeReg;
+    uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
+    // The file system numbers the files of siblings from one counter, where it is not one of their own.
+    if (full() || g_plan.processes == 1) scratch |= right::MakeReg;
     if (full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
     landlock.grant(".", scratch);
     if (g_plan.communication && g_plan.fifo_io) {

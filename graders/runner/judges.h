@@ -55,7 +55,7 @@ class Judge {
                            INT_MAX)) {
       last_words_.say("descriptors");
     }
-    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec.cpu_ms));

@@ -43,7 +43,7 @@ void run_tests() {
   g_files.forget();
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   bool reduced = !full();
-  FilterWriter filter(g_means.notify, reduced, g_plan.processes > 1);
+  FilterWriter filter(g_means.notify, reduced, g_plan.processes > 1, !g_plan.is_static);
   g_filter = std::move(filter.code);
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));

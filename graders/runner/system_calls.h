@@ -16,6 +16,7 @@ enum class Let {
   With,      // argument `arg` has all bits of values[0] and none of those of values[1]
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
   Counted,   // a mapping whose pages are counted as resident: no huge ones; shared ones of a file only, to read
+  Private,   // a futex of this process alone, or a wait
   Told,      // as OwnClock; and if there is a listener, it lets the call pass
   OwnLimit,  // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
   Never,     // refused by errno
@@ -28,6 +29,7 @@ enum class Where {
   Full,         // not under reduced isolation
   OnlyChild,    // not for a contestant with siblings
   OrFull,       // not for a contestant with siblings, under reduced isolation
+  OrApart,      // the same, nor where siblings map the same libraries
 };
 
 struct CallName {
@@ -61,9 +63,15 @@ const Rule kRules[] = {
     // Within the process: QUERY, PRIVATE_EXPEDITED and SYNC_CORE with their registrations. GLOBAL waits for all processors
     // of the machine without using CPU time, and interrupts them.
     {Let::OneOf, 0, {0, 8, 16, 32, 64}, Where::Everywhere, EINVAL, false, {C(membarrier)}},
-    // Threads, not processes: CPU time and memory are counted for one process, and nothing outlives it.
-    // With siblings under reduced isolation not even threads: thread ids would be a channel between them.
-    {Let::With, 0, {0x10000 /* CLONE_THREAD */, 0x7e020000 /* namespaces */}, Where::OrFull, EPERM, true, {C(clone)}},
+    // Threads, not processes: CPU time and memory are counted for one process, and nothing outlives it. With one table of
+    // descriptors for all of them, or each could hold as many pipes full of bytes as a process may.
+    // With siblings not even threads where that would be a channel between them: under reduced isolation their ids; on a
+    // shared library's page the wake-up call that the kernel makes at a thread's end.
+    {Let::With, 0, {0x10600 /* CLONE_THREAD, FILES, FS */, 0x7e020000 /* namespaces */}, Where::OrApart, EPERM, true,
+     {C(clone)}},
+    // A futex that is not private is known by its file where a file is mapped: siblings meet on a page of libc. Waiting alone
+    // tells nothing, and libc waits so for a thread's end.
+    {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {C(clone3)}},  // glibc takes clone then; EPERM breaks std::thread
     // Clocks of other processes tell how they spend their time.
     {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true,
@@ -80,10 +88,9 @@ const Rule kRules[] = {
     {Let::OnSelf, 1, {}, Where::Everywhere, EPERM, true, {C(getpriority)}},
     // Limits can be asked for; none can be raised, and only those lowered with which the kernel does not send signals: a
     // SIGKILL for a CPU limit of the program's own would look like one from outside.
-    {Let::OwnLimit, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true,
-     {C(prlimit64)}},
-    {Let::OneOf, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true,
-     {C(setrlimit)}},
+    {Let::OwnLimit, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true, {C(prlimit64)}},
+    {Let::OneOf, 0, {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_AS}, Where::Everywhere, EPERM, true, {C(setrlimit)}},
+    // (Not even that of core files: ours stops the kernel from piping one to a program, a limit of 0 does not.)
     // Many calls in one: no locks, leases, owners or signals of descriptors; what isatty and stdio ask of a device.
     {Let::OneOf, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, 1032 /* F_GETPIPE_SZ */},
      Where::Everywhere, EPERM, true, {C(fcntl)}},
@@ -112,14 +119,16 @@ const Rule kRules[] = {
     // Its own descriptors.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
      {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev), C(preadv2), C(pwritev2),
-      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(fallocate), C(sendfile), C(copy_file_range), C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6),
-      C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
+      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(sendfile), C(copy_file_range),
+      C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6), C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
       C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
     // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were.
     {Let::Always, 0, {}, Where::OnlyChild, EPERM, true, {C(pipe), C(pipe2)}},
+    // How much memory is free on the machine: a sibling could make it more or less. (libc asks, to sort, and does without.)
+    {Let::Always, 0, {}, Where::OnlyChild, EPERM, false, {C(sysinfo)}},
     // Its own memory, threads, signals and timers.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
-     {C(munmap), C(mremap), C(mprotect), C(brk), C(futex), {449, "futex_waitv"}, C(set_robust_list),
+     {C(munmap), C(mremap), C(mprotect), C(brk), {449, "futex_waitv"}, C(set_robust_list),
       C(set_tid_address), {334, "rseq"}, C(sched_yield), C(sched_get_priority_max),
       C(sched_get_priority_min), C(getcpu), C(exit), C(exit_group), C(wait4), C(waitid), C(rt_sigaction),
       C(rt_sigprocmask), C(rt_sigreturn), C(rt_sigpending), C(rt_sigsuspend), C(rt_sigtimedwait), C(sigaltstack),
@@ -127,7 +136,7 @@ const Rule kRules[] = {
       C(timer_gettime), C(timer_getoverrun), C(timer_delete)}},
     // Harmless questions.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
-     {C(time), C(times), C(gettimeofday), C(getrusage), C(getrlimit), C(getrandom), C(uname), C(sysinfo),
+     {C(time), C(times), C(gettimeofday), C(getrusage), C(getrlimit), C(getrandom), C(uname),
       C(getpid), C(gettid), C(getppid), C(getpgrp), C(getuid), C(geteuid), C(getgid), C(getegid), C(getresuid),
       C(getresgid), C(getgroups)}},
     // Refused quietly: libraries try them and go on. (Advice on files could empty caches that siblings share.)
@@ -151,6 +160,8 @@ const Rule kRules[] = {
       C(vhangup), {kSysPidfdSendSignal, "pidfd_send_signal"}, {434, "pidfd_open"}}},
     {Let::Never, 0, {}, Where::Everywhere, EACCES, true, {C(execve), C(socket), C(socketpair)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, true, {{437, "openat2"}}},
+    // It takes memory behind the end of a file, which no size tells, and faster than it can be looked at. (libc does without.)
+    {Let::Never, 0, {}, Where::Everywhere, EOPNOTSUPP, true, {C(fallocate)}},
     // No honest use.
     {Let::Deadly, 0, {}, Where::Everywhere, EPERM, true,
      {C(ptrace), C(process_vm_readv), C(process_vm_writev), C(kcmp), {438, "pidfd_getfd"}, {440, "process_madvise"},
@@ -169,7 +180,8 @@ const Rule kRules[] = {
 // it is decided here.
 class FilterWriter {
  public:
-  FilterWriter(bool notify, bool reduced, bool siblings) : notify_(notify), reduced_(reduced), siblings_(siblings) {
+  FilterWriter(bool notify, bool reduced, bool siblings, bool libraries)
+      : notify_(notify), reduced_(reduced), siblings_(siblings), libraries_(libraries) {
     load(offsetof(seccomp_data, arch));
     emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
     end_program();
@@ -207,6 +219,7 @@ class FilterWriter {
       case Where::Full: return !reduced_;
       case Where::OnlyChild: return !siblings_;
       case Where::OrFull: return !(reduced_ && siblings_);
+      case Where::OrApart: return !((reduced_ || libraries_) && siblings_);
       default: return true;
     }
   }
@@ -279,6 +292,16 @@ class FilterWriter {
         emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
         allow();
         return refuse(rule);
+      case Let::Private: {
+        if (!siblings_) return allow();
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 4, 0);
+        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_CLOCK_REALTIME
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* FUTEX_WAIT */, 2, 0);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* FUTEX_WAIT_BITSET */, 1, 0);
+        refuse(rule);
+        return allow();
+      }
       case Let::OwnLimit:
         load_argument(0);
         emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
@@ -303,7 +326,7 @@ class FilterWriter {
     }
   }
 
-  bool notify_, reduced_, siblings_;
+  bool notify_, reduced_, siblings_, libraries_;
 };
 
 // What the table says of a call that was refused.
