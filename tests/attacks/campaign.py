@@ -1,0 +1,245 @@
+"""Runs the attacks through the whole path (scorer, sandbox, runner) and tells what came of each.
+
+All programs of a campaign are judged side by side, a box holding many tests, as in a real run; the machine is looked at
+before and after. One by one (`--full`), what is left behind can be laid to the program that left it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from arena import COMPILING, HERE, HONEST, policy, problem, sealed_problem
+from catalogue import Attack, Program, programs
+from compile_attacks import ATTACKS as COMPILE_ATTACKS
+from compile_attacks import CompileAttack
+from harm import State
+from persons import Person
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox import Sandbox
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+SLOTS = 4
+"""Of each campaign. Many attacks wait rather than work, so there may be more than processors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What came of one attack in one campaign.
+
+    Args:
+        attack: its name.
+        verdict: as the catalogue writes it: a JE with its program (`JE:checker`).
+        solved: whether it scored full marks.
+        message: the checker's or manager's words, or the compiler's.
+        final: of a JE: whether it is judged for good.
+        attempted: refused calls that were reported.
+        honest: the verdict of the honest test behind it.
+        isolation: what the result says.
+    """
+
+    attack: str
+    verdict: str
+    solved: bool
+    message: str
+    final: bool
+    attempted: tuple[str, ...]
+    honest: str
+    isolation: Isolation | None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the program got what no program may get."""
+        return self.solved or self.message.startswith("GOT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What came of a campaign.
+
+    Args:
+        by_attack: of each attack, by name.
+        left: what is there that was not there before, in words.
+    """
+
+    by_attack: Mapping[str, Finding]
+    left: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Campaign:
+    """All attacks in one of the ways in which programs are judged. They are made when they are first asked for.
+
+    Args:
+        level: the strongest isolation that is used, and the weakest that is accepted.
+        person: who starts the sandbox.
+        cache: where compiled things are kept, for that person to write.
+        served: by way of a worker, over HTTP.
+        slow: with the attacks that use up the compiler's limits.
+        one_by_one: one program at a time.
+    """
+
+    level: Isolation
+    person: Person
+    cache: Path
+    served: bool = False
+    slow: bool = True
+    one_by_one: bool = False
+    _found: Findings | None = field(default=None, init=False)
+
+    def findings(self) -> Findings:
+        """What came of them."""
+        if self._found is None:
+            self._found = self.person.does(self._make)
+        return self._found
+
+    def _make(self) -> Findings:
+        return asyncio.run(_judge_all(self))
+
+
+@asynccontextmanager
+async def judging(level: Isolation, cache: Path, *, slots: int, served: bool) -> AsyncIterator[Sandbox]:
+    """A sandbox of that level: embedded, or a worker's over real sockets.
+
+    Args:
+        level: the isolation.
+        cache: where compiled things are kept.
+        slots: how many jobs it runs at once.
+        served: whether there is a worker.
+    """
+    async with LocalSandbox(slots=slots, isolation=level, strongest=level) as local:
+        if not served:
+            yield local
+            return
+        from ioi_eval.sandbox.cluster import PistonCluster
+        from ioi_eval.sandbox.server import serving
+
+        (target,) = local.targets()
+        runner = await Builder(local, ArtifactStore(cache), policy(level)).runner(target)
+        async with (
+            serving(local, runner=runner, port=0) as address,
+            PistonCluster([address], max_requests_per_endpoint=slots, profile="bundled", seed=1) as cluster,
+        ):
+            yield cluster
+
+
+async def _judge_all(campaign: Campaign) -> Findings:
+    before = State.now()
+    found: dict[str, Finding] = {}
+    left: list[str] = []
+    slots = 1 if campaign.one_by_one else SLOTS
+    async with judging(campaign.level, campaign.cache, slots=slots, served=campaign.served) as sandbox:
+        during = State.now()
+
+        async def worker(queue: Iterator[tuple[str, Work]]) -> None:
+            for name, work in queue:
+                found.update(await work())
+                if campaign.one_by_one:
+                    left.extend(f"{name}: {words}" for words in await _harm_since(during))
+
+        queue = iter(_work(campaign, sandbox))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(slots):
+                group.create_task(worker(queue))
+        honest = await _honest_compilation(campaign, sandbox)
+    for attack in COMPILE_ATTACKS:
+        if attack.name in found:
+            found[attack.name] = replace(found[attack.name], honest=honest)
+    left.extend(await _harm_since(before))
+    return Findings(by_attack=found, left=tuple(left))
+
+
+Work = Callable[[], Awaitable[Mapping[str, Finding]]]
+
+
+def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
+    """What is to be judged, what takes long alone at the end."""
+    store = ArtifactStore(campaign.cache)
+    for program in programs():
+        scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.level), bundle_tests=program.bundle)
+        yield program.name, partial(_attack_by_program, program, scorer, campaign.cache)
+    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.level, compiling=COMPILING))
+    for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
+        if campaign.slow or not attack.slow:
+            yield attack.name, partial(_attack_the_compiler, attack, compiler)
+
+
+async def _attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Mapping[str, Finding]:
+    """Judge all attacks of a program, each followed by an honest test."""
+    task = problem(program.problem, [attack.name for attack in program.attacks], cache)
+    result = honest = await _score(scorer, task, program.name, program.code)
+    if not program.solves_honest:
+        honest = await _score(scorer, task, "solver", (HERE / "problems" / "solver.cpp").read_text())
+    return {attack.name: _finding(attack, result, honest) for attack in program.attacks}
+
+
+_SECRET = secrets.token_hex(13)
+
+
+async def _attack_the_compiler(attack: CompileAttack, scorer: Scorer) -> Mapping[str, Finding]:
+    """Compile an attack on the compiler, and run it if it compiles."""
+    result = await _score(scorer, sealed_problem(_SECRET), attack.name, attack.code())
+    outcome = result.subtasks[0].tests[0] if result.compile.verdict is None else None
+    finding = Finding(
+        attack=attack.name,
+        verdict=str(result.compile.verdict) if outcome is None else _verdict(outcome),
+        solved=outcome is not None and outcome.score == 1.0,
+        message=result.compile.message if outcome is None else outcome.message,
+        final=result.compile.final if outcome is None else outcome.final,
+        attempted=(),
+        honest="",
+        isolation=result.isolation,
+    )
+    return {attack.name: finding}
+
+
+async def _honest_compilation(campaign: Campaign, sandbox: Sandbox) -> str:
+    """The verdict of an honest program behind all attacks on the compiler."""
+    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.level))
+    code = f'const char *solve() {{ return "{_SECRET}"; }}\n'
+    return str((await _score(scorer, sealed_problem(_SECRET), "honest", code)).verdict)
+
+
+async def _score(scorer: Scorer, task: Problem, name: str, code: str) -> SubmissionResult:
+    return await scorer.score(task, Submission(id=name, problem=task.key, code=code), exhaustive=True)
+
+
+def _verdict(outcome: TestOutcome) -> str:
+    return f"JE:{outcome.judge_program}" if outcome.verdict is Verdict.JE else str(outcome.verdict)
+
+
+def _finding(attack: Attack, result: SubmissionResult, honest: SubmissionResult) -> Finding:
+    for each in (result, honest):
+        assert each.compile.verdict is None, f"{attack.program} does not compile: {each.compile.message}"
+    outcome = next(one for one in result.subtasks[0].tests if one.test == attack.name)
+    behind = next(one for one in honest.subtasks[0].tests if one.test == HONEST + attack.name)
+    return Finding(
+        attack=attack.name,
+        verdict=_verdict(outcome),
+        solved=outcome.score == 1.0,
+        message=outcome.message,
+        final=outcome.final,
+        attempted=tuple(outcome.attempted),
+        honest=str(behind.verdict),
+        isolation=result.isolation,
+    )
+
+
+async def _harm_since(before: State) -> list[str]:
+    """What is left. The event loop closes what belongs to an ended process in callbacks of its own: they get time."""
+    harm = State.now().harm_since(before)
+    for _ in range(50):
+        if not harm:
+            break
+        await asyncio.sleep(0.02)
+        harm = State.now().harm_since(before)
+    return harm

@@ -1,0 +1,85 @@
+"""The campaigns: every isolation level, by every person that can be had here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # the corpus is imported by tests and by scripts/attack-table
+
+from campaign import Campaign
+from catalogue import LEVELS
+from persons import USER_UID, Person, persons
+
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local import LocalSandbox
+
+ALL = [(level, person, False) for level in LEVELS for person in persons()] + [(Isolation.FULL, persons()[0], True)]
+"""Embedded at each level, started by each person; and a worker's, over HTTP."""
+
+
+def why_not(level: Isolation) -> str:
+    """Why a level is not to be had on this machine; empty if it is."""
+
+    async def enter() -> str:
+        sandbox = LocalSandbox(slots=1, isolation=Isolation.NONE, strongest=level)
+        async with sandbox:
+            reached = sandbox.targets()[0].isolation
+        return "" if reached is level else f"no {level.value} isolation here: {sandbox.why_not_full}"
+
+    try:
+        return asyncio.run(enter())
+    except SetupError as error:
+        return str(error)
+
+
+@pytest.fixture(scope="session")
+def caches() -> Iterator[Callable[[Person], Path]]:
+    """A cache for each person. Everybody may look into it: the worst that is accepted.
+
+    Not below pytest's own directory, which pytest closes to other users whenever it starts.
+    """
+    with contextlib.ExitStack() as stack:
+        made: dict[str, Path] = {}
+
+        def cache_of(person: Person) -> Path:
+            if person.name not in made:
+                path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
+                path.chmod(0o755)
+                if person.forks:
+                    os.chown(path, USER_UID, USER_UID)
+                made[person.name] = path
+            return made[person.name]
+
+        yield cache_of
+
+
+def name_of(level: Isolation, person: Person, served: bool) -> str:
+    """As `full-root` or `full-root-served`."""
+    return f"{level.value}-{person.name}{'-served' if served else ''}"
+
+
+@pytest.fixture(scope="session", params=ALL, ids=[name_of(*one) for one in ALL])
+def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -> Campaign:
+    """All attacks in one of the ways in which they can be made."""
+    level, person, served = request.param
+    full = bool(request.config.getoption("--full"))
+    reason = why_not(level)
+    if reason:
+        pytest.skip(reason)
+    return Campaign(
+        level,
+        person,
+        caches(person),
+        served=served,
+        slow=full or request.param == ALL[0],
+        one_by_one=full,
+    )

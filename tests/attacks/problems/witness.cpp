@@ -1,0 +1,22 @@
+// A checker that tells what became of an attack: 1 where the output is the answer, 0.5 where the program says that it
+// got something, else 0. Its message is the output's first line. Protocol: cms.
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+int main(int argc, char **argv) {
+    if (argc < 4) return 1;
+    std::ifstream answer(argv[2]), output(argv[3]);
+    std::string wanted, words;
+    std::getline(answer, wanted);
+    std::getline(output, words);
+    words.resize(words.size() < 1000 ? words.size() : 1000);
+    if (words == wanted) {
+        std::puts("1.0");
+    } else {
+        std::puts(words.rfind("GOT", 0) == 0 ? "0.5" : "0.0");
+    }
+    std::fprintf(stderr, "%s\n", words.c_str());
+    return 0;
+}

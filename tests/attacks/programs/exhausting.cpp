@@ -1,0 +1,415 @@
+// Attacks by using up what others need.
+//
+// group: exhausting
+// problem: secret
+#include "attack.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+
+static char *pages(size_t size, int flags) {
+    void *area = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    return area == MAP_FAILED ? nullptr : static_cast<char *>(area);
+}
+
+// attack: memory_in_one_process
+// tries: to use twice its memory
+// expect: MLE
+ATTACK(memory_in_one_process) {
+    char *area = pages(256 << 20, MAP_PRIVATE);
+    for (size_t i = 0; i < 256 << 20; i += 4096) area[i] = 1;
+    got("all of it");
+}
+
+// attack: memory_for_a_moment
+// tries: to use twice its memory and give it back before anybody looks
+// expect: MLE
+ATTACK(memory_for_a_moment) {
+    char *area = pages(200 << 20, MAP_PRIVATE);
+    for (size_t i = 0; i < 200 << 20; i += 4096) area[i] = 1;
+    munmap(area, 200 << 20);
+    held("gave it back");
+}
+
+// attack: shared_memory
+// tries: to use twice its memory in a shared mapping
+// expect: MLE WA RE
+ATTACK(shared_memory) {
+    char *area = pages(256 << 20, MAP_SHARED);
+    if (area == nullptr) held();
+    for (size_t i = 0; i < 256 << 20; i += 4096) area[i] = 1;
+    got("all of it");
+}
+
+// attack: memory_that_is_not_counted
+// tries: to keep three times its memory in a shared mapping, of which it never shows more than a little
+// expect: MLE WA RE
+ATTACK(memory_that_is_not_counted) {
+    const size_t size = 384 << 20, step = 16 << 20;
+    char *area = pages(size, MAP_SHARED);
+    if (area == nullptr) held();
+    for (size_t at = 0; at < size; at += step) {
+        for (size_t i = at; i < at + step; i += 4096) area[i] = static_cast<char>(1 + i / step);
+        madvise(area + at, step, MADV_DONTNEED);
+    }
+    for (size_t at = 0; at < size; at += step) {
+        if (area[at] != static_cast<char>(1 + at / step)) held("it was dropped");
+        madvise(area + at, step, MADV_DONTNEED);
+    }
+    got("%zu MiB of which nobody knows", size >> 20);
+}
+
+// attack: memory_behind_a_device
+// tries: the same by mapping /dev/zero
+// expect: MLE WA RE
+ATTACK(memory_behind_a_device) {
+    const int zero = open("/dev/zero", O_RDWR);
+    if (zero < 0) held();
+    void *area = mmap(nullptr, 256 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, zero, 0);
+    tell(area != MAP_FAILED, "a shared mapping of /dev/zero");
+}
+
+// attack: memory_in_files
+// tries: to use its scratch directory as memory
+// expect: WA OLE RE
+ATTACK(memory_in_files) {
+    std::vector<char> block(1 << 20, 'x');
+    size_t total = 0;
+    for (int i = 0; i < 64; ++i) {
+        const int file = open(("file" + std::to_string(i)).c_str(), O_RDWR | O_CREAT, 0600);
+        for (int j = 0; j < 8 && file >= 0; ++j) {
+            const ssize_t n = write(file, block.data(), block.size());
+            if (n > 0) total += static_cast<size_t>(n);
+        }
+    }
+    for (int i = 0; i < 20; ++i) usleep(1000);
+    if (total > (32 << 20)) got("%zu MiB", total >> 20);
+    held("%zu MiB", total >> 20);
+}
+
+// attack: memory_without_writing
+// tries: to take disk or memory by fallocate, faster than anybody looks
+// expect: WA OLE RE
+ATTACK(memory_without_writing) {
+    size_t total = 0;
+    for (int i = 0; i < 200; ++i) {
+        const int file = open(("file" + std::to_string(i)).c_str(), O_RDWR | O_CREAT, 0600);
+        if (file < 0) break;
+        if (fallocate(file, 0, 0, 8 << 20) == 0) total += 8 << 20;
+        close(file);
+    }
+    if (total > (64 << 20)) got("%zu MiB", total >> 20);
+    held("%zu MiB", total >> 20);
+}
+
+// attack: memory_behind_the_end
+// tries: to take memory behind the ends of its outputs, where no size tells of it
+// expect: WA
+// attempted: fallocate
+ATTACK(memory_behind_the_end) {
+    for (int fd : {1, 2}) {
+        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 256 << 20) == 0) got("256 MiB behind descriptor %d", fd);
+    }
+    held();
+}
+
+// attack: mapping_made_writable
+// tries: a shared mapping that was to be read only, made writable afterwards, as uncounted memory
+// expect: RE OLE MLE WA
+ATTACK(mapping_made_writable) {
+    const size_t size = 200 << 20;
+    const int file = open("mapped", O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, size) != 0) held();
+    void *area = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+    if (area == MAP_FAILED || mprotect(area, size, PROT_READ | PROT_WRITE) != 0) held();
+    for (size_t i = 0; i < size; i += 4096) static_cast<char *>(area)[i] = 1;
+    for (int i = 0; i < 20; ++i) usleep(1000);
+    got("%zu MiB", size >> 20);
+}
+
+static int sleep_with_pipes(void *) {
+    for (;;) pause();
+    return 0;
+}
+
+// attack: pipes_of_every_thread
+// tries: a table of descriptors for each thread, to have many times as many pipes as a process may
+// expect: WA
+// attempted: clone
+ATTACK(pipes_of_every_thread) {
+    void *stack = mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int left_out : {CLONE_FILES, CLONE_FS, CLONE_FILES | CLONE_FS}) {
+        const int flags = (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM) & ~left_out;
+        if (clone(sleep_with_pipes, static_cast<char *>(stack) + 65536, flags, nullptr) >= 0) got("a thread without %x", left_out);
+    }
+    held();
+}
+
+// attack: memory_in_pipes
+// tries: to keep bytes in as many pipes as it can open
+// expect: WA
+ATTACK(memory_in_pipes) {
+    size_t total = 0;
+    int ends[2];
+    static char bytes[65536];
+    while (pipe2(ends, O_NONBLOCK) == 0) {
+        ssize_t n = 0;
+        while ((n = write(ends[1], bytes, sizeof bytes)) > 0) total += static_cast<size_t>(n);
+    }
+    if (total > (8 << 20)) got("%zu bytes", total);
+    held("%zu bytes", total);
+}
+
+static int *deeper(int depth, int *above) {
+    volatile int frame[1024];
+    frame[0] = depth;
+    int *below = deeper(depth + 1, above);
+    return below == nullptr ? above : const_cast<int *>(frame + 1);
+}
+
+// attack: stack
+// tries: infinite recursion
+// expect: MLE RE
+ATTACK(stack) {
+    int seed = 0;
+    got("%p", static_cast<void *>(deeper(0, &seed)));
+}
+
+static int fill(void *) {
+    char *area = pages(300 << 20, MAP_PRIVATE);
+    for (size_t i = 0; i < 300 << 20; i += 4096) area[i] = 1;
+    syscall(SYS_exit_group, 0);
+    return 0;
+}
+
+// attack: memory_without_a_main_thread
+// tries: to use memory after its main thread has ended, when /proc shows none
+// expect: MLE
+ATTACK(memory_without_a_main_thread) {
+    attack::bare_thread(fill, nullptr);
+    syscall(SYS_exit, 0);
+}
+
+// attack: address_space
+// tries: to reserve all addresses there are
+// expect: WA
+ATTACK(address_space) {
+    size_t total = 0;
+    while (mmap(nullptr, size_t{1} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED) {
+        total += size_t{1} << 30;
+        if (total > size_t{64} << 30) got("%zu GiB", total >> 30);
+    }
+    held("%zu GiB", total >> 30);
+}
+
+// attack: many_mappings
+// tries: as many mappings as the kernel allows, which costs it memory
+// expect: WA TLE RE
+ATTACK(many_mappings) {
+    size_t count = 0;
+    for (; count < 100000; ++count) {
+        if (mmap(nullptr, 4096, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) break;
+    }
+    held("%zu mappings", count);
+}
+
+// attack: page_tables
+// tries: to make the kernel spend memory on page tables
+// expect: WA MLE RE TLE
+ATTACK(page_tables) {
+    size_t tables = 0;
+    char *area = nullptr;
+    while ((area = static_cast<char *>(mmap(nullptr, size_t{1} << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) != MAP_FAILED) {
+        for (size_t i = 0; i < size_t{1} << 30; i += 2 << 20) tables += area[i] == 0 ? 1 : 0;
+    }
+    if (tables > 100000) got("%zu page tables", tables);
+    held("%zu page tables", tables);
+}
+
+// attack: output_without_end
+// tries: to print for ever
+// expect: OLE
+ATTACK(output_without_end) {
+    static char bytes[65536];
+    for (;;) {
+        if (write(1, bytes, sizeof bytes) < 0) break;
+    }
+}
+
+// attack: output_without_end_ignored
+// tries: to print for ever, deaf to the signal that says stop
+// expect: OLE TLE
+ATTACK(output_without_end_ignored) {
+    signal(SIGXFSZ, SIG_IGN);
+    static char bytes[65536];
+    for (;;) {
+        if (write(1, bytes, sizeof bytes) < 0) break;
+    }
+    _exit(0);
+}
+
+// attack: output_by_seeking
+// tries: an output of 10 GB made of holes
+// expect: OLE RE
+ATTACK(output_by_seeking) {
+    const off_t far = off_t{10} << 30;
+    if (ftruncate(1, far) == 0) got("ftruncate");
+    if (pwrite(1, "x", 1, far) == 1) got("pwrite");
+    held();
+}
+
+// attack: output_at_its_limit
+// tries: an output of just as many bytes as allowed
+// expect: WA
+ATTACK(output_at_its_limit) {
+    static char bytes[65536];
+    memset(bytes, 'x', sizeof bytes);
+    for (int i = 0; i < 8 * 16; ++i) {
+        if (write(1, bytes, sizeof bytes) != sizeof bytes) _exit(3);
+    }
+    _exit(0);
+}
+
+// attack: output_over_its_limit
+// tries: an output of one byte more than allowed
+// expect: OLE
+ATTACK(output_over_its_limit) {
+    static char bytes[65536];
+    for (int i = 0; i < 8 * 16; ++i) {
+        if (write(1, bytes, sizeof bytes) != sizeof bytes) _exit(3);
+    }
+    if (write(1, "x", 1) < 0) _exit(3);
+    _exit(0);
+}
+
+// attack: stderr_without_end
+// tries: to fill the judge's memory by way of stderr
+// expect: WA TLE OLE RE
+ATTACK(stderr_without_end) {
+    static char bytes[65536];
+    memset(bytes, 'e', sizeof bytes);
+    for (const double end = attack::now() + 0.15; attack::now() < end;) {
+        if (write(2, bytes, sizeof bytes) < 0) break;
+    }
+    held("wrote");
+}
+
+// attack: many_files
+// tries: a million tiny files
+// expect: WA OLE RE
+ATTACK(many_files) {
+    int count = 0;
+    for (; count < 1000000; ++count) {
+        const int file = open(("f" + std::to_string(count)).c_str(), O_CREAT | O_WRONLY, 0600);
+        if (file < 0) break;
+        close(file);
+    }
+    if (count > 20000) got("%d files", count);
+    held("%d files", count);
+}
+
+// attack: many_directories
+// tries: a tree too deep to be removed
+// expect: WA RE OLE
+ATTACK(many_directories) {
+    int count = 0;
+    while (mkdir("d", 0) == 0 && chmod("d", 0777) != 0 && ++count < 5000) {
+        if (chdir("d") != 0) break;
+    }
+    held("%d deep", count);
+}
+
+// attack: unreadable_directory
+// tries: a directory that nobody may open, with a file in it
+// expect: WA RE OLE
+ATTACK(unreadable_directory) {
+    mkdir("d", 0700);
+    const int file = open("d/file", O_CREAT | O_WRONLY, 0);
+    (void)file;
+    umask(0777);
+    mkdir("e", 0);
+    held("left them");
+}
+
+// attack: descriptors
+// tries: as many descriptors as there can be, of every kind
+// expect: WA
+ATTACK(descriptors) {
+    int count = 0, last = 0;
+    while (last >= 0) {
+        last = dup(1);
+        count += last >= 0 ? 1 : 0;
+    }
+    if (count > 100 || epoll_create1(0) >= 0 || eventfd(0, 0) >= 0 || timerfd_create(CLOCK_MONOTONIC, 0) >= 0) got("%d descriptors", count);
+    held("%d descriptors", count);
+}
+
+// attack: nested_epolls
+// tries: epoll descriptors that watch each other, which costs the kernel time
+// expect: WA TLE
+ATTACK(nested_epolls) {
+    int all[50];
+    int count = 0;
+    for (; count < 50 && (all[count] = epoll_create1(0)) >= 0; ++count) {
+    }
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    for (int i = 0; i < count; ++i) {
+        for (int j = 0; j < count; ++j) epoll_ctl(all[i], EPOLL_CTL_ADD, all[j], &event);
+    }
+    held("%d of them", count);
+}
+
+// attack: queued_signals
+// tries: as many waiting signals as the user may have, so that others get none
+// expect: WA
+ATTACK(queued_signals) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    int count = 0;
+    while (count < 100000 && sigqueue(getpid(), SIGRTMIN, {}) == 0) ++count;
+    if (count > 5000) got("%d signals", count);
+    held("%d signals", count);
+}
+
+// attack: thousands_of_timers
+// tries: so many timers that a processor is busy with their interrupts, at nobody's cost
+// expect: WA
+ATTACK(thousands_of_timers) {
+    signal(SIGRTMIN, SIG_IGN);
+    sigevent event = {};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGRTMIN;
+    int count = 0;
+    timer_t timer;
+    while (count < 5000 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) ++count;
+    if (count > 100) got("%d timers", count);
+    held("%d timers", count);
+}
+
+// attack: entropy
+// tries: to read randomness for ever
+// expect: TLE
+ATTACK(entropy) {
+    static char bytes[1 << 20];
+    const int random = open("/dev/random", O_RDONLY);
+    for (;;) {
+        if (read(random, bytes, sizeof bytes) < 0) break;
+    }
+}
+
+// attack: copies_in_the_kernel
+// tries: to have the kernel copy for ever between its own files
+// expect: TLE OLE RE WA
+ATTACK(copies_in_the_kernel) {
+    static char bytes[1 << 20];
+    const int file = open("source", O_RDWR | O_CREAT, 0600), other = open("sink", O_RDWR | O_CREAT, 0600);
+    if (file < 0 || other < 0 || write(file, bytes, sizeof bytes) < 0) held();
+    for (;;) {
+        off_t from = 0, to = 0;
+        if (syscall(SYS_copy_file_range, file, &from, other, &to, sizeof bytes, 0) <= 0) held();
+    }
+}

@@ -1,0 +1,80 @@
+// Attacks by way of a checker with faults: the output makes it crash, stall or blow up. The judge program is named, the
+// result is final and has no score, so that such a program is neither rewarded nor tried for ever.
+//
+// group: delaying
+// problem: fragile
+#include "attack.h"
+
+static void print(const char *text) {
+    dprintf(1, "%s\n", text);
+    _exit(0);
+}
+
+// attack: checker_crashes
+// tries: to crash the checker
+// expect: JE:checker
+ATTACK(checker_crashes) { print("crash"); }
+
+// attack: checker_aborts
+// tries: to have the checker abort
+// expect: JE:checker
+ATTACK(checker_aborts) { print("abort"); }
+
+// attack: checker_exits
+// tries: to have the checker end with an error
+// expect: JE:checker
+ATTACK(checker_exits) { print("exit"); }
+
+// attack: checker_loops
+// tries: to have the checker compute for ever
+// expect: JE:checker
+ATTACK(checker_loops) { print("loop"); }
+
+// attack: checker_sleeps
+// tries: to have the checker wait for ever
+// expect: JE:checker
+ATTACK(checker_sleeps) { print("sleep"); }
+
+// attack: checker_blows_up
+// tries: to have the checker use all memory
+// expect: JE:checker
+ATTACK(checker_blows_up) { print("blow"); }
+
+// attack: checker_floods
+// tries: to have the checker print 256 MB
+// expect: JE:checker
+ATTACK(checker_floods) { print("flood"); }
+
+// attack: checker_is_silent
+// tries: to have the checker say nothing
+// expect: JE:checker
+ATTACK(checker_is_silent) { print("silent"); }
+
+// attack: checker_drowns
+// tries: to have the checker keep its largest output in memory, many times over
+// expect: JE:checker
+ATTACK(checker_drowns) {
+    dprintf(1, "recurse\n");
+    static char bytes[65536];
+    memset(bytes, 'x', sizeof bytes);
+    for (int i = 0; i < 127; ++i) {
+        if (write(1, bytes, sizeof bytes) < 0) break;
+    }
+    _exit(0);
+}
+
+// attack: slow_then_checker_crashes
+// tries: a time near the limit and then a crash of the checker, to be run again without end
+// expect: JE:checker TLE
+ATTACK(slow_then_checker_crashes) {
+    attack::spin(0.29);
+    print("crash");
+}
+
+// attack: near_the_limit
+// tries: a time just over the limit, again and again
+// expect: TLE
+ATTACK(near_the_limit) {
+    attack::spin(0.32);
+    print("0");
+}

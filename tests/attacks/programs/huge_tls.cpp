@@ -1,0 +1,13 @@
+// A program whose threads' own data are larger than its address space: it fails in the middle of its start.
+//
+// group: exhausting
+// problem: secret
+//
+// attack: zeros_beyond_memory
+// tries: 64 GB of zero-initialised data
+// expect: RE MLE
+#include <cstdio>
+
+asm(".section .tbss,\"awT\",@nobits\nmuch: .zero 68719476736\n.previous");
+
+int main() { std::puts("1"); }

@@ -1,0 +1,119 @@
+"""The table attack × isolation level × outcome, in docs/security.md.
+
+`scripts/attack-table` runs every attack at every level, as every person that can be had, and puts what came of it
+between two marks in the page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from campaign import Campaign, Finding
+from catalogue import LEVELS, attacks
+from compile_attacks import ATTACKS as COMPILE_ATTACKS
+from persons import USER_UID, persons
+
+from ioi_eval.model import Isolation
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
+BEGIN, END = "<!-- attacks: made by scripts/attack-table -->", "<!-- end of attacks -->"
+COMPILER = "compile time"
+
+_ROW = re.compile(r"^\| `(\w+)` \| (.+) \| ([^|]+) \| ([^|]+) \|$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An attack, and what came of it at each level, in words."""
+
+    group: str
+    name: str
+    tries: str
+    outcomes: Mapping[Isolation, str]
+
+    def __str__(self) -> str:
+        cells = " | ".join(self.outcomes[level] for level in LEVELS)
+        return f"| `{self.name}` | {self.tries} | {cells} |"
+
+
+def rows_of_page(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The rows that stand in the page: name, what it tries, outcomes."""
+    between = text.partition(BEGIN)[2].partition(END)[0]
+    found = (_ROW.match(line) for line in between.splitlines())
+    return [(row[1], row[2], (row[3], row[4])) for row in found if row]
+
+
+def verdicts(outcome: str) -> frozenset[str]:
+    """The verdicts that an outcome's words stand for, as the catalogue writes them."""
+    words = (word.strip() for word in outcome.split(" or "))
+    return frozenset(re.sub(r"^JE \((\w+)\)$", r"JE:\1", word) for word in words)
+
+
+def all_attacks() -> list[tuple[str, str, str]]:
+    """Group, name and purpose of every attack, in the order of the table."""
+    listed = [(COMPILER, attack.name, attack.tries) for attack in COMPILE_ATTACKS]
+    listed += sorted(((attack.group, attack.name, attack.tries) for attack in attacks()), key=lambda each: each[0])
+    return listed
+
+
+def render(rows: Sequence[Row]) -> str:
+    """The table as Markdown, a section for each group."""
+    parts = []
+    for group, members in groupby(rows, key=lambda row: row.group):
+        head = f"### {group.capitalize()}\n\n| attack | what it tries | full | reduced |\n|---|---|---|---|\n"
+        parts.append(head + "\n".join(str(row) for row in members))
+    return "\n\n".join(parts)
+
+
+def _told(found: Sequence[Finding]) -> str:
+    words = sorted({re.sub(r"^JE:(\w+)$", r"JE (\1)", one.verdict) for one in found})
+    return " or ".join(words)
+
+
+def run_everything() -> list[Row]:
+    """Run all attacks everywhere, also through a worker. Takes some minutes."""
+    found: dict[tuple[str, Isolation], list[Finding]] = {}
+    with _campaigns() as campaigns:
+        for campaign in campaigns:
+            print(f"{campaign.level.value}, {campaign.person.name}, {campaign.served=}", file=sys.stderr)
+            for name, finding in campaign.findings().by_attack.items():
+                found.setdefault((name, campaign.level), []).append(finding)
+    return [
+        Row(group=group, name=name, tries=tries, outcomes={level: _told(found[name, level]) for level in LEVELS})
+        for group, name, tries in all_attacks()
+    ]
+
+
+@contextlib.contextmanager
+def _campaigns() -> Iterator[list[Campaign]]:
+    with contextlib.ExitStack() as stack:
+        made = []
+        for person in persons():
+            cache = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
+            cache.chmod(0o755)
+            if person.forks:
+                os.chown(cache, USER_UID, USER_UID)
+            made += [Campaign(level, person, cache, slow=level is LEVELS[0] and not made) for level in LEVELS]
+            if not person.forks:
+                made.append(Campaign(Isolation.FULL, person, cache, served=True, slow=False))
+        yield made
+
+
+def main() -> None:
+    """Run everything and write the page."""
+    table = render(run_everything())
+    text = PAGE.read_text()
+    before, _, rest = text.partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Every attack gets the verdict that it must get, harms nobody, and leaves nothing."""
+
+from __future__ import annotations
+
+import pytest
+from campaign import Campaign, Finding
+from catalogue import Attack, attacks
+from compile_attacks import ATTACKS as COMPILE_ATTACKS
+from compile_attacks import CompileAttack
+
+
+def check(found: Finding, campaign: Campaign) -> None:
+    """What holds of every attack, whatever its verdict."""
+    assert found.honest == "AC", "an honest test behind it was harmed"
+    assert found.isolation is campaign.level
+    if found.verdict.startswith("JE"):
+        assert found.final, "it would be judged again for ever"
+
+
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
+def test_attack(attack: Attack, campaign: Campaign) -> None:
+    """It does not score, its verdict is one of those that are right, and what was refused is told."""
+    found = campaign.findings().by_attack[attack.name]
+    expected = attack.expect[campaign.level]
+    assert found.verdict in expected, found
+    assert "AC" in expected or not found.succeeded, found
+    assert set(attack.attempted) <= set(found.attempted), found
+    check(found, campaign)
+
+
+@pytest.mark.parametrize("attack", COMPILE_ATTACKS, ids=lambda attack: attack.name)
+def test_attack_on_the_compiler(attack: CompileAttack, campaign: Campaign) -> None:
+    """It reads nothing, ends in time, and nobody mistakes its words for the judge's."""
+    found = campaign.findings().by_attack.get(attack.name)
+    if found is None:
+        pytest.skip("takes its whole time limit, twice; another campaign made it: scripts/test --full")
+    assert found.verdict in attack.expect, found
+    assert not found.succeeded, found
+    assert not any(words in found.message for words in attack.unsaid), found.message
+    check(found, campaign)
+
+
+def test_nothing_is_left(campaign: Campaign) -> None:
+    """After all of them: no process, file, mount, shared memory, descriptor, and our own standing as it was."""
+    assert campaign.findings().left == ()

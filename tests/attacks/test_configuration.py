@@ -1,0 +1,139 @@
+"""Bad configuration is part of security: it is an error that says what to do, never a weaker judge."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from arena import policy, problem
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import IsolationError, SetupError
+from ioi_eval.model import Isolation, Submission
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+ENTER = """
+import asyncio
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local import LocalSandbox
+
+async def enter(level):
+    try:
+        async with LocalSandbox(slots=1, strongest=level) as sandbox:
+            print("entered", sandbox.targets()[0].isolation)
+    except SetupError as error:
+        print("refused:", error)
+
+for level in (Isolation.FULL, Isolation.REDUCED):
+    asyncio.run(enter(level))
+"""
+
+
+def enter_under(*command: str) -> list[str]:
+    """What a sandbox says when it is entered by a process that a command started."""
+    done = subprocess.run(
+        [*command, sys.executable, "-c", ENTER], capture_output=True, text=True, timeout=120, check=False
+    )
+    if done.returncode != 0 and not done.stdout:
+        pytest.skip(f"cannot be tried here: {done.stderr.strip()[-200:]}")
+    return done.stdout.splitlines()
+
+
+@pytest.mark.root
+def test_root_that_cannot_become_another_user() -> None:
+    """Root without the right to change its user id, as in some containers, judges nothing."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("no setpriv")
+    said = enter_under("setpriv", "--inh-caps=-setuid,-setgid", "--bounding-set=-setuid,-setgid", "--")
+    assert len(said) == 2
+    assert all(line.startswith("refused: root cannot become another user here") for line in said), said
+
+
+def test_root_of_a_container_with_one_user() -> None:
+    """Neither does the root of a user namespace in which there is nobody else."""
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare")
+    said = enter_under("unshare", "--user", "--map-root-user", "--")
+    assert len(said) == 2
+    assert all(line.startswith("refused: root cannot become another user here") for line in said), said
+
+
+@pytest.mark.root
+def test_root_without_setpriv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tool that leaves root is missing: its package is named."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SetupError, match="needs setpriv"):
+        asyncio.run(_enter(LocalSandbox()))
+
+
+def test_less_isolation_than_asked_for_is_refused() -> None:
+    """Whoever asks for full isolation never gets less, and reads why."""
+    with pytest.raises(IsolationError, match="isolation 'full' is not to be had on this machine: limited"):
+        asyncio.run(_enter(LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
+
+
+def test_the_runner_does_not_give_less_either(tmp_path: Path) -> None:
+    """A sandbox that would be content with less does not weaken what the policy asks of the runner."""
+    task = problem("sum", ["a"], tmp_path)
+    program = Submission(id="a", problem=task.key, code="int main() {}")
+
+    async def score() -> None:
+        async with LocalSandbox(slots=1, strongest=Isolation.REDUCED) as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(tmp_path), policy=policy(Isolation.FULL))
+            await scorer.score(task, program)
+
+    with pytest.raises(IsolationError, match="full is asked for, reduced is to be had"):
+        asyncio.run(score())
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757, 0o1777])
+def test_cache_that_others_may_write(tmp_path: Path, mode: int) -> None:
+    """Whoever may write there could replace a checker or an answer."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    cache.chmod(mode)
+    for store in (ArtifactStore, BlobStore):
+        with pytest.raises(SetupError, match=r"others may write .*chmod go-w"):
+            store(cache)
+
+
+@pytest.mark.root
+def test_cache_of_somebody_else(tmp_path: Path) -> None:
+    """Its owner could replace what is in it."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    os.chown(cache, 65534, 65534)
+    for store in (ArtifactStore, BlobStore):
+        with pytest.raises(SetupError, match="belongs to another user"):
+            store(cache)
+
+
+def test_replaced_checker_in_the_cache(tmp_path: Path) -> None:
+    """A compiled checker whose content does not match its hash is never run."""
+    task = problem("secret", ["a"], tmp_path)
+    program = Submission(id="a", problem=task.key, code="int main() {}")
+
+    async def score() -> None:
+        async with LocalSandbox(slots=1) as sandbox:
+            await Scorer(sandbox, artifacts=ArtifactStore(tmp_path), policy=policy(Isolation.REDUCED)).score(
+                task, program
+            )
+
+    asyncio.run(score())
+    (checker,) = (tmp_path / "artifacts").glob("*/*-checker.*")
+    checker.write_bytes(b"#!/bin/sh\necho 1.0\n")
+    with pytest.raises(SetupError, match="does not match its hash"):
+        asyncio.run(score())
+
+
+async def _enter(sandbox: LocalSandbox) -> None:
+    async with sandbox:
+        pass
