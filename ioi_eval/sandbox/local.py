@@ -19,8 +19,7 @@ import resource
 import shutil
 import signal
 import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -34,6 +33,7 @@ from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.process import ProcessEnd, run_process
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.work_directories import sweep, work_directory
 
 _FIRST_UID = 0x70000000
 """Slot uids as root: far above what distributions, systemd and container tools hand out."""
@@ -74,6 +74,7 @@ class LocalSandbox:
 
     async def __aenter__(self) -> Self:
         _allow_many_descriptors()
+        sweep()
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
             words = f"isolation {self._least.value!r} is not to be had on this machine: {self.why_not_full}"
@@ -147,7 +148,7 @@ class LocalSandbox:
             if isolation is Isolation.FULL:
                 before += (*in_namespaces(hide=self._hidden), "--")
             else:
-                directory = stack.enter_context(_work_directory(_slot_uid(slot)))
+                directory = stack.enter_context(work_directory(_slot_uid(slot)))
             end = await run_process(
                 (*before, *command),
                 descriptors=tuple(files.values()),
@@ -160,7 +161,7 @@ class LocalSandbox:
         return Execution(run=_stage(end))
 
     async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
-        with _work_directory(_slot_uid(slot)) as directory:
+        with work_directory(_slot_uid(slot)) as directory:
             for file in job.files:
                 _place(directory, file)
             end = await run_process(
@@ -218,15 +219,6 @@ def _slot_uid(slot: int) -> int | None:
     if os.geteuid() != 0:
         return None
     return _FIRST_UID + (os.getpid() & 0xFFFF) * 256 + slot % 256
-
-
-@contextlib.contextmanager
-def _work_directory(uid: int | None) -> Iterator[Path]:
-    """An empty directory that belongs to the slot's user, removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="ioi-eval-", ignore_cleanup_errors=True) as name:
-        if uid is not None:
-            os.chown(name, uid, uid)
-        yield Path(name)
 
 
 def _place(directory: Path, file: JobFile) -> None:

@@ -22,7 +22,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +35,7 @@ from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import sealed
 from ioi_eval.sandbox.process import run_process
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES
+from ioi_eval.sandbox.work_directories import work_directory
 from ioi_eval.toolchain import Toolchain
 
 _BUILD_WALL_MS = 120_000
@@ -155,16 +155,13 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
     Raises:
         SetupError: it does not compile here; with the compiler's words.
     """
-    with tempfile.TemporaryDirectory(prefix="ioi-eval-") as name:
-        if uid is not None:
-            os.chown(name, uid, uid)
-        directory = Path(name)
+    with work_directory(uid) as directory:
         (directory / source).write_bytes(boxfiles.read(source))
         static = ("-static",) if toolchain.static else ()
         end = await run_process(
             (*as_user(uid), toolchain.command, "-std=c++17", "-O2", "-pipe", *static, "-s", source, "-o", "program"),
             cwd=directory,
-            environment={"PATH": PATH, "TMPDIR": name},
+            environment={"PATH": PATH, "TMPDIR": str(directory)},
             wall_ms=_BUILD_WALL_MS,
             output_bytes=1 << 20,
         )

@@ -1,0 +1,65 @@
+"""Directories for the length of one job, and what becomes of those whose owner was killed.
+
+Each is locked (`flock`) while it is in use, and the kernel frees a lock with its owner. So a directory that can be
+locked, and is not brand-new, was left behind by a process that came to no end of its own, and is removed by the next
+that starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_PREFIX = "ioi-eval-job-"
+_NEW_S = 60.0
+"""For so long a directory may not be locked yet."""
+
+
+@contextlib.contextmanager
+def work_directory(uid: int | None = None) -> Iterator[Path]:
+    """An empty directory, removed afterwards.
+
+    Args:
+        uid: the user whom it shall belong to; `None` for ours.
+    """
+    name = tempfile.mkdtemp(prefix=_PREFIX)
+    lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if uid is not None:
+            os.chown(name, uid, uid)
+        yield Path(name)
+    finally:
+        _remove(Path(name))
+        os.close(lock)
+
+
+def sweep() -> int:
+    """Remove what was left behind by processes that were killed. Returns how many directories went."""
+    removed = 0
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:  # another user's, or gone already
+            if time.time() - path.lstat().st_ctime < _NEW_S:
+                continue
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(path)
+            removed += not path.exists()
+    return removed
+
+
+def _remove(path: Path) -> None:
+    """Programs leave directories that their owner may not read, and trees too deep for Python's own removal."""
+    with contextlib.suppress(OSError, RecursionError):
+        shutil.rmtree(path)
+        return
+    for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+        subprocess.run((*command, "--", str(path)), capture_output=True, check=False)
