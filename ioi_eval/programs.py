@@ -7,6 +7,7 @@ compiler's words, and no retry will help: `ProblemProgramError`.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from dataclasses import dataclass
 
@@ -21,8 +22,9 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
-from ioi_eval.model import Blob, Content, Problem
+from ioi_eval.model import Blob, Content, Problem, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
 
 ATTEMPTS = 3
@@ -68,6 +70,8 @@ class Builder:
         self._policy = policy
         self._refused: dict[str, ProblemProgramError] = {}
         self._works: dict[tuple[str, str], bool] = {}
+        self._interpreters: dict[tuple[str, str], Interpreter] = {}
+        self._asking = asyncio.Lock()
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target.
@@ -83,6 +87,42 @@ class Builder:
             return compiling.runner_binary(await self._sandbox.execute(job, target), nonce)
 
         return await self._artifacts.ensure(compiling.runner_key(target.toolchain), build)
+
+    async def interpreter(self, python: str, target: Target) -> Interpreter:
+        """A Python on a target, asked once what it is; its command may be another one in the next run.
+
+        Raises:
+            SetupError: there is none, or it does not work in a box.
+            SandboxError: the job could not be run.
+        """
+        key = (target.name, python)
+        async with self._asking:
+            if key not in self._interpreters:
+                recipe = interpreter_recipe(python)
+                runner = await self.runner(target)
+                try:
+                    answer = await self.compile(recipe, runner, target, trusted=True)
+                except (TransportError, OverloadError, UnavailableError):
+                    raise  # says nothing of the interpreter
+                except TransientError as error:
+                    raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
+                self._interpreters[key] = interpreter_of(answer, python)
+        return self._interpreters[key]
+
+    async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
+        """A checker or manager that stands alone, ready to start; a script as it is.
+
+        Raises:
+            ProblemProgramError: it does not compile.
+            SandboxError: the job could not be run.
+        """
+        if not compiling.is_compiled(source):
+            return source.content
+        runner = await self.runner(target)
+        await self._try_compiler(std, runner, target)
+        return await self._kept(
+            compiling.program_recipe(what, source, (), target.toolchain, std=std), what, runner, target
+        )
 
     async def problem_programs(self, problem: Problem, target: Target) -> ProblemPrograms:
         """A problem's own programs.

@@ -1,38 +1,76 @@
 """The harness's command line.
 
-run --task FD [--report FD] [--grader NAME]     do what a task asks, with the streams on 0, 1 and 2
-serve --control FD [--grader NAME]              fork for each request: see `warm.py`
-probe                                           print what this interpreter is
+[--grader NAME] run [--task FD] [--report FD]    do what a task asks, with the streams on 0, 1 and 2
+[--grader NAME] serve [--control FD]             fork for each request: see `warm.py`
+probe                                            print what this interpreter is
+bundle FILE                                      print that too; write the harness as this interpreter loads it fastest
+
+The descriptors are those that the runner gives (PROTOCOL.md), if none are named.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import marshal
 import os
 import sys
+import sysconfig
 from typing import Any
 
 from . import program
 
+TASK_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
+
 
 def probe() -> dict[str, Any]:
-    """What this interpreter is, for the results."""
+    """What this interpreter is, for the results; where it is, and what it reads, for its confinement."""
     try:
         import numpy
     except ImportError:
         numpy = None
+    roots = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, os.path.realpath(sys.executable)]
+    roots += [sys.executable, *sysconfig.get_paths().values()]
     return {
         "python": f"{sys.implementation.name} {sys.version.split()[0]}",
         "numpy": numpy.__version__ if numpy else None,
+        "executable": sys.executable,
+        "reads": sorted({os.path.abspath(path) for path in roots if path and os.path.exists(path)}),
     }
+
+
+def bundle(path: str) -> None:
+    """Write all modules of the harness as this interpreter's code, for the loader in `ioi_eval/jobs/harness.py`."""
+    codes: dict[str, tuple[bool, Any]] = {}
+    for name in MODULES:
+        full = f"{__package__}.{name}".rstrip(".")
+        spec: Any = importlib.util.find_spec(full)
+        codes[full] = (spec.submodule_search_locations is not None, spec.loader.get_code(full))
+    with open(path, "wb") as file:
+        marshal.dump(codes, file)
+
+
+MODULES = (
+    *("", "main", "other_graders", "program", "top_level", "values", "warm"),
+    *("profiles", "profiles.eval_protocol", "profiles.hendrycks", "profiles.livecodebench"),
+)
 
 
 def main(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
-    command = arguments[0]
-    options = {arguments[i]: arguments[i + 1] for i in range(1, len(arguments), 2)}
-    if command == "probe":
+    options: dict[str, str] = {}
+    words: list[str] = []
+    left = iter(arguments)
+    for word in left:
+        if word.startswith("--"):
+            options[word] = next(left)
+        else:
+            words.append(word)
+    command = words[0]
+    if command in ("probe", "bundle"):
         print(json.dumps(probe()), flush=True)
+        if command == "bundle":
+            bundle(words[1])
         return 0
     grader = None
     if "--grader" in options:
@@ -42,8 +80,9 @@ def main(arguments: list[str]) -> int:
     if command == "serve":
         from . import warm
 
-        return warm.serve(int(options["--control"]), grader)
-    task_fd = int(options["--task"])
+        return warm.serve(int(options.get("--control", CONTROL_FD)), grader)
+    task_fd = int(options.get("--task", TASK_FD))
     task = program.Task(program.read_all(task_fd))
     os.close(task_fd)
-    return program.perform(task, program.Report(int(options["--report"]) if "--report" in options else None), grader)
+    report_fd = options.get("--report", REPORT_FD if "--task" not in options else None)
+    return program.perform(task, program.Report(None if report_fd is None else int(report_fd)), grader)

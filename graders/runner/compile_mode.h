@@ -258,31 +258,8 @@ class Workshop {
     Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     print("{\"artifact\":" + quoted(as) + ",\"base64\":\"");
-    unsigned char block[3 * 4096];
-    for (off_t offset = 0; offset < status.st_size;) {
-      size_t want = std::min<size_t>(sizeof block, static_cast<size_t>(status.st_size - offset)), got = 0;
-      while (got < want) {
-        ssize_t n = pread(fd.get(), block + got, want - got, offset + static_cast<off_t>(got));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) system_fault("read an artifact");
-        got += static_cast<size_t>(n);
-      }
-      offset += static_cast<off_t>(got);
-      std::string text;
-      for (size_t i = 0; i < got; i += 3) {
-        size_t left = got - i;
-        unsigned bits = static_cast<unsigned>(block[i]) << 16;
-        if (left > 1) bits |= static_cast<unsigned>(block[i + 1]) << 8;
-        if (left > 2) bits |= block[i + 2];
-        text += digits[bits >> 18];
-        text += digits[bits >> 12 & 63];
-        text += left > 1 ? digits[bits >> 6 & 63] : '=';
-        text += left > 2 ? digits[bits & 63] : '=';
-      }
-      print(text);
-    }
+    print_base64(fd.get(), status.st_size);
     print(format("\",\"bytes\":%lld}\n", static_cast<long long>(status.st_size)));
     g_lines++;
   }

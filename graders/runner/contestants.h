@@ -17,6 +17,7 @@ struct Place {
 
 Plan g_plan;
 std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
+Fd g_interpreter, g_with;           // what is executed in their stead, and a file that it needs
 std::vector<Place> g_places;
 std::vector<sock_filter> g_filter;  // with 0 for the process's own id
 std::vector<size_t> g_filter_self;
@@ -38,7 +39,27 @@ void bind_read_only(const std::string& from, const std::string& to) {
   mount(nullptr, to.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
 }
 
-// The root directory of a contestant: read-only, with devices, and with what a dynamic linker needs.
+// A directory or file at its own path in a root directory, and below it nothing that could be written.
+void show(const std::string& path, const Place& place) {
+  struct stat status, there;
+  if (stat(path.c_str(), &status) != 0) return;
+  if (stat((place.outside + path).c_str(), &there) == 0 || stat((place.root + path).c_str(), &there) == 0) return;
+  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    mkdir((place.outside + path.substr(0, slash)).c_str(), 0755);
+  }
+  std::string at = place.outside + path;
+  if (S_ISDIR(status.st_mode)) {
+    make_directory(at, 0755);
+  } else if (!Fd(open(at.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644))) {
+    system_fault("make %s", at.c_str());
+  }
+  at = place.root + path;
+  bind_read_only(path, at);
+  struct statvfs flags;  // it may belong to the user who runs all this
+  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", path.c_str());
+}
+
+// The root directory of a contestant: read-only, with devices, and with what a dynamic linker or an interpreter needs.
 void make_root(Place& place, long index) {
   place.outside = make_directory(g_base + format("/outside%ld", index), 0755);
   place.root = make_directory(g_base + format("/root%ld", index), 0755);
@@ -63,6 +84,10 @@ void make_root(Place& place, long index) {
         bind_read_only(directory, place.root + directory);
       }
     }
+  }
+  if (!g_plan.interpreter.empty()) {
+    show("/etc/ld.so.cache", place);
+    for (const std::string& path : g_plan.sees) show(path, place);
   }
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
   if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
@@ -146,7 +171,7 @@ struct Contestant {
   long index = 0;
   Process process;
   Zone zone;
-  Fd control, listener, output, errors;
+  Fd control, listener, output, errors, report;
   bool ready = false, started = false;  // about to exec; past it
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
   Sample last;
@@ -180,6 +205,7 @@ int64_t busy_us(const Process& process, const Sample& last) {
 // Of the errors of an exec, those that do not come from what is in the file. (The file lies in memory: EIO is a file that
 // ends too early, unless a dynamic linker had to be read from a disk.)
 bool is_ours(int exec_error) {
+  if (!g_plan.interpreter.empty()) return true;
   switch (exec_error) {
     case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
     case EIO: return !g_plan.is_static;
@@ -193,12 +219,14 @@ constexpr int kUnfitCode = 127;  // as shells say of a program that cannot be ex
 // The child's side. Nothing here returns.
 class Launch {
  public:
-  Launch(const Contestant& contestant, const Place& place, int control, int input)
+  // `task`: what an interpreter executes.
+  Launch(const Contestant& contestant, const Place& place, int control, int input, int task)
       : contestant_(contestant),
         place_(place),
         control_(control),
         input_(input),
-        program_(g_programs[static_cast<size_t>(contestant.index)].get()) {}
+        task_(task),
+        program_(g_interpreter ? g_interpreter.get() : g_programs[static_cast<size_t>(contestant.index)].get()) {}
 
   [[noreturn]] void run() {
     setsid();
@@ -209,6 +237,13 @@ class Launch {
     int input = input_, output = reopen(contestant_.output.get(), O_WRONLY);
     int errors = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output < 0 || errors < 0) die("open outputs");
+    int task = -1, report = -1, with = -1;
+    if (g_interpreter) {
+      task = reopen(task_, O_RDONLY);
+      report = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
+      if (task < 0 || report < 0) die("open a task");
+      if (!g_plan.with.empty() && (with = reopen(g_with.get(), O_RDONLY)) < 0) die("open a file");
+    }
     if (g_plan.communication && !g_plan.fifo_io) {
       // In this order, as isolate does: managers rely on it. Each open waits for the manager's.
       if ((input = open(place_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
@@ -216,7 +251,9 @@ class Launch {
     }
     if (full() && chroot(place_.root.c_str()) != 0) die("chroot");
     if (chdir(full() ? "/box" : place_.scratch.c_str()) != 0) die("chdir");
-    if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {control_, kControlFd}, {program_, kProgramFd}}, kControlFd)) {
+    if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {task, kTaskFd}, {report, kReportFd}, {with, kWithFd},
+                            {control_, kControlFd}, {program_, kProgramFd}},
+                           kControlFd)) {
       die("descriptors");
     }
     control_ = kControlFd;
@@ -266,6 +303,7 @@ class Launch {
         landlock.grant(directory, right::Read | right::Execute);
       }
     }
+    for (const std::string& path : g_plan.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
     if (!landlock.restrict()) die("landlock");
     if (!g_means.seccomp) return;
     for (size_t at : g_filter_self) g_filter[at].k = static_cast<uint32_t>(syscall(SYS_getpid));
@@ -276,19 +314,25 @@ class Launch {
 
   [[noreturn]] void execute() {
     std::string in = place_.inside_in, out = place_.inside_out, index = std::to_string(contestant_.index);
-    std::vector<char*> argv{const_cast<char*>("./program")};
+    std::vector<char*> argv{const_cast<char*>("./program")}, environment;
+    for (std::string& word : g_plan.environment) environment.push_back(&word[0]);
+    if (g_interpreter) {
+      argv[0] = &g_plan.interpreter[0];
+      for (std::string& word : g_plan.interpreter_args) argv.push_back(&word[0]);
+      argv.push_back(const_cast<char*>("run"));
+    }
     if (g_plan.communication) {
       if (g_plan.fifo_io) argv.insert(argv.end(), {&in[0], &out[0]});
       if (g_plan.processes != 1) argv.push_back(&index[0]);
     }
     argv.push_back(nullptr);
     char path[] = "PATH=/usr/bin:/bin", lang[] = "LANG=C.UTF-8";
-    char* environment[] = {path, lang, nullptr};
+    environment.insert(environment.end(), {path, lang, nullptr});
     Word word;
     word.now_us = now_us();
     word.cpu_us = cpu_clock_us(0);
     tell(word, -1);
-    syscall(SYS_execveat, kProgramFd, "", argv.data(), environment, AT_EMPTY_PATH);
+    syscall(SYS_execveat, kProgramFd, "", argv.data(), environment.data(), AT_EMPTY_PATH);
     die(kExecStep, is_ours(errno) ? 1 : kUnfitCode);
   }
 
@@ -320,21 +364,25 @@ class Launch {
 
   const Contestant& contestant_;
   const Place& place_;
-  int control_, input_, program_;
+  int control_, input_, task_, program_;
 };
 
-void start_contestant(Contestant& contestant, const Place& place, int input) {
+void start_contestant(Contestant& contestant, const Place& place, int input, int task) {
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
   // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
   // memory and read it again. Their owner can write them and nothing else.
   if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
+  if (g_interpreter) {
+    contestant.report = memory_file("report");
+    if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
+  }
   if (full() && !contestant.zone.enter()) system_fault("a PID namespace cannot be made");
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
   contestant.control = Fd(ends[0]);
   Fd theirs(ends[1]);
-  if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input).run();
+  if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input, task).run();
   if (full()) Zone::leave();
 }
 

@@ -79,6 +79,22 @@ bool copy_bytes(int from, int to) {
   }
 }
 
+// The first bytes of a file, a piece at a time: it may be larger than we care to be.
+void print_base64(int fd, int64_t bytes) {
+  unsigned char block[3 * 4096];
+  for (int64_t offset = 0; offset < bytes;) {
+    size_t want = static_cast<size_t>(std::min<int64_t>(sizeof block, bytes - offset)), got = 0;
+    while (got < want) {
+      ssize_t n = pread(fd, block + got, want - got, static_cast<off_t>(offset + static_cast<int64_t>(got)));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) system_fault("read what is to be printed");
+      got += static_cast<size_t>(n);
+    }
+    offset += static_cast<int64_t>(got);
+    print(base64(block, got));
+  }
+}
+
 bool write_text(const char* path, const char* text) {
   Fd fd(open(path, O_WRONLY | O_CLOEXEC));
   return fd && write(fd.get(), text, strlen(text)) == static_cast<ssize_t>(strlen(text));

@@ -45,6 +45,22 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
+std::string base64(const unsigned char* bytes, size_t size) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < size; i += 3) {
+    size_t left = size - i;
+    unsigned bits = static_cast<unsigned>(bytes[i]) << 16;
+    if (left > 1) bits |= static_cast<unsigned>(bytes[i + 1]) << 8;
+    if (left > 2) bits |= bytes[i + 2];
+    text += digits[bits >> 18];
+    text += digits[bits >> 12 & 63];
+    text += left > 1 ? digits[bits >> 6 & 63] : '=';
+    text += left > 2 ? digits[bits & 63] : '=';
+  }
+  return text;
+}
+
 __attribute__((format(printf, 1, 0))) std::string vformat(const char* format, va_list args) {
   char buffer[1024];
   vsnprintf(buffer, sizeof buffer, format, args);

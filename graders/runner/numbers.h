@@ -7,6 +7,7 @@ namespace {
 
 constexpr int kControlFd = 200;  // a contestant's control socket, until its exec
 constexpr int kProgramFd = 201;  // its program, until its exec
+constexpr int kTaskFd = 3, kReportFd = 4, kWithFd = 5;  // of an interpreter: its program, what it reports, what it needs
 constexpr int kLeastFds = 320;  // of our own: numbers above these two must be possible
 constexpr rlim_t kContestantFds = 64;
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
@@ -22,6 +23,7 @@ constexpr size_t kMostNames = 32;             // of refused calls, in one report
 constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;        // of what is kept, this much is in a line
+constexpr size_t kReportBytes = 16384;       // the longest report of an interpreter
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000, kQuickPhaseUs = 20000;
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
 constexpr int64_t kDiskUs = 5'000'000;  // beside the CPU limit: how long a test may wait for disks

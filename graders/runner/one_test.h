@@ -12,18 +12,20 @@ struct Outcome {
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
   std::vector<std::pair<std::string, int>> attempted;
-  std::string errors;
+  std::string errors, report;
+  Fd output;                          // what is returned of it
   std::string fault, program, words;  // of a JE
   bool zero = false;
 };
 
-std::string line_of(const Test& test, const Outcome& o) {
+void print_line(const Test& test, const Outcome& o) {
   std::string attempted;
   for (const auto& [name, count] : o.attempted) {
     attempted += (attempted.empty() ? "" : ",") + quoted(name) + ":" + std::to_string(count);
   }
-  std::string line = format("{\"test\":%ld,\"verdict\":\"%s\",\"score\":", test.id, o.verdict.c_str());
-  line += o.verdict == "JE" ? "null" : quoted(o.score);
+  std::string line = format("{\"test\":%ld,\"verdict\":", test.id);
+  line += o.verdict.empty() ? "null" : quoted(o.verdict);
+  line += ",\"score\":" + (o.score.empty() ? "null" : quoted(o.score));
   line += ",\"message\":" + quoted(o.message);
   if (!o.in_time.empty()) line += ",\"in_time\":" + quoted(o.in_time);
   line += format(",\"cpu_us\":%lld,\"wall_us\":%lld,\"idle_us\":%lld,\"memory_bytes\":%lld,\"code\":%d,\"signal\":%d",
@@ -36,7 +38,16 @@ std::string line_of(const Test& test, const Outcome& o) {
   if (o.verdict == "JE") {
     line += ",\"fault\":" + quoted(o.fault) + ",\"program\":" + quoted(o.program) + ",\"words\":" + quoted(o.words);
   }
-  return line + "}\n";
+  if (g_interpreter) line += ",\"report\":" + quoted(o.report);
+  print(line);
+  if (g_plan.return_bytes > 0 || g_plan.protocol == Protocol::None) {
+    int64_t bytes = o.output ? file_size(o.output.get()) : 0;
+    print(format(",\"output_bytes\":%lld,\"output\":\"", static_cast<long long>(bytes)));
+    if (bytes > 0) print_base64(o.output.get(), std::min(bytes, g_plan.return_bytes));
+    print("\"");
+  }
+  print("}\n");
+  g_lines++;
 }
 
 // Which side of a FIFO pair closed it first, by the kernel's account.
@@ -130,7 +141,7 @@ class TestRun {
         input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
       }
       if (!input && (!g_plan.communication || g_plan.fifo_io)) system_fault("open the input of test %ld", test_.id);
-      start_contestant(c, g_places[i], input.get());
+      start_contestant(c, g_places[i], input.get(), test_.program);
     }
   }
 
@@ -270,9 +281,12 @@ class TestRun {
       if (litter.bytes > kScratchBytes || litter.files > kScratchFiles) end(c, "files");
     }
     if (file_size(c.output.get()) > g_plan.output_bytes) end(c, "output");
-    if (file_size(c.errors.get()) > g_plan.stderr_bytes) {
-      if (ftruncate(c.errors.get(), g_plan.stderr_bytes) != 0) system_fault("cut stderr");
-    }
+    cut(c.errors, g_plan.stderr_bytes);
+    if (c.report) cut(c.report, kReportBytes);
+  }
+
+  static void cut(const Fd& file, int64_t bytes) {
+    if (file_size(file.get()) > bytes && ftruncate(file.get(), bytes) != 0) system_fault("cut what a program writes");
   }
 
   void check_times(int64_t now) {
@@ -408,7 +422,9 @@ class TestRun {
       o_.signal = told.process.signal();
     }
     o_.errors = head(told.errors.get(), std::min(kStderrBytes, static_cast<size_t>(g_plan.stderr_bytes)));
+    if (told.report) o_.report = head(told.report.get(), kReportBytes);
     if (o_.fault.empty()) decide();
+    if (!g_plan.communication && o_.fault.empty()) o_.output = Fd(reopen(contestants_[0].output.get(), O_RDONLY));
     if (manager_.process.pid > 0) {
       o_.judge_cpu_us += manager_.process.cpu_us() + sweep({});
       o_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
@@ -473,6 +489,7 @@ class TestRun {
       }
     }
     if (!crossed && g_plan.has_checker) {
+      if (g_plan.protocol == Protocol::None) return leave_to_reader();
       if (!check(g_plan.communication ? manager_.output.get() : contestants_[0].output.get(), said)) return;
     }
     for (const Contestant& c : contestants_) {
@@ -530,9 +547,27 @@ class TestRun {
     o_.zero = strtod(score.c_str(), nullptr) == 0.0;
   }
 
+  // It has failed by no rule; whoever reads its output judges it.
+  void leave_to_reader() { o_.verdict.clear(); }
+
+  void compare(int output, Said& said) {
+    Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
+    if (!ours) system_fault("open an output");
+    comparators::Comparison found = comparators::compare(g_plan.rule, ours.get(), answer.get());
+    if ((errno = found.error) != 0) system_fault("compare an output");
+    read_score(found.right ? "1" : "0", said);
+    said.message = found.words.substr(0, kMessageBytes);
+    malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+  }
+
   // Lets the checker judge an output. False: it is at fault.
   bool check(int output, Said& said) {
     int64_t begun = now_us();
+    if (g_plan.protocol == Protocol::Compare) {
+      compare(output, said);
+      o_.judge_wall_us += now_us() - begun;
+      return true;
+    }
     if (g_plan.compares()) {
       Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
       if (!ours) system_fault("open an output");

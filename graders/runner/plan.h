@@ -1,12 +1,13 @@
 // The plan: read, checked, and its files opened.
 #pragma once
 
+#include "comparators.h"
 #include "descriptors.h"
 
 namespace {
 
 enum class Isolation { None, Reduced, Full };
-enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens };
+enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens, Compare, None };
 
 const char* name_of(Isolation level) {
   return level == Isolation::Full ? "full" : level == Isolation::Reduced ? "reduced" : "none";
@@ -21,7 +22,7 @@ struct JudgeSpec {
 
 struct Test {
   long id = 0;
-  int input = -1, answer = -1;                 // descriptors
+  int input = -1, answer = -1, program = -1;   // descriptors
   std::vector<std::pair<int, int>> at;         // (group, position)
 };
 
@@ -39,15 +40,20 @@ struct Plan {
   std::vector<CompileAction> actions;
   std::string program;
   bool is_static = true;
+  std::string interpreter;  // what executes the program's file, if not the kernel
+  std::vector<std::string> interpreter_args, environment, sees;
+  std::string with;         // a file for the interpreter
   bool communication = false, fifo_io = false;
   bool has_manager = false, has_checker = false;
   JudgeSpec manager, checker;
   Protocol protocol = Protocol::Cms;
+  comparators::Spec rule;
+  int64_t return_bytes = 0;  // of each output
   bool needed_only = false;
   std::vector<Test> tests;
 
   // The runner itself compares, with the test's answer.
-  bool compares() const { return protocol == Protocol::WhiteDiff || protocol == Protocol::Tokens; }
+  bool compares() const { return protocol >= Protocol::WhiteDiff && protocol <= Protocol::Compare; }
 };
 
 int hex_digit(char c) {
@@ -276,6 +282,7 @@ void read_test_line(PlanLine& line, Plan& plan) {
   test.id = line.number("id", 0, INT_MAX);
   test.input = g_files.get(line.text("input"));
   if (line.has("answer")) test.answer = g_files.get(line.text("answer"));
+  if (line.has("program")) test.program = g_files.get(line.text("program"));
   if (line.has("at")) {
     for (const std::string& place : split(line.text("at"), ',')) {
       std::vector<std::string> pair = split(place, ':');
@@ -287,11 +294,52 @@ void read_test_line(PlanLine& line, Plan& plan) {
   plan.tests.push_back(std::move(test));
 }
 
+void read_program_line(PlanLine& line, Plan& plan) {
+  plan.program = line.text("file");
+  g_files.get(plan.program);
+  if (!line.has("interpreter")) {
+    if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
+    return;
+  }
+  plan.is_static = false;
+  plan.interpreter = line.text("interpreter");
+  plan.interpreter_args = line.all("argv");
+  plan.environment = line.all("env");
+  plan.sees = line.all("sees");
+  if (line.has("with")) {
+    plan.with = line.text("with");
+    g_files.get(plan.with);
+  }
+  std::vector<std::string> paths = plan.sees;
+  paths.push_back(plan.interpreter);
+  for (const std::string& path : paths) {
+    if (path[0] != '/' || (path + "/").find("/../") != std::string::npos) line.bad("has a path that is not absolute: " + path);
+  }
+}
+
+void read_checker_line(PlanLine& line, Plan& plan) {
+  plan.has_checker = true;
+  plan.protocol = line.choice<Protocol>("protocol", {{"cms", Protocol::Cms},
+                                                     {"testlib", Protocol::Testlib},
+                                                     {"kattis", Protocol::Kattis},
+                                                     {"white-diff", Protocol::WhiteDiff},
+                                                     {"tokens", Protocol::Tokens},
+                                                     {"compare", Protocol::Compare},
+                                                     {"none", Protocol::None}});
+  if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMostBytes);
+  if (plan.protocol == Protocol::None) return;
+  if (plan.protocol == Protocol::Compare) {
+    std::string rule = line.text("rule");
+    if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
+    return;
+  }
+  plan.checker = judge_spec(line, !plan.compares());
+  if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
+}
+
 void read_run_line(PlanLine& line, Plan& plan) {
   if (line.name == "program") {
-    plan.program = line.text("file");
-    g_files.get(plan.program);
-    if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
+    read_program_line(line, plan);
   } else if (line.name == "limits") {
     plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
     plan.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
@@ -306,14 +354,7 @@ void read_run_line(PlanLine& line, Plan& plan) {
     plan.has_manager = true;
     plan.manager = judge_spec(line, true);
   } else if (line.name == "checker") {
-    plan.has_checker = true;
-    plan.protocol = line.choice<Protocol>("protocol", {{"cms", Protocol::Cms},
-                                                       {"testlib", Protocol::Testlib},
-                                                       {"kattis", Protocol::Kattis},
-                                                       {"white-diff", Protocol::WhiteDiff},
-                                                       {"tokens", Protocol::Tokens}});
-    plan.checker = judge_spec(line, !plan.compares());
-    if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
+    read_checker_line(line, plan);
   } else if (line.name == "order") {
     plan.needed_only = line.choice<bool>("run", {{"all", false}, {"needed", true}});
   } else if (line.name == "test") {
@@ -372,7 +413,11 @@ Plan read_plan() {
   needs(plan.communication ? "manager" : "checker");
   if (!plan.communication && plan.has_manager) plan_fault("a batch task has no manager");
   if (!plan.communication && plan.processes != 1) plan_fault("a batch task has one process");
+  bool own_protocol = plan.protocol == Protocol::Compare || plan.protocol == Protocol::None;
+  if (plan.communication && own_protocol) plan_fault("such a checker is for batch tasks");
+  if (plan.communication && !plan.interpreter.empty()) plan_fault("an interpreter is for batch tasks");
   for (const Test& test : plan.tests) {
+    if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
     bool needs_answer = plan.has_checker && plan.compares();
     if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
   }

@@ -34,12 +34,26 @@ class Needed {
   std::vector<std::pair<int, int>> zeros_;  // (group, position)
 };
 
+void open_interpreter() {
+  g_interpreter = Fd(open(g_plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
+  if (!g_interpreter) plan_fault("there is no interpreter %s: %s", g_plan.interpreter.c_str(), strerror(errno));
+  if (!g_plan.with.empty()) g_with = Fd(reopen(g_files.get(g_plan.with), O_RDONLY));
+  int task = g_files.get(g_plan.program);
+  for (Test& test : g_plan.tests) {
+    if (test.program < 0) test.program = task;
+  }
+}
+
 void run_tests() {
   if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) {
     std::string words = read_token_rules(g_plan.checker.args, g_token_rules);
     if (!words.empty()) plan_fault("the checker line has %s", words.c_str());
   }
-  for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
+  if (g_plan.interpreter.empty()) {
+    for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
+  } else {
+    open_interpreter();
+  }
   g_files.forget();
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   bool reduced = !full();
@@ -58,8 +72,7 @@ void run_tests() {
     }
     for (Place& place : g_places) close_place(place);
     if (outcome.verdict != "JE" && outcome.zero) needed.zero(test);
-    print(line_of(test, outcome));
-    g_lines++;
+    print_line(test, outcome);
   }
 }
 

@@ -168,5 +168,6 @@ PROFILE = Profile(
     stops=False,
     given=given,
     grade=grade,
+    numpy=True,
     source="hendrycks/apps, eval/testing_util.py and eval/test_one_solution.py",
 )

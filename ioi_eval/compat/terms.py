@@ -113,6 +113,7 @@ class Profile:
         given: what a program gets for a test: standard input, or the encoded arguments of a call.
         grade: the results, from the runs that were made. Runs after the one where it stops may be missing.
         source: what was read.
+        numpy: whether it puts numpy there.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Profile:
     given: Callable[[AppsTest], bytes]
     grade: Callable[[AppsProblem, Sequence[Run]], Graded]
     source: str
+    numpy: bool = False
 
     def wants_another(self, problem: AppsProblem, runs: Sequence[Run]) -> bool:
         """Whether another run could still change what it says.

@@ -72,13 +72,13 @@ def compile_answer(stage: Stage, nonce: str) -> CompileAnswer:
         TransportError: it is not whole.
         IsolationError, RejectedError: the runner refused.
     """
-    lines, isolation = _lines(stage, nonce)
+    lines, isolation = whole_lines(stage, nonce)
     steps, artifacts = [], {}
     try:
         for line in lines:
             if "artifact" in line:
-                name = _string(line, "artifact")
-                content = base64.b64decode(_string(line, "base64"), validate=True)
+                name = string(line, "artifact")
+                content = base64.b64decode(string(line, "base64"), validate=True)
                 if len(content) != line["bytes"]:
                     raise TransportError(f"artifact {name!r} arrived with {len(content)} bytes")
                 artifacts[name] = content
@@ -102,10 +102,10 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
         TransportError: it is not whole.
         IsolationError, RejectedError: the runner refused.
     """
-    lines, isolation = _lines(stage, nonce)
+    lines, isolation = whole_lines(stage, nonce)
     try:
-        numbers = [_integer(line, "test") for line in lines]
-        outcomes = {n: _outcome(line, names[n], time_limit_s) for n, line in zip(numbers, lines, strict=True)}
+        numbers = [integer(line, "test") for line in lines]
+        outcomes = {n: outcome_of(line, names[n], time_limit_s) for n, line in zip(numbers, lines, strict=True)}
     except (KeyError, TypeError, ValueError) as error:
         raise TransportError(f"a line of the runner is malformed: {error!r}") from error
     if len(outcomes) != len(lines):
@@ -113,8 +113,13 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
     return RunAnswer(outcomes=outcomes, isolation=isolation)
 
 
-def _lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
-    """The lines before the end line, which is checked and taken off."""
+def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
+    """The lines before the end line, which is checked and taken off.
+
+    Raises:
+        TransportError: the answer is not whole.
+        IsolationError, RejectedError: the runner refused.
+    """
     parsed: list[dict[str, Any]] = []
     for raw in stage.stdout.splitlines():
         try:
@@ -126,7 +131,7 @@ def _lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
         parsed.append(line)
     last = parsed.pop() if parsed else {}
     if "fault" in last and last.get("nonce") in (nonce, "", None):
-        words = _text(str(last.get("words", "")))
+        words = text(str(last.get("words", "")))
         if last["fault"] == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {words}")
         if last["fault"] == "system":
@@ -146,27 +151,32 @@ def _lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
 
 def _step(line: dict[str, Any]) -> StepLine:
     return StepLine(
-        step=_integer(line, "step"),
-        code=_integer(line, "code"),
-        signal=_integer(line, "signal"),
+        step=integer(line, "step"),
+        code=integer(line, "code"),
+        signal=integer(line, "signal"),
         limit=_limit(line),
-        killed=_integer(line, "killed") if "killed" in line else 0,
-        cpu_ms=_integer(line, "cpu_us") / 1000,
-        wall_ms=_integer(line, "wall_us") / 1000,
-        memory_bytes=_integer(line, "memory_bytes"),
-        output=_text(_string(line, "output")),
+        killed=integer(line, "killed") if "killed" in line else 0,
+        cpu_ms=integer(line, "cpu_us") / 1000,
+        wall_ms=integer(line, "wall_us") / 1000,
+        memory_bytes=integer(line, "memory_bytes"),
+        output=text(string(line, "output")),
     )
 
 
-def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
+def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
+    """What one line says; see `run_answer`.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is malformed.
+    """
     verdict = Verdict(line["verdict"])
-    cpu_us, signalled = _integer(line, "cpu_us"), _integer(line, "signal")
-    code = _integer(line, "code")
-    message = _text(_string(line, "message"))
+    cpu_us, signalled = integer(line, "cpu_us"), integer(line, "signal")
+    code = integer(line, "code")
+    message = text(string(line, "message"))
     program = None
     if verdict is Verdict.JE:
-        program = _string(line, "program") if "program" in line else None
-        words = _text(str(line.get("words", ""))).strip().rstrip(":")
+        program = string(line, "program") if "program" in line else None
+        words = text(str(line.get("words", ""))).strip().rstrip(":")
         message = f"{program or 'runner'}: {words or line.get('fault', '')}"
     return TestOutcome(
         test=test,
@@ -174,28 +184,30 @@ def _outcome(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcom
         score=_score(verdict, line["score"]),
         message=message or _why(verdict, line),
         cpu_ms=cpu_us / 1000,
-        wall_ms=_integer(line, "wall_us") / 1000,
-        memory_bytes=_integer(line, "memory_bytes"),
+        wall_ms=integer(line, "wall_us") / 1000,
+        memory_bytes=integer(line, "memory_bytes"),
         exit_code=None if signalled else code,
         signal=signal_name(signalled),
         limit=_limit(line),
-        attempted={name: _integer(line["attempted"], name) for name in line["attempted"]},
+        attempted={name: integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
         near_limit=abs(cpu_us - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
-        evidence=_text(_string(line, "stderr")),
-        check_cpu_ms=_integer(line["judge"], "cpu_us") / 1000,
+        evidence=text(string(line, "stderr")),
+        check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
         judge_program=program,
     )
 
 
-def _integer(line: Mapping[str, Any], key: str) -> int:
+def integer(line: Mapping[str, Any], key: str) -> int:
+    """A number that is neither negative nor too large, and nothing else."""
     value = line[key]
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError(f"{key} is {value!r}")
     return value
 
 
-def _string(line: Mapping[str, Any], key: str) -> str:
+def string(line: Mapping[str, Any], key: str) -> str:
+    """A text, and nothing else."""
     value = line[key]
     if not isinstance(value, str):
         raise TypeError(f"{key} is {value!r}")
@@ -203,7 +215,7 @@ def _string(line: Mapping[str, Any], key: str) -> str:
 
 
 def _limit(line: Mapping[str, Any]) -> str | None:
-    return None if line["limit"] is None else _string(line, "limit")
+    return None if line["limit"] is None else string(line, "limit")
 
 
 _STOPPED = {
@@ -245,7 +257,7 @@ def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
     """What a TLE near the limit would have scored in time; `None` where the runner does not know."""
     if "in_time" not in line:
         return None
-    score = float(_string(line, "in_time"))
+    score = float(string(line, "in_time"))
     if verdict is not Verdict.TLE or not 0.0 <= score <= 1.0:
         raise ValueError(f"verdict {verdict} with {line['in_time']!r} in time")
     return score
@@ -261,6 +273,6 @@ def signal_name(number: int) -> str | None:
         return f"SIG{number}"
 
 
-def _text(escaped: str) -> str:
+def text(escaped: str) -> str:
     """Bytes that travelled as `\\u00XX`, decoded as UTF-8."""
     return escaped.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -137,14 +137,18 @@ def _untagged(data: Any) -> Value:  # noqa: PLR0911 - one line for each tag
 # --------------------------------------------------------------------------- equality
 
 
+def longest_equal(test: CallTest) -> int:
+    """A bound on the bytes of a result that the test accepts: no spelling of an equal value is longer."""
+    return 32 * max(len(encode(value)) for value in test.accepts) + 4096
+
+
 def result_is_right(test: CallTest, data: bytes, comparator: Comparator) -> bool:
     """Whether a function's result, as it left the box, is one that the test accepts.
 
     `exact`, `lines` and `tokens` all ask for an equal value; `float`, `case-insensitive` and `unordered-lines` are
     applied to its numbers, its texts, and the elements of a list.
     """
-    size = max(len(encode(value)) for value in test.accepts)
-    if len(data) > 32 * size + 4096:  # no spelling of an equal value is that long; reading it could take gigabytes
+    if len(data) > longest_equal(test):  # reading it could take gigabytes
         return False
     try:
         got = decode(data)

@@ -16,6 +16,7 @@ from runner_box import NONCE, Box
 
 from ioi_eval.jobs.plan import Plan, words
 from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.jobs.returned import returned_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -39,13 +40,30 @@ def written(name: str) -> Plan:
         plan.line("artifact", path="deep/é.txt", **{"as": "second"})
         plan.line("artifact", path="missing")
         return plan
-    plan.line("program", file="program", static=1)
+    if name in ("compare", "none"):
+        shell = 'read -r line <&3; eval "$line"'
+        plan.line(
+            "program", file="program", interpreter="/bin/sh", argv=("-c", shell, "with an é"), env=("A=1", "B="),
+            sees=("/nowhere/at all",), **{"with": "more"},
+        )  # fmt: skip
+    else:
+        plan.line("program", file="program", static=1)
     plan.line(
         "limits", cpu_ms=1000, memory_bytes=256 * MIB, output_bytes=16 * MIB, stderr_bytes=65536,
         processes=2 if name == "communication" else 1, threads=64,
     )  # fmt: skip
     judge = {"cpu_ms": 10_000, "wall_ms": 60_000, "memory_bytes": 4096 * MIB}
-    if name == "batch":
+    if name in ("compare", "none"):
+        plan.line("task", kind="batch")
+        if name == "compare":
+            plan.line("checker", protocol="compare", rule="float:1e-6:1e-9", return_bytes=4)
+        else:
+            plan.line("checker", protocol="none", return_bytes=8)
+        plan.line("order", run="needed")
+        for number, place in enumerate(("0:0", "0:1", "0:2", None)):
+            other = "other" if number == 3 else None
+            plan.line("test", id=number, input=f"t{number}.in", answer="ans", program=other, at=place)
+    elif name == "batch":
         plan.line("task", kind="batch")
         plan.line("checker", protocol="cms", file="checker", **judge)
         plan.line("order", run="needed")
@@ -79,6 +97,18 @@ FILES = {
         "t3.in": b"arguments play",
     },
 }
+_TASK = b'read -r a; read -r b <&5; echo "$a" $b; echo "$A$B$1" >&4; exit $b\n'
+FILES["compare"] = {
+    "program": _TASK,
+    "more": b"0\n",
+    "other": b"echo $0 >&2; exit 3\n",
+    "ans": b"1.5 0\n",
+    "t0.in": b"1.5000001\n",
+    "t1.in": b"1.6",
+    "t2.in": b"not run",
+    "t3.in": b"",
+}
+FILES["none"] = {**FILES["compare"], "t1.in": b"\xff\xfe longer than eight"}
 NAMES = list(FILES)
 
 
@@ -149,3 +179,23 @@ def test_python_reads_golden_communication_lines() -> None:
     assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
     assert outcomes[0].message == "all numbers came back"
     assert outcomes[2].judge_program == "manager"
+
+
+def test_python_reads_golden_returned_lines() -> None:
+    """Outputs come back as bytes, cut; what nobody has judged is not a score."""
+    names = {number: f"test-{number}" for number in range(4)}
+    tests = returned_answer(stage(golden_lines("none")), NONCE, names=names, time_limit_s=1.0).tests
+    assert {number: test.judged for number, test in tests.items()} == {0: False, 1: False, 2: False, 3: True}
+    assert {test.outcome.verdict for test in tests.values() if not test.judged} == {Verdict.JE}
+    assert (tests[0].output, tests[0].output_bytes, tests[0].whole) == (b"1.500000", 12, False)
+    assert tests[1].output == b"\xff\xfe longe"
+    assert tests[3].outcome.exit_code == 3
+
+
+def test_python_reads_golden_compare_lines() -> None:
+    """The first difference, and the beginning of the output."""
+    names = {number: f"test-{number}" for number in range(4)}
+    tests = returned_answer(stage(golden_lines("compare")), NONCE, names=names, time_limit_s=1.0).tests
+    assert [test.outcome.verdict for test in tests.values()] == [Verdict.AC, Verdict.WA, Verdict.RE]
+    assert tests[1].outcome.message == 'line 1: expected "1.5 0", found "1.6 0"'
+    assert tests[1].output == b"1.6 "

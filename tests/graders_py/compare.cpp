@@ -1,7 +1,7 @@
 // Runs comparators.h on cases from stdin. A case is a line `<spec> <bytes of output> <bytes of answer>`, then those
 // bytes. For each, one line: `right`, `wrong <words>` or `no such comparator`.
 
-#include "../../graders/comparators.h"
+#include "../../graders/runner/comparators.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.apps.harness import harness_archive, task
+from ioi_eval.jobs.harness import harness_archive, task
 from ioi_eval.problems.apps_values import decode, encode
 
 

@@ -1,0 +1,245 @@
+"""Scores programs on APPS problems, through any sandbox: the shell around `verdicts.py`.
+
+    problem, code ── task ── run jobs (`running.py`) ── what came of each test ── AppsResult
+
+What is repeated, and why, is as in `scorer.py`: a lost answer; a time within 10 % of the limit that came out as TLE
+(once, alone on the machine); a judge program that failed (once, in a clean box). Here, as there, a sandbox's failure
+becomes JE: it has no score, and is never a 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ioi_eval.apps import verdicts
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.apps.running import Program, TestRuns
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.compat.terms import Calls, Profile, Run
+from ioi_eval.config import Policy
+from ioi_eval.errors import InputError, SandboxError, SetupError, UnavailableError
+from ioi_eval.jobs.harness import Interpreter, task
+from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits
+from ioi_eval.jobs.returned import Returned
+from ioi_eval.model import SourceFile, Verdict
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
+from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
+from ioi_eval.programs import Builder, ProblemProgramError
+from ioi_eval.sandbox import Sandbox, Target
+
+__all__ = ["AppsExecutor", "AppsResult", "AppsSettings", "AppsTestResult"]
+
+_PROFILE_OUTPUT_BYTES = 16 << 20
+"""Most output where another grader compares it: it comes back whole. These graders have no limit; ours is OLE."""
+
+
+class AppsExecutor:
+    """Scores programs for APPS problems on a sandbox. Safe to use from many tasks at once.
+
+    Args:
+        sandbox: executes the jobs.
+        artifacts: keeps the runner and checkers.
+        settings: how programs are run and judged.
+
+    Raises:
+        InputError: the checker cannot be read.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, artifacts: ArtifactStore, settings: AppsSettings | None = None) -> None:
+        self._sandbox = sandbox
+        self._settings = settings or AppsSettings()
+        self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
+        self._checker = _read_checker(self._settings)
+
+    async def interpreter(self) -> Interpreter:
+        """The Python that programs are run with.
+
+        Raises:
+            SetupError: there is none on the target, or it does not work in a box.
+            SandboxError: it could not be asked.
+        """
+        return await self._builder.interpreter(self._settings.python, self._target())
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:
+        """Judge one program.
+
+        Args:
+            problem: what it is for. A row that cannot be judged gives a result that says so, and no score.
+            code: the program's text.
+
+        Raises:
+            InputError: the comparator's checker does not compile.
+            SetupError: the target cannot judge anything (no compiler, no such interpreter, not enough isolation).
+            UnavailableError: no endpoint is left to run on.
+        """
+        settings, target = self._settings, self._target()
+        if settings.profile is None:
+            refused = problem.reason if problem.fault is not None else _ruled_out(problem, settings)
+            if refused:
+                return _unjudged(problem, settings, refused)
+        try:
+            runs = TestRuns(self._sandbox, target, await self._program(problem, code, target))
+        except UnavailableError:
+            raise  # nothing is left to run on: that ends the run, not this program
+        except SandboxError as error:
+            return _unjudged(problem, settings, str(error))
+        if settings.profile is None:
+            result = await _judge(problem, runs, settings)
+        else:
+            result = await _grade(problem, runs, settings, settings.profile)
+        python = str(await self.interpreter())
+        return replace(result, isolation=runs.weakest, target=f"{target.name}, {target.profile}", python=python)
+
+    def _target(self) -> Target:
+        return self._sandbox.targets()[0]
+
+    async def _program(self, problem: AppsProblem, code: str, target: Target) -> Program:
+        settings, profile = self._settings, self._settings.profile
+        interpreter = await self._builder.interpreter(settings.python, target)
+        if profile is not None and profile.numpy and interpreter.numpy is None:
+            raise SetupError(
+                f"the profile {profile.name} needs numpy, and {interpreter.path} on {target.name} has none; install it "
+                "there, or give another interpreter with --python"
+            )
+        fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
+        return Program(
+            task=task(code, fn_name=fn_name, conventions=settings.conventions),
+            runner=await self._builder.runner(target),
+            interpreter=interpreter,
+            grader=profile.harness if profile is not None else None,
+            judgement=await self._judgement(problem, target),
+            limits=_limits(problem, settings),
+            isolation=settings.isolation,
+            stop=settings.fail_fast if profile is None else profile.stops,
+            warm=settings.warm,
+        )
+
+    async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:
+        settings = self._settings
+        if settings.profile is not None or problem.fn_name is not None:
+            return Judgement()
+        if self._checker is None:
+            return Judgement(rule=str(settings.comparator))
+        try:
+            checker = await self._builder.judge_program("checker", self._checker, target, std="gnu++17")
+        except ProblemProgramError as error:
+            raise InputError(f"{settings.comparator}: {error}") from error
+        return Judgement(checker=checker, limits=settings.judge)
+
+
+def _read_checker(settings: AppsSettings) -> SourceFile | None:
+    if not settings.comparator.program:
+        return None
+    path = Path(settings.comparator.program)
+    try:
+        return SourceFile(path=path.name, content=path.read_bytes())
+    except OSError as error:
+        raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
+
+
+def _ruled_out(problem: AppsProblem, settings: AppsSettings) -> str:
+    """Why the comparator cannot judge a problem; empty if it can."""
+    if problem.fn_name is not None and settings.comparator.program:
+        return f"the comparator {settings.comparator} judges what programs print, and this row asks for a function"
+    return ""
+
+
+def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsResult:
+    """A row that cannot be judged, or that we failed at."""
+    return AppsResult(
+        problem=problem.id,
+        verdict=Verdict.JE,
+        passed=0,
+        total=len(problem.tests),
+        judged_by=settings.judged_by,
+        fault=problem.fault,
+        message=words,
+    )
+
+
+def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
+    """Of an output that is compared in the box only its beginning comes back, of a value as much as can be right."""
+    output_bytes, return_bytes = settings.output_bytes, settings.shown_bytes
+    if settings.profile is not None:
+        output_bytes = return_bytes = min(output_bytes, _PROFILE_OUTPUT_BYTES)
+    elif problem.fn_name is not None:
+        return_bytes = max(longest_equal(test) for test in problem.tests if isinstance(test, CallTest))
+    return RunLimits(
+        cpu_s=settings.cpu_s,
+        memory_bytes=settings.memory_limit_bytes,
+        output_bytes=output_bytes,
+        stderr_bytes=settings.stderr_bytes,
+        threads=settings.threads,
+        return_bytes=min(return_bytes, output_bytes),
+    )
+
+
+# --------------------------------------------------------------------------- our own rules
+
+
+async def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
+    """Run the tests that matter, and judge them by the comparator."""
+    given = {place: _given(test) for place, test in enumerate(problem.tests)}
+    results: dict[int, AppsTestResult] = {}
+    load_error = ""
+    while pending := [(place, given[place]) for place in given if place not in results]:
+        if settings.fail_fast and any(result.passed is False for result in results.values()):
+            break
+        try:
+            came = await runs.next(pending)
+        except UnavailableError:
+            raise
+        except SandboxError as error:
+            unjudged = {place: verdicts.failed(problem.tests[place], settings, str(error)) for place, _ in pending}
+            results.update(unjudged)
+            break
+        for place, returned in came.items():
+            results[place] = verdicts.judged(problem.tests[place], returned, settings)
+            if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
+                load_error = load_error or returned.report.error
+            if settings.fail_fast and results[place].passed is False:
+                break  # what ran behind it does not count: a job's size changes nothing
+    tests = [results.get(place) or verdicts.skipped(test, settings) for place, test in enumerate(problem.tests)]
+    result = verdicts.result_of(problem, tests, settings)
+    return verdicts.without_program(result, load_error) if load_error else result
+
+
+def _given(test: AppsTest) -> GivenTest:
+    if isinstance(test, CallTest):
+        return GivenTest(name=str(test.number), stdin=encode(arguments_of(test)), answer=None)
+    return GivenTest(name=str(test.number), stdin=test.stdin, answer=test.answer)
+
+
+# --------------------------------------------------------------------------- another grader's rules
+
+
+async def _grade(problem: AppsProblem, runs: TestRuns, settings: AppsSettings, profile: Profile) -> AppsResult:
+    """Run what the other grader would, and let it grade that."""
+    given = _given_by(profile, problem)
+    seen: list[Returned] = []
+    ran: list[Run] = []
+    while profile.wants_another(problem, ran):
+        try:
+            came = await runs.next(list(enumerate(given))[len(ran) :])
+        except UnavailableError:
+            raise
+        except SandboxError as error:
+            return _unjudged(problem, settings, str(error))
+        for place in sorted(came):
+            returned = came[place]
+            if returned.judged and returned.outcome.verdict is Verdict.JE:
+                return _unjudged(problem, settings, returned.outcome.message)
+            seen.append(returned)
+            ran.append(verdicts.run_of(returned, profile))
+            if not profile.wants_another(problem, ran):
+                break
+    return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
+
+
+def _given_by(profile: Profile, problem: AppsProblem) -> Sequence[GivenTest]:
+    """What the grader gives a program. Where it only loads it, that is one run with nothing."""
+    if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
+        return (GivenTest(name="load", stdin=b"", answer=None),)
+    return [GivenTest(name=str(test.number), stdin=profile.given(test), answer=None) for test in problem.tests]

@@ -1,0 +1,150 @@
+"""What APPS programs are judged by, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ioi_eval.compat.terms import Code, Graded, Profile
+from ioi_eval.config import MIB, JudgeLimits
+from ioi_eval.errors import InputError
+from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model.apps import Comparator, RowFault
+
+TIME_LIMIT_S = 10.0
+"""CPU seconds for a test. Source: Eval Protocol and mcpbr, whose 10 s are of wall clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsSettings:
+    """How programs are run and judged: all that can change an outcome.
+
+    Args:
+        python: the interpreter's command on the target.
+        time_limit_s: CPU seconds for a test; `None` for 10 s, or the profile's own.
+        memory_limit_bytes: resident memory of a test.
+        comparator: when an output is right. A profile has its own rules.
+        profile: give this other grader's verdicts; `None` for ours.
+        fail_fast: run nothing after a program's first failure. What is left counts as not passed.
+        conventions: mend what the data set did to its own reference solutions (`docs/apps.md`).
+        warm: fork each test from one interpreter a job, rather than to start one for each.
+        isolation: the weakest that is accepted.
+        judge: limits of the comparator `checker`.
+        output_bytes: most output of a test; over it, OLE.
+        stderr_bytes: how much of standard error is kept.
+        threads: most threads of a program.
+        shown_bytes: how much of an output stands in a result.
+
+    Raises:
+        InputError: a number makes no sense.
+    """
+
+    python: str = "python3"
+    time_limit_s: float | None = None
+    memory_limit_bytes: int = 1024 * MIB
+    comparator: Comparator = field(default_factory=Comparator)
+    profile: Profile | None = None
+    fail_fast: bool = False
+    conventions: bool = False
+    warm: bool = True
+    isolation: Isolation = Isolation.REDUCED
+    judge: JudgeLimits = field(default_factory=JudgeLimits)
+    output_bytes: int = 64 * MIB
+    stderr_bytes: int = 64 * 1024
+    threads: int = 64
+    shown_bytes: int = 500
+
+    def __post_init__(self) -> None:
+        if self.time_limit_s is not None and not 0.001 <= self.time_limit_s <= 86_400:
+            raise InputError(f"a time limit of {self.time_limit_s:g} s makes no sense; give seconds, as in 10")
+        if self.memory_limit_bytes < MIB:
+            raise InputError(f"a memory limit of {self.memory_limit_bytes} bytes is too small to start Python in")
+
+    @property
+    def cpu_s(self) -> float:
+        """The time limit that holds."""
+        if self.time_limit_s is not None:
+            return self.time_limit_s
+        return TIME_LIMIT_S if self.profile is None else self.profile.per_test_s
+
+    @property
+    def judged_by(self) -> str:
+        """The rules in a word: the comparator, or the profile's name."""
+        return str(self.comparator) if self.profile is None else self.profile.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsTestResult:
+    """One test.
+
+    Args:
+        number: its place in the row, from 0.
+        verdict: AC, WA, TLE, MLE, OLE, SV, RE, CE (the program does not load), JE or SKIPPED.
+        passed: `None` exactly for JE; a test that was skipped has not passed.
+        time_s: CPU time. wall_s: wall clock. memory_bytes: peak resident.
+        message: where the output first differs, or how the program failed.
+        output: the beginning of what was printed, or of the encoded result.
+        code: what the profile's grader says; `None` without a profile, or where it says nothing.
+        judged_by: the comparator or the profile.
+        exit_code, signal, limit: how it ended, as in `TestOutcome`.
+        attempted: refused system calls, with their counts.
+        evidence: the first bytes of standard error.
+    """
+
+    number: int
+    verdict: Verdict
+    passed: bool | None
+    time_s: float | None = None
+    wall_s: float | None = None
+    memory_bytes: int | None = None
+    message: str = ""
+    output: str = ""
+    code: Code | None = None
+    judged_by: str = ""
+    exit_code: int | None = None
+    signal: str | None = None
+    limit: str | None = None
+    attempted: Mapping[str, int] = field(default_factory=dict)
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsResult:
+    """What one program is worth.
+
+    Args:
+        problem: the row's id.
+        verdict: AC if all tests passed; JE if any could not be judged; else that of the first failed test, in the row's
+            order. JE also for a row that cannot be judged: see `fault`.
+        passed, total: tests. `total` is the row's number of tests, whatever was run; under a profile, of its codes.
+        tests: in the row's order.
+        judged_by: the comparator or the profile.
+        fault: why the row cannot be judged; `None` if it can.
+        message: of a program that does not load, of a row with a fault, of a failure of ours.
+        load_error: the program does not compile: with its error. Every test is CE then.
+        graded: what the profile's grader makes of it all.
+        isolation: the weakest over its runs; `None` if nothing ran.
+        target: that ran it.
+        python: the interpreter there.
+    """
+
+    problem: str
+    verdict: Verdict
+    passed: int
+    total: int
+    tests: tuple[AppsTestResult, ...] = ()
+    judged_by: str = ""
+    fault: RowFault | None = None
+    message: str = ""
+    load_error: str = ""
+    graded: Graded | None = None
+    isolation: Isolation | None = None
+    target: str = ""
+    python: str = ""
+
+    @property
+    def score(self) -> float | None:
+        """The share of tests that passed; `None` where it cannot be known."""
+        if self.verdict is Verdict.JE:
+            return None
+        return self.passed / self.total if self.total else float(self.verdict is Verdict.AC)

@@ -1,0 +1,202 @@
+"""From what came back of a run to the result of a test, and from tests to the result of a program. Pure.
+
+Two ways: our own rules (`judged`), and another grader's (`run_of`, then its `grade`, then `graded_result`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.compat.terms import Ending, Graded, Profile, Run
+from ioi_eval.jobs.returned import Returned
+from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
+from ioi_eval.problems import big_json
+from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, result_is_right
+
+_SHOWN = 200  # characters of a value
+_TRACEBACK = 1000  # characters of a traceback's end
+
+
+# --------------------------------------------------------------------------- our own rules
+
+
+def judged(test: AppsTest, came: Returned, settings: AppsSettings) -> AppsTestResult:
+    """The result of a test by our own rules."""
+    outcome = came.outcome
+    if not came.judged and isinstance(test, CallTest):
+        right = came.whole and result_is_right(test, came.output, settings.comparator)
+        verdict, message = (Verdict.AC, "") if right else (Verdict.WA, _difference(test, came))
+    else:
+        verdict, message = outcome.verdict, outcome.message
+    if verdict is Verdict.RE:
+        verdict, message = _how_it_failed(came)
+    return _result(test, came, settings, verdict, message)
+
+
+def _result(test: AppsTest, came: Returned, settings: AppsSettings, verdict: Verdict, message: str) -> AppsTestResult:
+    outcome = came.outcome
+    return AppsTestResult(
+        number=test.number,
+        verdict=verdict,
+        passed=None if verdict is Verdict.JE else verdict is Verdict.AC,
+        time_s=_seconds(outcome.cpu_ms),
+        wall_s=_seconds(outcome.wall_ms),
+        memory_bytes=outcome.memory_bytes,
+        message=message,
+        output=came.output[: settings.shown_bytes].decode("utf-8", "replace"),
+        judged_by=settings.judged_by,
+        exit_code=outcome.exit_code,
+        signal=outcome.signal,
+        limit=outcome.limit,
+        attempted=outcome.attempted,
+        evidence=outcome.evidence,
+    )
+
+
+def _seconds(ms: float | None) -> float | None:
+    return None if ms is None else ms / 1000
+
+
+def _how_it_failed(came: Returned) -> tuple[Verdict, str]:
+    """Of a run-time error: its words; a program that asked for more memory than it could have is over its limit."""
+    report, outcome = came.report, came.outcome
+    if outcome.exit_code == 1 and report.error.startswith("MemoryError"):
+        return Verdict.MLE, f"{report.error}: it asked for more memory than it may have"
+    if report.exit or not report.traceback:
+        return Verdict.RE, f"{outcome.message}\n{outcome.evidence[-_TRACEBACK:]}".strip()
+    return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK:]}".strip()
+
+
+def _difference(test: CallTest, came: Returned) -> str:
+    if not came.whole:
+        return f"expected {_shown(test.expected)}, found a result of {came.output_bytes} bytes"
+    try:
+        return f"expected {_shown(test.expected)}, found {_shown(decode(came.output[:65536]))}"
+    except ValueFormatError:
+        return f"expected {_shown(test.expected)}, found no result but {came.output[:_SHOWN]!r}"
+
+
+def _shown(value: object) -> str:
+    """A value for people: as JSON where it is one, cut."""
+    try:
+        words = big_json.dumps(_plain(value))
+    except (ValueError, TypeError, RecursionError):
+        words = f"a {type(value).__name__}"
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}… ({len(words)} characters)"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Foreign):
+        return f"<{value.type_name}>"
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def failed(test: AppsTest, settings: AppsSettings, words: str) -> AppsTestResult:
+    """A test that could not be judged, for a reason of ours."""
+    return AppsTestResult(
+        number=test.number, verdict=Verdict.JE, passed=None, message=words, judged_by=settings.judged_by
+    )
+
+
+def skipped(test: AppsTest, settings: AppsSettings) -> AppsTestResult:
+    """A test that was not run, as it could not matter any more."""
+    return AppsTestResult(number=test.number, verdict=Verdict.SKIPPED, passed=False, judged_by=settings.judged_by)
+
+
+def result_of(problem: AppsProblem, tests: Sequence[AppsTestResult], settings: AppsSettings) -> AppsResult:
+    """What the tests are together. Every test of the problem is there, once."""
+    unjudged = next((test for test in tests if test.passed is None), None)
+    wrong = next((test for test in tests if not test.passed), None)
+    return AppsResult(
+        problem=problem.id,
+        verdict=Verdict.JE if unjudged else wrong.verdict if wrong else Verdict.AC,
+        passed=sum(test.passed is True for test in tests),
+        total=len(problem.tests),
+        tests=tuple(tests),
+        judged_by=settings.judged_by,
+        message=unjudged.message if unjudged else "",
+    )
+
+
+def without_program(result: AppsResult, error: str) -> AppsResult:
+    """The result of a program that does not compile: a CE at every test, with the compiler's words."""
+    tests = tuple(
+        test
+        if test.passed is None
+        else replace(test, verdict=Verdict.CE, passed=False, message=error, evidence="", output="")
+        for test in result.tests
+    )
+    verdict = Verdict.JE if any(test.passed is None for test in tests) else Verdict.CE
+    return replace(result, verdict=verdict, passed=0, tests=tests, load_error=error, message=error)
+
+
+# --------------------------------------------------------------------------- other graders' rules
+
+_PHASES = {
+    "done": Ending.FINISHED,
+    "run": Ending.RAISED,
+    "load": Ending.LOAD_FAILED,
+    "compile": Ending.LOAD_FAILED,
+}
+
+
+def run_of(came: Returned, profile: Profile) -> Run:
+    """A run as a profile sees it.
+
+    CPU and idle time together stand for its wall clock: how loaded this machine is does not count.
+    """
+    outcome = came.outcome
+    ending = _PHASES.get(came.report.phase, Ending.DIED) if profile.harness is not None else Ending.FINISHED
+    if outcome.verdict is Verdict.TLE:
+        ending = Ending.TIMED_OUT
+    elif outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
+        ending = Ending.DIED if profile.harness is not None else Ending.FINISHED
+    by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
+    return Run(
+        ending=ending,
+        output=came.output,
+        exit_code=outcome.exit_code if by_itself else None,
+        wall_s=(outcome.cpu_ms or 0.0) / 1000 + came.idle_s,
+        error=came.report.error,
+        traceback=came.report.traceback,
+    )
+
+
+def graded_result(problem: AppsProblem, came: Sequence[Returned], graded: Graded, settings: AppsSettings) -> AppsResult:
+    """What another grader makes of a program, in our words. `came` holds the runs that it saw."""
+    tests = []
+    for place, test in enumerate(problem.tests):
+        code = graded.codes[place] if place < len(graded.codes) else None
+        words = graded.rules[place] if place < len(graded.rules) else ""
+        if place >= len(came):
+            row = skipped(test, settings)
+        else:
+            row = _result(test, came[place], settings, _verdict(came[place].outcome, code), words)
+        tests.append(replace(row, passed=code is True, code=code))
+    wrong = next((test.verdict for test in tests if not test.passed), Verdict.WA)
+    verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong
+    return AppsResult(
+        problem=problem.id,
+        verdict=verdict,
+        passed=graded.passed,
+        total=len(graded.codes),
+        tests=tuple(tests),
+        judged_by=settings.judged_by,
+        message=graded.crash,
+        load_error=graded.rules[0] if graded.codes == (-2,) and graded.rules else "",
+        graded=graded,
+    )
+
+
+def _verdict(outcome: TestOutcome, code: object) -> Verdict:
+    """The runner's word where it has one, else the grader's."""
+    if outcome.verdict is not Verdict.JE:
+        return outcome.verdict
+    return Verdict.AC if code is True else Verdict.WA

@@ -1,0 +1,171 @@
+"""What travels into the box to run Python: the harness, and its tasks.
+
+The harness (`graders/harness/`) travels once as a Zip application that `python3` runs as it is. On the target it says
+what the interpreter there is (`Interpreter`), and gives itself back as that interpreter's own code, which loads in a
+tenth of the time and needs no file: tests are run with that.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import SetupError
+from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.plan import Plan, Value
+from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.model import JobFile
+
+_MODULES = (
+    *("__init__", "main", "other_graders", "program", "top_level", "values", "warm"),
+    *("profiles/__init__", "profiles/eval_protocol", "profiles/hendrycks", "profiles/livecodebench"),
+)
+_MAIN = b"""import os
+import sys
+
+from _harness.main import main
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1:]))
+"""
+_WITH_FD = 5  # PROTOCOL.md, "Interpreters"
+_LOADER = f"""import marshal, os, sys, importlib.util
+class Loader:
+    def __init__(self):
+        with open({_WITH_FD}, "rb") as file:
+            self.codes = marshal.load(file)
+    def find_spec(self, name, path=None, target=None):
+        if name in self.codes:
+            return importlib.util.spec_from_loader(name, self, is_package=self.codes[name][0])
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        exec(self.codes[module.__name__][1], module.__dict__)
+sys.meta_path.insert(0, Loader())
+from _harness.main import main
+os._exit(main(sys.argv[1:]))
+"""
+
+ENVIRONMENT = (
+    "HOME=/nonexistent",
+    "PYTHONHASHSEED=0",
+    "OPENBLAS_NUM_THREADS=1",
+    "OMP_NUM_THREADS=1",
+    "MKL_NUM_THREADS=1",
+)
+"""The order of a set of texts is the same in every run, so that a result is; and CPU time, which is summed over
+threads, is not spent by a library's threads that wait."""
+
+
+@cache
+def harness_archive() -> bytes:
+    """The harness as a Zip application: the same bytes from the same sources."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in (
+            ("__main__.py", _MAIN),
+            *((f"_harness/{name}.py", boxfiles.read(f"harness/{name}.py")) for name in _MODULES),
+        ):
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content)
+    return buffer.getvalue()
+
+
+def task(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
+    """A program as the harness reads it.
+
+    Args:
+        program: its text.
+        fn_name: what is called; `None` for a program that reads standard input.
+        conventions: mend what the data set did to its reference solutions (a top-level `return`, a `__starting_point`
+            that nobody calls).
+    """
+    header = {"mode": "stdin" if fn_name is None else "call", "name": fn_name, "conventions": conventions}
+    return json.dumps(header).encode("ascii") + b"\n" + program.encode("utf-8", "surrogatepass")
+
+
+# --------------------------------------------------------------------------- the interpreter on a target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """A Python on a target.
+
+    Args:
+        version: as it says of itself (`cpython 3.11.2`).
+        numpy: numpy's version there; `None` without it.
+        path: the program.
+        sees: the directories and files outside of the system's own that it reads.
+        harness: the harness as its code.
+    """
+
+    version: str
+    numpy: str | None
+    path: str
+    sees: tuple[str, ...]
+    harness: bytes
+
+    def __str__(self) -> str:
+        """As it stands in results: `cpython 3.11.2, numpy 1.24.2`."""
+        return self.version + (f", numpy {self.numpy}" if self.numpy else "")
+
+
+def interpreter_recipe(python: str) -> Recipe:
+    """The compile plan that asks an interpreter what it is, and for the harness as its code."""
+    argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
+    step = Step(argv=argv, sees=(("harness.pyz", harness_archive()),))
+    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",))
+
+
+def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
+    """The interpreter from the answer to `interpreter_recipe`.
+
+    Raises:
+        SetupError: there is none, or it cannot run the harness; with its words.
+    """
+    words = answer.steps[-1].output.strip() if answer.steps else "it was not started"
+    if "harness.bin" not in answer.artifacts:
+        raise SetupError(
+            f"the interpreter {python} does not work inside a box: {words[-2000:]}. Give another one with --python, "
+            "whose directories other users may read"
+        )
+    try:
+        said = json.loads(words.splitlines()[-1])
+        return Interpreter(
+            version=str(said["python"]),
+            numpy=said["numpy"],
+            path=str(said["executable"]),
+            sees=_outermost(said["reads"]),
+            harness=answer.artifacts["harness.bin"],
+        )
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise SetupError(f"the interpreter {python} does not say what it is, but {words[-500:]!r}") from error
+
+
+_SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
+
+
+def _outermost(paths: list[str]) -> tuple[str, ...]:
+    """The paths that lie in none of the others, nor in what every dynamic program sees."""
+    roots: list[str] = []
+    for path in sorted(paths, key=len):
+        if not any(path == root or path.startswith(f"{root}/") for root in (*_SYSTEM, *roots)):
+            roots.append(path)
+    return tuple(sorted(roots))
+
+
+def program_line(plan: Plan, interpreter: Interpreter, *, grader: str | None = None) -> tuple[JobFile, ...]:
+    """Write the `program` line of a plan whose program is the file `program`, a `task`. Returns the files it needs.
+
+    Args:
+        plan: begun, in mode `run`.
+        interpreter: of the target.
+        grader: run programs as this other grader does (`harness/profiles/`).
+    """
+    argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
+    values: dict[str, Value | None] = {"argv": argv, "env": ENVIRONMENT, "sees": interpreter.sees or None}
+    plan.line("program", file="program", interpreter=interpreter.path, **{"with": "harness"}, **values)
+    return (JobFile(name="harness", content=interpreter.harness),)

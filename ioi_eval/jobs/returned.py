@@ -1,0 +1,124 @@
+"""Run jobs whose outputs come back to our side, and their answers. Pure.
+
+A function's result is compared as data, and other graders compare in their own ways: both happen here, far from the
+program. What comes back is bounded; of a longer output only its length is known.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ioi_eval.errors import TransportError
+from ioi_eval.jobs.protocol import integer, outcome_of, string, text, whole_lines
+from ioi_eval.model import Isolation, Stage, TestOutcome
+
+_UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "nobody has judged it yet"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What the harness said of a run, or the program in its name: a claim, never a score.
+
+    Args:
+        phase: `compile`, `load`, `run` or `done`; empty if nothing was said that can be read.
+        exit: it was an exit, not an error.
+        error: the `repr` of what was raised.
+        traceback: its end.
+    """
+
+    phase: str = ""
+    exit: bool = False
+    error: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """One test.
+
+    Args:
+        outcome: what the runner says. Where it leaves the judging to us the verdict is JE, until we have judged.
+        judged: whether the verdict is the runner's.
+        output: the first bytes of what was printed.
+        output_bytes: how many were printed.
+        idle_s: how long it neither ran nor waited for a processor.
+        report: of the harness.
+    """
+
+    outcome: TestOutcome
+    judged: bool
+    output: bytes = b""
+    output_bytes: int = 0
+    idle_s: float = 0.0
+    report: Report = Report()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the output came back."""
+        return len(self.output) == self.output_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnedAnswer:
+    """The tests that were run, by their number in the plan."""
+
+    tests: Mapping[int, Returned]
+    isolation: Isolation
+
+
+def returned_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> ReturnedAnswer:
+    """Read the answer to a run plan, with outputs and reports where it has them.
+
+    Args:
+        stage: the job's run stage.
+        nonce: the plan's.
+        names: test numbers of the plan → test names.
+        time_limit_s: to mark near-limit results.
+
+    Raises:
+        TransportError: it is not whole.
+        IsolationError, RejectedError: the runner refused.
+    """
+    lines, isolation = whole_lines(stage, nonce)
+    try:
+        tests = {}
+        for line in lines:
+            number = integer(line, "test")
+            if number in tests:
+                raise TransportError("the runner reported a test twice")
+            tests[number] = _returned(line, names[number], time_limit_s)
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        raise TransportError(f"a line of the runner is malformed: {error!r}") from error
+    return ReturnedAnswer(tests=tests, isolation=isolation)
+
+
+def _returned(line: dict[str, object], name: str, time_limit_s: float) -> Returned:
+    judged = line["verdict"] is not None
+    if not judged and line["score"] is not None:
+        raise ValueError("a score without a verdict")
+    return Returned(
+        outcome=outcome_of(line if judged else {**line, **_UNJUDGED}, name, time_limit_s),
+        judged=judged,
+        output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else b"",
+        output_bytes=integer(line, "output_bytes") if "output_bytes" in line else 0,
+        idle_s=integer(line, "idle_us") / 1e6,
+        report=_report(text(string(line, "report"))) if "report" in line else Report(),
+    )
+
+
+def _report(line: str) -> Report:
+    """The report, if it is one. A program can write what it likes there, and gains nothing by it."""
+    try:
+        said = json.loads(line)
+        return Report(
+            phase=str(said["phase"]),
+            exit=said.get("exit") is True,
+            error=str(said.get("error", "")),
+            traceback=str(said.get("traceback", "")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Report()

@@ -1,0 +1,249 @@
+"""Programs on tests, in real processes: what is right passes, what is wrong does not, and each says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import unprivileged
+from python_box import row, score_all
+
+from ioi_eval.apps.execution import AppsResult, AppsSettings
+from ioi_eval.compat import profile_named
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model.apps import AppsProblem, Comparator, RowFault
+
+Score = Callable[..., AppsResult]
+
+NEXT = row(["3\n", "-1\n"], ["4\n", "0\n"])
+ADD = row([[1, 2], [[1], [2]]], [3, [1, 2]], "add")
+BIG = row([f"1\n{'7 ' * 60_000}\n"], [f"{7 * 60_000}\n"])
+DIGITS = row(["400\n"], [f"{10**400 + 7}\n"])
+TWENTY = row(["1\n"] * 20, ["1\n"] * 20)
+
+THREADED = """
+import sys, threading
+sys.setrecursionlimit(10**6)
+threading.stack_size(1 << 27)
+def down(n):
+    return 0 if n == 0 else 1 + down(n - 1)
+def main():
+    print(down(50_000) - 49_999 + int(input()))
+thread = threading.Thread(target=main)
+thread.start()
+thread.join()
+"""
+
+RIGHT: dict[str, tuple[AppsProblem, str]] = {
+    "plain": (NEXT, "print(int(input()) + 1)"),
+    "open(0)": (NEXT, "print(int(open(0).read()) + 1)"),
+    "os.read": (NEXT, "import os\nprint(int(os.read(0, 100)) + 1)"),
+    "buffer.readline": (NEXT, "import sys\ninput = sys.stdin.buffer.readline\nprint(int(input()) + 1)"),
+    "120 KB on a line": (BIG, "input()\nprint(sum(map(int, input().split())))"),
+    "120 KB, to the end": (BIG, "import sys\nprint(sum(map(int, sys.stdin.buffer.read().split()[1:])))"),
+    "blanks and blank lines at the ends": (NEXT, "print(int(input()) + 1, '')\nprint()\nprint()"),
+    "carriage returns": (NEXT, "import sys\nsys.stdout.write(f'{int(input()) + 1}\\r\\n')"),
+    "exit() at the end": (NEXT, "print(int(input()) + 1)\nexit()"),
+    "exit(0) in a function": (
+        NEXT,
+        "import sys\ndef f():\n    print(int(input()) + 1)\n    sys.exit(0)\nf()\nprint(9)",
+    ),
+    "a guard": (NEXT, "def main():\n    print(int(input()) + 1)\nif __name__ == '__main__':\n    main()"),
+    "global": (NEXT, "global n\nn = int(input())\ndef f():\n    global n\n    n += 1\nf()\nprint(n)"),
+    "star imports": (
+        NEXT,
+        "from math import *\nfrom collections import *\nprint(Counter({gcd(6, 9): 1})[3] + int(input()))",
+    ),
+    "threads and deep recursion": (NEXT, THREADED),
+    "401 digits": (DIGITS, "print(10 ** int(input()) + 7)"),
+    "written at the end": (NEXT, "import atexit\nn = int(input())\natexit.register(lambda: print(n + 1))"),
+    "without a line feed": (NEXT, "print(int(input()) + 1, end='')"),
+    "through a descriptor": (NEXT, "import os\nos.write(1, b'%d' % (int(input()) + 1))"),
+    "a file of its own": (NEXT, "open('x', 'w').write(input())\nprint(int(open('x').read()) + 1)"),
+    "a function": (ADD, "def add(a, b):\n    print('not a result')\n    return a + b"),
+    "a method": (ADD, "class Solution:\n    def add(self, a: List[int], b) -> int:\n        return a + b"),
+    "a tuple for a list": (ADD, "def add(a, b):\n    return a + b if a == 1 else tuple(a + b)"),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_programs_pass(name: str, score: Score) -> None:
+    """Whatever way a program reads, writes and ends, as under `python3 solution.py`."""
+    problem, code = RIGHT[name]
+    result = score(problem, code)
+    assert (result.verdict, result.score) == (Verdict.AC, 1.0), result
+
+
+WRONG: dict[str, tuple[AppsProblem, str, list[str], str]] = {
+    "an answer": (NEXT, "input()\nprint(4)", ["AC", "WA"], 'line 1: expected "0", found "4"'),
+    "nothing": (NEXT, "", ["WA", "WA"], 'line 1: expected "4", found the end'),
+    "a digit of 401": (DIGITS, "print(10 ** int(input()) + 1)", ["WA"], "line 1: expected"),
+    "one line more": (NEXT, "print(int(input()) + 1)\nprint(1)", ["WA", "WA"], "line 2: expected the end"),
+    "1_000": (row(["\n"], ["1000\n"]), "print('1_000')", ["WA"], "line 1"),
+    "yes for YES": (row(["\n"], ["YES\n"]), "print('yes')", ["WA"], "line 1"),
+    "lines in another order": (row(["\n"], ["1\n2\n"]), "print('2\\n1')", ["WA"], "line 1"),
+    "right, then exit code 1": (NEXT, "print(int(input()) + 1)\nexit(1)", ["RE", "RE"], "exit code 1"),
+    "an exception": (NEXT, "print(int(input()) + 1)\n1 / 0", ["RE", "RE"], "ZeroDivisionError: division by zero"),
+    "a syntax error": (NEXT, "print(int(input()) + 1", ["CE", "CE"], "SyntaxError"),
+    "a return at the top": (NEXT, "print(int(input()) + 1)\nreturn", ["CE", "CE"], "'return' outside function"),
+    "no such module": (NEXT, "import nosuchmodule", ["RE", "RE"], "No module named 'nosuchmodule'"),
+    "a signal": (NEXT, "import os\nos.abort()", ["RE", "RE"], "killed by SIGABRT"),
+    "too much recursion": (NEXT, "def f(): f()\nf()", ["RE", "RE"], "RecursionError"),
+    "a process": (NEXT, "import os\nos.fork()\nprint(int(input()) + 1)", ["RE", "RE"], "PermissionError"),
+    "no function": (ADD, "def sub(a, b): return a - b", ["RE", "RE"], "the program has no function add"),
+    "another result": (ADD, "def add(a, b): return a", ["WA", "WA"], "expected 3, found 1"),
+    "an exit from a function": (ADD, "def add(a, b): exit()", ["RE", "RE"], "exit code 1"),
+    "an object": (ADD, "class A: pass\ndef add(a, b): return A()", ["WA", "WA"], 'expected 3, found "<A>"'),
+    "what is no result": (ADD, "import os\ndef add(a, b):\n    os._exit(0)", ["WA", "WA"], "found no result"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_programs_fail(name: str, score: Score) -> None:
+    """With the verdict of each test, and words that say why."""
+    problem, code, verdicts, words = WRONG[name]
+    result = score(problem, code)
+    assert [test.verdict for test in result.tests] == verdicts, result
+    failed = next(test for test in result.tests if not test.passed)
+    assert words in failed.message
+    assert result.verdict == failed.verdict
+    assert result.score == verdicts.count("AC") / len(verdicts)
+
+
+def test_limits(score: Score) -> None:
+    """Time, idleness, memory, output: those of compiled programs."""
+    one = row(["1\n"], ["1\n"])
+    limits: dict[str, Any] = {"time_limit_s": 0.5, "memory_limit_bytes": 64 << 20, "output_bytes": 1 << 20}
+    cases = {
+        "while True: pass": ("TLE", "cpu"),
+        "import time\ntime.sleep(100)": ("TLE", "idle"),
+        "a = [bytearray(1000) for _ in range(10**6)]": ("MLE", "memory"),
+        "a = bytearray(1 << 40)": ("MLE", None),
+        "while True: print('x' * 1000)": ("OLE", "output"),
+    }
+    found = {}
+    for code in cases:
+        (test,) = score(one, code, **limits).tests
+        found[code] = (test.verdict, test.limit)
+        assert test.passed is False
+    assert found == cases
+
+
+def test_time_is_counted_for_each_test(score: Score) -> None:
+    """Twenty tests of 0.2 s under a limit of 1 s all pass: they are not timed together."""
+    busy = "import time\nwhile time.process_time() < 0.2: pass\nprint(input())"
+    result = score(TWENTY, busy, time_limit_s=1.0)
+    assert result.score == 1.0
+    assert all(test.time_s is not None and 0.2 <= test.time_s < 1 for test in result.tests)
+
+
+def test_tests_share_nothing(score: Score) -> None:
+    """Neither files nor modules nor anything else is left from one test to the next."""
+    code = """
+import os, sys, builtins
+print(len(os.listdir('.')), hasattr(builtins, 'left'), getattr(sys, 'left', 0))
+open('left', 'w').write('x')
+builtins.left = sys.left = 1
+"""
+    assert score(row(["1\n"] * 3, ["0 False 0\n"] * 3), code).score == 1.0
+
+
+def test_fail_fast(score: Score) -> None:
+    """Nothing behind the first failure counts, whether the box or our side judges; the denominator stays."""
+    for problem, code in ((row(["1\n"] * 9, ["1\n", "2\n"] + ["1\n"] * 7), "print(1)"),
+                          (row([[1]] * 9, [1, 2, *[1] * 7], "f"), "def f(x): return x")):  # fmt: skip
+        result = score(problem, code, fail_fast=True)
+        assert [test.verdict for test in result.tests] == ["AC", "WA", *["SKIPPED"] * 7]
+        assert (result.passed, result.total, result.verdict) == (1, 9, Verdict.WA)
+        assert score(problem, code).passed == 8
+
+
+@pytest.mark.parametrize(
+    ("rule", "right"),
+    [("lines", 0), ("tokens", 1), ("float:1e-6", 1), ("case-insensitive", 0), ("unordered-lines", 0), ("exact", 0)],
+)
+def test_comparators(rule: str, right: int, score: Score) -> None:
+    """The rule that was asked for judges in the box, and stands in the result."""
+    result = score(row(["1\n"], ["1 2\n"]), "print('1\\n2')", comparator=Comparator.parse(rule))
+    assert (result.passed, result.judged_by, result.tests[0].judged_by) == (right, rule, rule)
+
+
+def test_a_checker_judges(score: Score, tmp_path: Path) -> None:
+    """A program may decide; it sees input, answer and output, and only a score of 1 passes."""
+    source = tmp_path / "checker.cpp"
+    source.write_text(
+        "#include <cstdio>\n#include <fstream>\nint main(int, char** v) { double a, b, c; std::ifstream(v[1]) >> a;\n"
+        'std::ifstream(v[2]) >> b; std::ifstream(v[3]) >> c; printf(c == a + b ? "1" : "0.5"); fputs("said", stderr); }'
+    )
+    result = score(row(["3\n", "4\n"], ["4\n", "5\n"]), "print(7)", comparator=Comparator.parse(f"checker:{source}"))
+    assert [(test.verdict, test.passed) for test in result.tests] == [("AC", True), ("PA", False)]
+    assert result.tests[1].message == "said"
+    unfit = score(ADD, "def add(a, b): return a + b", comparator=Comparator.parse(f"checker:{source}"))
+    assert unfit.score is None
+    assert "asks for a function" in unfit.message
+
+
+def test_rows_that_cannot_be_judged(score: Score) -> None:
+    """No score, and neither a pass nor a failure."""
+    for problem, fault in ((row([], []), RowFault.EMPTY), (row(["1"], []), RowFault.UNEQUAL)):
+        result = score(problem, "print(1)")
+        assert (result.score, result.fault, result.verdict) == (None, fault, Verdict.JE)
+
+
+@pytest.mark.parametrize(
+    ("profile", "code", "codes"),
+    [
+        ("mcpbr", "print(int(input()) + 1)\nexit(1)", (False, False)),
+        ("mcpbr", "print(int(input()) + 1)", (True, True)),
+        ("eval-protocol", "print(int(input()) + 1)\nexit(1)", (True, True)),
+        ("eval-protocol", "input()\nprint(5)", (False,)),
+        ("eval-protocol", "print(int(input()) + 1", (-2,)),
+        ("eval-protocol", "import os\nos._exit(0)", (-1, -1)),
+        ("livecodebench", "print(int(input()) + 1)", (True, True)),
+        ("livecodebench", "input()\nprint(5)", (-2,)),
+        ("livecodebench", "import sys\nprint(int(sys.stdin.readline()) + 1)\n1 / 0", (-4,)),
+    ],
+)
+def test_profiles(profile: str, code: str, codes: tuple[object, ...], score: Score) -> None:
+    """Another grader's codes, from our runs."""
+    result = score(NEXT, code, profile=profile_named(profile))
+    assert result.graded is not None
+    assert result.graded.codes == codes
+    assert (result.passed, result.total) == (sum(code is True for code in codes), len(codes))
+    assert result.judged_by == profile
+
+
+def test_numpy_is_asked_for_where_a_profile_needs_it(score: Score) -> None:
+    """An interpreter without numpy is no reason for a program to fail."""
+    if "numpy" in score(NEXT, "print(1)").python:
+        pytest.skip("this machine's Python has numpy")
+    with pytest.raises(SetupError, match="needs numpy"):
+        score(NEXT, "print(int(input()) + 1)", profile=profile_named("hendrycks"))
+
+
+def test_an_interpreter_that_is_not_there(score: Score) -> None:
+    """A set-up error by name, and no verdict."""
+    with pytest.raises(SetupError, match="python2"):
+        score(NEXT, "print(1)", python="python2")
+
+
+def test_settings_are_checked() -> None:
+    """Nonsense is refused before anything runs."""
+    for settings in ({"time_limit_s": -1.0}, {"time_limit_s": 0.0}, {"memory_limit_bytes": 0}):
+        with pytest.raises(InputError):
+            AppsSettings(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("strongest", ["full", "reduced"])
+def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
+    """Verdicts do not depend on who runs this."""
+    programs = [RIGHT["plain"], RIGHT["threads and deep recursion"], RIGHT["a function"]]
+    programs += [WRONG[name][:2] for name in ("an answer", "an exception", "a process")]
+    with unprivileged.private_directory() as cache:
+        results = unprivileged.call(score_all, cache, programs, AppsSettings(), Isolation(strongest))
+    assert [result.verdict for result in results] == ["AC", "AC", "AC", "WA", "RE", "RE"]
+    assert {result.isolation for result in results} == {Isolation(strongest)}
