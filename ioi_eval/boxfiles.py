@@ -5,7 +5,9 @@ In a checkout they lie beside the package, in a wheel inside it.
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -47,3 +49,30 @@ def runner_source() -> bytes:
 
 
 _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
+
+
+_HARNESS = (
+    *("__init__", "main", "other_graders", "program", "top_level", "values", "warm"),
+    *("profiles/__init__", "profiles/eval_protocol", "profiles/hendrycks", "profiles/livecodebench"),
+)
+_HARNESS_MAIN = b"""import os
+import sys
+
+from _harness.main import main
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1:]))
+"""
+
+
+@cache
+def harness_archive() -> bytes:
+    """The Python harness as a Zip application: the same bytes from the same sources."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in (
+            ("__main__.py", _HARNESS_MAIN),
+            *((f"_harness/{name}.py", read(f"harness/{name}.py")) for name in _HARNESS),
+        ):
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content)
+    return buffer.getvalue()

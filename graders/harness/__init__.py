@@ -10,7 +10,7 @@ process, its frames, its builtins or its descriptors, it can only change what it
 
 `program.py` runs, `values.py` reads and writes data, `top_level.py` mends what the data set did to its own reference
 solutions, `other_graders.py` with `profiles/` runs a program as other graders would, `warm.py` forks, `main.py` is the
-command line. All of it travels into the box as one archive that `python3` runs as it is (`ioi_eval/jobs/harness.py`).
+command line. All of it travels into the box as one archive that `python3` runs as it is (`ioi_eval/boxfiles.py`).
 
 THE WARM INTERPRETER
 

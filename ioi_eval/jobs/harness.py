@@ -7,11 +7,8 @@ tenth of the time and needs no file: tests are run with that.
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from dataclasses import dataclass
-from functools import cache
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
@@ -20,18 +17,6 @@ from ioi_eval.jobs.plan import Plan, Value
 from ioi_eval.jobs.protocol import CompileAnswer
 from ioi_eval.model import JobFile
 
-_MODULES = (
-    *("__init__", "main", "other_graders", "program", "top_level", "values", "warm"),
-    *("profiles/__init__", "profiles/eval_protocol", "profiles/hendrycks", "profiles/livecodebench"),
-)
-_MAIN = b"""import os
-import sys
-
-from _harness.main import main
-
-if __name__ == "__main__":
-    os._exit(main(sys.argv[1:]))
-"""
 _WITH_FD = 5  # PROTOCOL.md, "Interpreters"
 _LOADER = f"""import marshal, os, sys, importlib.util
 class Loader:
@@ -59,19 +44,6 @@ ENVIRONMENT = (
 )
 """The order of a set of texts is the same in every run, so that a result is; and CPU time, which is summed over
 threads, is not spent by a library's threads that wait."""
-
-
-@cache
-def harness_archive() -> bytes:
-    """The harness as a Zip application: the same bytes from the same sources."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in (
-            ("__main__.py", _MAIN),
-            *((f"_harness/{name}.py", boxfiles.read(f"harness/{name}.py")) for name in _MODULES),
-        ):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content)
-    return buffer.getvalue()
 
 
 def task(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
@@ -116,7 +88,7 @@ class Interpreter:
 def interpreter_recipe(python: str) -> Recipe:
     """The compile plan that asks an interpreter what it is, and for the harness as its code."""
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
-    step = Step(argv=argv, sees=(("harness.pyz", harness_archive()),))
+    step = Step(argv=argv, sees=(("harness.pyz", boxfiles.harness_archive()),))
     return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",))
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.jobs.harness import harness_archive, task
+from ioi_eval.boxfiles import harness_archive
+from ioi_eval.jobs.harness import task
 from ioi_eval.problems.apps_values import decode, encode
 
 

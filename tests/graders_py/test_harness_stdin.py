@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.jobs.harness import harness_archive
+from ioi_eval.boxfiles import harness_archive
 
 Run = Callable[..., Any]
 
