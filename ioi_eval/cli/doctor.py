@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ioi_eval.cli.exits import WRONG_CALL
+from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
+from ioi_eval.cli.exits import FAILED, WRONG_CALL
+
+if TYPE_CHECKING:
+    from ioi_eval.doctor import Finding
+    from ioi_eval.sandbox.endpoints import Source
 
 
 def doctor(
     *,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; 20 s.")
     ] = False,
 ) -> int:
-    """Try what this machine can isolate, and say what to do about what is missing.
+    """Try what this machine can isolate, or each worker of a cluster, and say what to do about what is missing.
 
-    Exit code 2 if nothing can be judged here, or if the machine is too busy to be calibrated.
+    Exit code 2 if nothing can be judged here (or on no worker; 1 if on some nothing can), or if the machine is too
+    busy to be calibrated.
     """
     if calibrate:
         from ioi_eval.cli.calibrating import calibrate_here
 
         return calibrate_here()
-    return _examine()
+    return _examine() if endpoints is None else _examine_workers(endpoints, max_requests_per_endpoint)
 
 
 def _examine() -> int:
@@ -32,18 +41,78 @@ def _examine() -> int:
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import Environment
     from ioi_eval.doctor import State, examine, healthy
-    from ioi_eval.report.terminal import printable
 
     environment = Environment.read()
     findings = asyncio.run(examine(artifacts=ArtifactStore(environment.cache), compiler=environment.compiler))
-    width = max(len(finding.what) for finding in findings)
-    for finding in findings:
-        print(f"{finding.state.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")
-        if finding.advice:
-            print(f"{'':>7}  {'':<{width}}  → {finding.advice}")
+    _tell(findings)
     fine = healthy(findings)
     warned = any(finding.state is State.WARNING for finding in findings)
     print()
     print("Programs can be judged here." if fine else "Nothing can be judged here as it is.", end="")
     print(" See the warnings." if fine and warned else "")
     return 0 if fine else WRONG_CALL
+
+
+_AT_ONCE = 16  # workers that are examined: each compiles and runs two dozen tests
+
+
+def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
+    """Examine every worker; those that are alike in what is wrong are told of together."""
+    import asyncio
+
+    from ioi_eval.cli.endpoints import needed_cluster
+    from ioi_eval.doctor import State, healthy
+
+    cluster = needed_cluster(endpoints, per_endpoint)
+    found = asyncio.run(_examine_all(cluster.source, cluster.max_requests_per_endpoint))
+    alike: dict[tuple[Finding, ...], list[str]] = {}
+    for url, findings in found.items():
+        wrong = tuple(finding for finding in findings if finding.state is not State.OK)
+        alike.setdefault(wrong or tuple(findings), []).append(url.removesuffix("/api/v2"))
+    for findings, urls in alike.items():
+        print(_some(urls))
+        _tell(findings)
+        print()
+    able = sum(healthy(findings) for findings in found.values())
+    print(f"Programs can be judged on {able} of {len(found)} workers.")
+    if able == len(found):
+        return 0
+    return FAILED if able else WRONG_CALL
+
+
+async def _examine_all(source: Source, slots: int) -> dict[str, Sequence[Finding]]:
+    import asyncio
+
+    from ioi_eval.artifacts import ArtifactStore
+    from ioi_eval.config import Environment
+    from ioi_eval.doctor import examine_worker
+    from ioi_eval.sandbox.endpoints import endpoints_now
+
+    urls = await endpoints_now(source)
+    artifacts = ArtifactStore(Environment.read().cache)
+    found: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
+    rest = iter(urls)
+
+    async def work() -> None:
+        for url in rest:
+            found[url] = await examine_worker(url, artifacts=artifacts, slots=slots)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(_AT_ONCE, len(urls))):
+            group.create_task(work())
+    return found
+
+
+def _some(urls: Sequence[str]) -> str:
+    shown = ", ".join(urls[:4])
+    return f"{shown} and {len(urls) - 4} more" if len(urls) > 4 else shown
+
+
+def _tell(findings: Sequence[Finding]) -> None:
+    from ioi_eval.report.terminal import printable
+
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        print(f"{finding.state.value:>7}  {finding.what:<{width}}  {printable(finding.detail)}")
+        if finding.advice:
+            print(f"{'':>7}  {'':<{width}}  → {finding.advice}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ioi_eval.cli import cluster
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import command
@@ -25,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=HELP,
 )
+clusters = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 
 app.command("score", context_settings=HELP)(command(score))
@@ -32,6 +34,9 @@ app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
 imports.command("cms", context_settings=HELP)(command(cms))
 imports.command("tps", context_settings=HELP)(command(tps))
+app.add_typer(clusters, name="cluster", help="Look at all workers of a Piston cluster, and install what they need.")
+for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.uninstall):
+    clusters.command(subcommand.__name__, context_settings=HELP)(command(subcommand))
 app.command("doctor", context_settings=HELP)(command(doctor))
 app.command("serve", context_settings=HELP)(command(serve))
 app.command("demo", context_settings=HELP)(command(demo))

@@ -38,7 +38,7 @@ from ioi_eval.errors import (
 from ioi_eval.model import Execution, Job, Stage
 from ioi_eval.sandbox import Target, answer, wire
 from ioi_eval.sandbox.circuit import End
-from ioi_eval.sandbox.discovery import Scout
+from ioi_eval.sandbox.discovery import Scout, Worker
 from ioi_eval.sandbox.endpoints import Source, endpoints_now
 from ioi_eval.sandbox.fleet import Fleet
 from ioi_eval.sandbox.pool import Pool
@@ -150,6 +150,11 @@ class PistonCluster:
             raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
         slots = self._fleet.slots
         return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in found]
+
+    @property
+    def workers(self) -> Sequence[Worker]:
+        """What was found out of each endpoint that is used now, or was until it went out."""
+        return tuple(self._fleet.workers.values())
 
     @property
     def unusable(self) -> Mapping[str, str]:

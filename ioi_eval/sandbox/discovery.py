@@ -110,6 +110,21 @@ class Scout:
                 await asyncio.sleep(_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
 
+    async def limits(self, url: URL) -> tuple[Service, int | None] | None:
+        """The limits of a worker's best package, and the largest request, also where it cannot serve for them.
+
+        Returns:
+            `None` where no package could serve.
+
+        Raises:
+            SandboxError: it does not answer now.
+            SetupError: it refuses whatever is asked.
+        """
+        for service in probing.services(await self.runtimes(url), self._profile):
+            learned, _ = await self._ask(url, service, secrets.token_hex(16), 0)
+            return learned, await self._body(url, learned)
+        return None
+
     async def _explore(self, url: URL) -> Worker:
         runtimes = await self.runtimes(url)
         reasons = []
@@ -147,7 +162,7 @@ class Scout:
         if look is None:
             service, execution = await self._ask(url, service, nonce, 0)
             if probing.read_look(execution, nonce, 0) is not None:
-                raise SetupError("it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE=1000000000 there")
+                raise SetupError("it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE=134217728 there")
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             words = (failed.stderr or failed.stdout).strip()[-300:]
             raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")

@@ -3,7 +3,12 @@
 Each port is a server of its own. It prints one line, the ports as JSON, when all of them listen. Jobs are run for real
 (bash in an empty directory, with the server's limits), except those that carry a file `echo`: their answer is that
 file's content, after the milliseconds in a file `delay_ms`, so that thousands of them cost little. Like Piston it
-queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500.
+queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500; asked for
+packages, it dies if it has no repository.
+
+It can be misconfigured in every way that the doctor knows: `--output`, `--body`, `--limit`, `--packages`, `--tools` (a
+directory of programs that jobs find before the system's), `--ulimit`. Jobs of the runner are not run, as nothing here
+confines them: the answer is the runner's own word that it cannot.
 
 `GET /stub` tells how many jobs were executed, and the most at once; it is no part of the protocol.
 """
@@ -14,6 +19,8 @@ import argparse
 import asyncio
 import base64
 import json
+import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -43,6 +50,7 @@ class Server:
         self.running = 0
         self.most_running = 0
         self.runtimes = [entry for entry in RUNTIMES if entry["language"] in options.packages]
+        self.limits = LIMITS | {name: int(most) for name, most in (each.split("=") for each in options.limit)}
 
     def application(self) -> web.Application:
         """Its routes."""
@@ -50,11 +58,34 @@ class Server:
         application.router.add_get("/api/v2/runtimes", self.get_runtimes)
         application.router.add_post("/api/v2/execute", self.execute)
         application.router.add_get("/stub", self.get_counts)
+        application.router.add_get("/", self.get_greeting)
+        application.router.add_route("*", "/api/v2/packages", self.change_package)
         return application
 
     async def get_runtimes(self, _: web.Request) -> web.Response:
         """What is installed."""
         return web.json_response(self.runtimes)
+
+    async def get_greeting(self, _: web.Request) -> web.Response:
+        """Who it is."""
+        return web.json_response({"message": "Piston v3.1.1"})
+
+    async def change_package(self, request: web.Request) -> web.Response:
+        """Install or remove a package, of those that Piston's repository would have: here, `RUNTIMES`."""
+        if self.options.no_repository:
+            os._exit(1)
+        wanted = await request.json()
+        name = wanted["language"]
+        entry = next((entry for entry in RUNTIMES if entry["language"] == name), None)
+        if entry is None:
+            message = f"Requested package {name}-{wanted['version']} does not exist"
+            return web.json_response({"message": message}, status=404)
+        is_here = entry in self.runtimes
+        if is_here == (request.method == "POST"):
+            message = "Already installed" if is_here else f"{name}-{entry['version']} is not installed"
+            return web.json_response({"message": message}, status=500)
+        self.runtimes = [*self.runtimes, entry] if not is_here else [each for each in self.runtimes if each != entry]
+        return web.json_response({"language": name, "version": entry["version"]})
 
     async def get_counts(self, _: web.Request) -> web.Response:
         """What has been done."""
@@ -88,7 +119,7 @@ class Server:
             return f"{body['language']}-{body['version']} runtime is unknown"
         if not any(file.get("encoding", "utf8") == "utf8" for file in body["files"]):
             return "files must include at least one utf8 encoded file"
-        for name, most in LIMITS.items():
+        for name, most in self.limits.items():
             if body.get(name, 0) > most:
                 return f"{name} cannot exceed the configured limit of {most}"
         return None
@@ -99,6 +130,10 @@ class Server:
         if "echo" in files:
             await asyncio.sleep(int(files.get("delay_ms", b"0")) / 1000)
             return {"run": stage(files["echo"].decode(), "", 0)}
+        if "plan" in files:
+            nonce = re.search(r"^nonce (\w+)$", files["plan"].decode(), re.MULTILINE)
+            fault = {"fault": "isolation", "words": "nothing here confines programs", "nonce": nonce and nonce[1]}
+            return {"run": stage(json.dumps(fault) + "\n", "", 3)}
         with tempfile.TemporaryDirectory(prefix="stub-piston-") as directory:
             for name, data in files.items():
                 write(Path(directory, name), data)
@@ -112,8 +147,10 @@ class Server:
 
     async def run_script(self, directory: str, arguments: list[str], timeout_ms: int) -> dict[str, Any]:
         """One stage."""
+        path = os.pathsep.join(filter(None, (self.options.tools, os.environ["PATH"])))
         process = await asyncio.create_subprocess_exec(
-            "bash", *arguments, cwd=directory, stdin=asyncio.subprocess.DEVNULL,
+            "bash", "-c", f"{self.options.ulimit}; exec bash \"$@\"", "-", *arguments,
+            cwd=directory, env=os.environ | {"PATH": path}, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         try:
@@ -154,6 +191,10 @@ async def main() -> None:
     parser.add_argument("--output", type=int, default=64 << 20)
     parser.add_argument("--body", type=int, default=64 << 20)
     parser.add_argument("--packages", default="bash,ioi_eval", type=lambda text: text.split(","))
+    parser.add_argument("--limit", action="append", default=[], metavar="NAME=MS")
+    parser.add_argument("--tools", default="")
+    parser.add_argument("--ulimit", default=":", help="a shell command before every job")
+    parser.add_argument("--no-repository", action="store_true")
     options = parser.parse_args()
     ports = []
     for number in range(options.count):

@@ -1,0 +1,151 @@
+"""`ioi-eval cluster`: look at all workers of a Piston cluster at once, and install what they need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
+from ioi_eval.cli.exits import FAILED, WRONG_CALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ioi_eval.sandbox.control import Package
+    from ioi_eval.sandbox.discovery import Worker
+
+PackageName = Annotated[str, typer.Option("--package", metavar="NAME", help="The package.")]
+PackageVersion = Annotated[
+    str, typer.Option("--version", metavar="V", help="Its version, or a range as npm writes it; the latest by default.")
+]
+
+
+def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPerEndpoint = None) -> int:
+    """Say which workers answer, how fast, and what they have installed.
+
+    Exit code 1 if some do not, 2 if none does.
+    """
+    import asyncio
+
+    from ioi_eval.cli.endpoints import needed_cluster
+    from ioi_eval.sandbox.control import presences
+    from ioi_eval.sandbox.endpoints import endpoints_now
+
+    cluster = needed_cluster(endpoints, max_requests_per_endpoint)
+    found = asyncio.run(presences(asyncio.run(endpoints_now(cluster.source))))
+    slots = cluster.max_requests_per_endpoint
+    rows = [
+        [
+            _short(each.url),
+            f"{each.latency_ms:.0f}" if each.latency_ms is not None else "",
+            "0" if each.why_not else str(slots),
+            each.server,
+            each.why_not or _runtimes([(runtime.language, runtime.version) for runtime in each.runtimes]),
+        ]
+        for each in found
+    ]
+    _show(("endpoint", "ms", "slots", "server", "runtimes"), rows, left=frozenset({0, 3, 4}))
+    there = sum(not each.why_not for each in found)
+    print(f"\n{there} of {len(found)} workers answer: {there * slots} slots.")
+    return _exit_code(there, len(found))
+
+
+def probe(*, endpoints: Endpoints = None) -> int:
+    """Run the probe jobs on every worker: which profile can it do, with what, and why not.
+
+    `bundled` takes our package, or bash and a C++ compiler with raised limits; `classic` ours or cms_ioi. Exit code 1
+    if some workers can do neither, 2 if none can do anything.
+    """
+    import asyncio
+
+    from ioi_eval.cli.endpoints import needed_cluster
+    from ioi_eval.report.terminal import printable
+    from ioi_eval.sandbox.abilities import abilities
+    from ioi_eval.sandbox.endpoints import endpoints_now
+
+    cluster = needed_cluster(endpoints)
+    found = asyncio.run(abilities(asyncio.run(endpoints_now(cluster.source))))
+    rows, reasons = [], []
+    for each in found:
+        cells = [_short(each.url)]
+        for ability in (each.bundled, each.classic):
+            cells.append(ability.worker.service.starter.value if ability.worker else "no")
+            if ability.why_not:
+                reasons.append(f"{_short(each.url)}: {ability.why_not}")
+        rows.append(cells + _offer(each.bundled.worker or each.classic.worker))
+    head = ("endpoint", "bundled", "classic", "compiler", "output", "request", "longest run", "cpus")
+    _show(head, rows, left=frozenset({0, 1, 2, 3}))
+    for reason in dict.fromkeys(reasons):
+        print(f"  {printable(reason)}")
+    able = sum(each.bundled.worker is not None or each.classic.worker is not None for each in found)
+    print(f"\n{able} of {len(found)} workers can be used.")
+    return _exit_code(able, len(found))
+
+
+def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
+    """Install a package on every worker, from the repository that the worker was started with (PISTON_REPO_URL).
+
+    A worker that cannot reach its repository dies of the question: so one is asked first, and if that one dies, the
+    others are spared. Exit code 1 if some workers do not have the package now, 2 if none has.
+    """
+    from ioi_eval.sandbox.control import Package
+
+    return _change(endpoints, Package(language=package, version=version))
+
+
+def uninstall(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
+    """Remove a package from every worker. Warnings and exit codes as for `install`."""
+    from ioi_eval.sandbox.control import Package
+
+    return _change(endpoints, Package(language=package, version=version, is_wanted=False))
+
+
+def _change(endpoints: str | None, package: Package) -> int:
+    import asyncio
+
+    from ioi_eval.cli.endpoints import needed_cluster
+    from ioi_eval.sandbox.control import change
+    from ioi_eval.sandbox.endpoints import endpoints_now
+
+    changes = asyncio.run(change(asyncio.run(endpoints_now(needed_cluster(endpoints).source)), package))
+    rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.words] for each in changes]
+    _show(("endpoint", "", package.language), rows, left=frozenset({0, 1, 2}))
+    return _exit_code(sum(each.is_done for each in changes), len(changes))
+
+
+def _exit_code(good: int, number: int) -> int:
+    if good == number:
+        return 0
+    return FAILED if good else WRONG_CALL
+
+
+def _short(url: str) -> str:
+    return url.removesuffix("/api/v2")
+
+
+def _runtimes(installed: list[tuple[str, str]]) -> str:
+    """Those that judging can use, then how many others there are."""
+    known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]
+    others = len(installed) - len(known)
+    return ", ".join([*known, *([f"{others} others"] if others else [])]) or "none"
+
+
+def _offer(worker: Worker | None) -> list[str]:
+    if worker is None:
+        return ["", "", "", "", ""]
+    body, wall = worker.max_body_bytes, worker.service.ceilings.run_timeout
+    return [
+        worker.toolchain.version,
+        f"{worker.max_output_bytes >> 10} KiB",
+        "?" if body is None else f"{body >> 10} KiB",
+        "" if wall is None else f"{wall / 1000:g} s",
+        str(worker.look.processors),
+    ]
+
+
+def _show(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: frozenset[int]) -> None:
+    """Print a table; what servers say of themselves is taken for text."""
+    from ioi_eval.report.terminal import printable, table
+
+    print(table(head, [[printable(cell) for cell in row] for row in rows], left=left))

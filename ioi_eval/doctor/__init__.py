@@ -1,0 +1,9 @@
+"""Find out by trying what can be judged here, or on a cluster, and what is to be changed."""
+
+from __future__ import annotations
+
+from ioi_eval.doctor.embedded import examine
+from ioi_eval.doctor.findings import Finding, State, healthy
+from ioi_eval.doctor.workers import examine_worker
+
+__all__ = ["Finding", "State", "examine", "examine_worker", "healthy"]

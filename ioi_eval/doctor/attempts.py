@@ -1,0 +1,113 @@
+"""What a program can do where it is judged, found out by trying.
+
+The probes are a contestant like any other (`graders/probe.cpp`), compiled and run on the way that submissions take,
+one attempt a test. So a finding speaks of what really holds there, not of what a kernel version promises: an attempt
+that succeeds is a hole, whatever the settings say.
+"""
+
+from __future__ import annotations
+
+from ioi_eval import boxfiles
+from ioi_eval.doctor.findings import Finding, State
+from ioi_eval.model import (
+    Isolation,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TaskType,
+    TestCase,
+    TestOutcome,
+    Verdict,
+)
+from ioi_eval.scorer import Scorer
+
+ATTEMPTS = {
+    "read-system-files": "read /etc/passwd",
+    "list-root": "see the machine's files",
+    "process-table": "read /proc",
+    "write-input": "write to its input",
+    "inherited-descriptors": "find descriptors of the judge",
+    "environment": "read environment variables",
+    "write-elsewhere": "write outside its scratch directory",
+    "internet": "open network sockets",
+    "local-sockets": "open local sockets",
+    "fork": "start processes",
+    "shell": "start a shell",
+    "signal-others": "signal other processes",
+    "limit-others": "read or change limits of other processes",
+    "slow-others": "change priorities of other processes",
+    "move-others": "move other processes between processors",
+    "shared-memory": "make shared memory",
+    "memory-file": "make memory files",
+    "trace": "trace another process",
+    "memory-of-others": "read memory of other processes",
+    "mount": "mount file systems",
+    "namespaces": "make namespaces",
+    "privileges": "get or use privileges of root",
+    "io-uring": "use io_uring",
+    "kernel-programs": "load kernel programs",
+}
+"""What the probe tries, by the name that it reads, and what that means."""
+
+ALLOW = "use Linux 5.13 or newer with Landlock (lsm=landlock,…), or allow unprivileged user namespaces"
+
+
+async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding]:
+    """Let a program try everything that it must not be able to do.
+
+    Args:
+        scorer: where; it should accept reduced isolation, so that what that stops can be seen.
+        why_not_full: why there is no full isolation there, where that is known.
+
+    Raises:
+        SetupError: nothing can be judged there; `IsolationError` where programs could not be held.
+        SandboxError: no endpoint is left.
+    """
+    result = await scorer.score(PROBLEM, _patient(), exhaustive=True)
+    if result.compile.verdict is not None:
+        return [Finding(state=State.BAD, what="runner", detail=result.compile.message)]
+    return [
+        _isolation(result.isolation, why_not_full),
+        *(_attempt(outcome) for outcome in result.subtasks[0].tests),
+    ]
+
+
+def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
+    if isolation is Isolation.FULL:
+        return Finding(state=State.OK, what="isolation", detail="full: namespaces, Landlock, seccomp")
+    if isolation is Isolation.REDUCED:
+        detail = f"reduced: Landlock and seccomp. {why_not_full}"
+        return Finding(
+            state=State.WARNING, what="isolation", detail=detail, advice="see docs/security.md for what remains"
+        )
+    return Finding(state=State.BAD, what="isolation", detail=why_not_full, advice=ALLOW)
+
+
+def _attempt(outcome: TestOutcome) -> Finding:
+    what = f"cannot {ATTEMPTS[outcome.test]}"
+    if outcome.verdict is Verdict.SV:
+        return Finding(state=State.OK, what=what, detail="killed")
+    if outcome.score == 1.0:
+        return Finding(state=State.OK, what=what, detail=outcome.message)
+    detail = f"{outcome.verdict}: {outcome.message or outcome.evidence}"
+    advice = "do not score untrusted programs on this machine; please report this"
+    return Finding(state=State.BAD, what=what, detail=detail, advice=advice)
+
+
+def _patient() -> Submission:
+    return Submission(id="probe", problem=PROBLEM.key, code=boxfiles.read("probe.cpp").decode())
+
+
+PROBLEM = Problem(
+    key=ProblemKey(year=0, id="probe"),
+    name="What a program can do here",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=256 * 1024 * 1024,
+    subtasks=(Subtask(name="probes", points=0, tests=tuple(ATTEMPTS)),),
+    tests={name: TestCase(name=name, input=f"{name}\n".encode(), answer=b"") for name in ATTEMPTS},
+    checker=SourceFile(path="checker/checker.cpp", content=boxfiles.read("probe_checker.cpp")),
+    cxx_std="gnu++17",
+)

@@ -1,0 +1,95 @@
+"""What a job can see of the worker that runs it: its limits, network and system. Pure: a script, and its answer.
+
+`probing.py` asks what decides whether a worker can be used; this, what makes its results better or worse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+
+_SCRIPT = r"""
+tell() { printf '%s\t' "$@"; echo; }
+tell begin NONCE
+tell processes "$(ulimit -u)"
+tell file_kib "$(ulimit -f)"
+tell open_files "$(ulimit -n)"
+tell processors "$(nproc)"
+tell quota "$(cat /sys/fs/cgroup/cpu.max 2>/dev/null)"
+tell system "$( (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null)"
+tell user "$(id -u)"
+(exec 3<> /dev/udp/192.0.2.1/9) 2>/dev/null && tell network on || tell network off
+tell end NONCE
+"""
+
+_LIMITS = StageLimits(wall_ms=10_000, cpu_ms=3_000, memory_bytes=256 << 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """What a job saw. `None`: no limit, or nothing to be seen.
+
+    Args:
+        processes: most processes and threads of a job.
+        file_bytes: the largest file that a job may write.
+        open_files: most descriptors of a process.
+        processors: how many it may use.
+        quota: its control group's share of processors.
+        system: the image's name for itself.
+        is_root: whether jobs run as root.
+        has_network: whether an address on the internet has a route, and sockets for it can be had. (Connecting by UDP
+            sends nothing; the address is one for documentation, RFC 5737.)
+        measures: the server reports CPU time: Piston since isolate, or `ioi-eval serve`.
+    """
+
+    processes: int | None
+    file_bytes: int | None
+    open_files: int | None
+    processors: int
+    quota: float | None
+    system: str
+    is_root: bool
+    has_network: bool
+    measures: bool
+
+
+def inspection_job(nonce: str) -> Job:
+    """The job that asks; for packages that start a job's own `run`."""
+    script = _SCRIPT.replace("NONCE", nonce)
+    return Job(
+        kind=JobKind.SCRIPTS,
+        files=(JobFile(name="run", content=script.encode()),),
+        run_limits=_LIMITS,
+        trusted=True,
+    )
+
+
+def read_inspection(execution: Execution, nonce: str) -> Inspection | None:
+    """What the job says; `None` if its answer is not whole."""
+    lines = [line.rstrip("\t").split("\t") for line in execution.run.stdout.splitlines()]
+    if len(lines) < 2 or lines[0] != ["begin", nonce] or lines[-1] != ["end", nonce]:
+        return None
+    said = {line[0]: line[1] if len(line) > 1 else "" for line in lines}
+    file_kib = _number(said.get("file_kib", ""))
+    return Inspection(
+        processes=_number(said.get("processes", "")),
+        file_bytes=None if file_kib is None else file_kib * 1024,
+        open_files=_number(said.get("open_files", "")),
+        processors=_number(said.get("processors", "")) or 1,
+        quota=_quota(said.get("quota", "")),
+        system=said.get("system", ""),
+        is_root=said.get("user") == "0",
+        has_network=said.get("network") == "on",
+        measures=execution.run.cpu_ms is not None,
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def _quota(text: str) -> float | None:
+    """`200000 100000`: two processors. `max 100000`: no quota. Source: Linux, cgroup-v2, `cpu.max`."""
+    share, _, period = text.partition(" ")
+    return int(share) / int(period) if share.isdecimal() and period.isdecimal() and int(period) else None

@@ -1,0 +1,160 @@
+"""`ioi-eval cluster` and `ioi-eval doctor --endpoints`, as users start them, against servers in every condition."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Start `ioi-eval` where no environment names a cluster."""
+    command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
+
+    def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=kept | {"IOI_EVAL_CACHE": str(tmp_path / "cache")} | environment,
+            check=False,
+        )
+
+    return start
+
+
+def counts(url: str) -> dict[str, Any]:
+    """What a stub has done."""
+    answer: dict[str, Any] = httpx.get(f"{url}/stub").json()
+    return answer
+
+
+def row_of(url: str, text: str) -> list[str]:
+    """The words of a table's row."""
+    return next(line for line in text.splitlines() if line.startswith(url)).split()
+
+
+def test_status_of_a_healthy_cluster(start: Any, run: Run) -> None:
+    """A row each, with who it is, its slots and what it has; the sum; no job is run for it."""
+    servers = start("stub_piston.py", "--count", "3")
+    done = run("cluster", "status", "--endpoints", ",".join(servers.urls), PISTON_MAX_REQUESTS_PER_ENDPOINT="4")
+    assert done.returncode == 0, done.stderr
+    for url in servers.urls:
+        _, ms, slots, *rest = row_of(url, done.stdout)
+        assert (ms.isdecimal(), slots) == (True, "4")
+        assert " ".join(rest) == "Piston v3.1.1 bash 5.2.0, ioi_eval 1.0.0"
+    assert "3 of 3 workers answer: 12 slots." in done.stdout
+    assert all(counts(url)["executed"] == 0 for url in servers.urls)
+
+
+def test_status_of_a_cluster_with_a_dead_worker(start: Any, run: Run) -> None:
+    """It is named, with the reason; exit code 1; with no other worker, 2."""
+    servers = start("stub_piston.py")
+    done = run("cluster", "status", "--endpoints", f"{servers.urls[0]},{NOWHERE}")
+    assert done.returncode == 1
+    assert "connection" in " ".join(row_of(NOWHERE, done.stdout)).lower()
+    assert "1 of 2 workers answer" in done.stdout
+    assert run("cluster", "status", PISTON_ENDPOINTS=NOWHERE).returncode == 2
+
+
+def test_a_server_that_is_no_piston(tmp_path: Path, run: Run) -> None:
+    """Some web server on the port is told from a worker."""
+    program = "import http.server as h; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler); print(s.server_port, flush=True); s.serve_forever()"  # noqa: E501
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path
+    ) as server:
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{int(server.stdout.readline())}"
+        done = run("cluster", "status", "--endpoints", url)
+        server.kill()
+    assert done.returncode == 2
+    assert "not a Piston server? HTTP 404" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "probe", "install", "uninstall"])
+def test_a_cluster_must_be_named(run: Run, command: str) -> None:
+    """Every command says how; nothing is taken for a cluster."""
+    done = run("cluster", command)
+    assert done.returncode == 2
+    assert "--endpoints" in done.stderr
+    assert "PISTON_ENDPOINTS" in done.stderr
+
+
+def test_probe_says_what_each_worker_can_do(start: Any, run: Run) -> None:
+    """Our package, stock bash, neither, and a stock server's limits; the reasons below the table."""
+    ours, bash, neither, stock = (
+        start("stub_piston.py", *options).urls[0]
+        for options in ([], ["--packages", "bash"], ["--packages", "none"], ["--packages", "bash", "--output", "1024"])
+    )
+    done = run("cluster", "probe", "--endpoints", f"{ours},{bash},{neither},{stock},{NOWHERE}")
+    assert done.returncode == 1, done.stderr
+    assert row_of(ours, done.stdout)[1:3] == ["ioi_eval", "ioi_eval"]
+    assert row_of(bash, done.stdout)[1:3] == ["bash", "no"]
+    assert row_of(neither, done.stdout)[1:3] == row_of(stock, done.stdout)[1:3] == ["no", "no"]
+    assert f"{neither}: none of these packages is installed: ioi_eval, bash" in done.stdout
+    assert f"{stock}: bash: it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE" in done.stdout
+    assert f"{NOWHERE}: no connection" in done.stdout
+    assert "2 of 5 workers can be used." in done.stdout
+
+
+def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> None:
+    """Also where it is already: what is wanted is the state, not the act."""
+    without = start("stub_piston.py", "--count", "3", "--packages", "bash").urls
+    has_it = start("stub_piston.py").urls[0]
+    endpoints = ",".join([*without, has_it])
+    done = run("cluster", "install", "--endpoints", endpoints)
+    assert done.returncode == 0, done.stdout
+    assert "already installed" in " ".join(row_of(has_it, done.stdout))
+    status = run("cluster", "status", "--endpoints", endpoints)
+    assert status.stdout.count("ioi_eval 1.0.0") == 4
+    for expected in ("removed ioi_eval 1.0.0", "ioi_eval-1.0.0 is not installed"):
+        done = run("cluster", "uninstall", "--endpoints", endpoints)
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.count(expected) == 4
+
+
+def test_a_repository_without_the_package(start: Any, run: Run) -> None:
+    """The server's words, and where packages come from."""
+    url = start("stub_piston.py").urls[0]
+    done = run("cluster", "install", "--package", "nothing", "--endpoints", url)
+    assert done.returncode == 2
+    assert "Requested package nothing-* does not exist" in done.stdout
+    assert "PISTON_REPO_URL" in done.stdout
+
+
+def test_a_server_that_dies_of_the_question(start: Any, run: Run) -> None:
+    """Without a repository Piston dies when it is asked for packages: one does, the others are spared."""
+    doomed = [start("stub_piston.py", "--no-repository", "--packages", "bash") for _ in range(3)]
+    urls = [server.urls[0] for server in doomed]
+    done = run("cluster", "install", "--endpoints", ",".join([NOWHERE, *urls]))
+    assert done.returncode == 2
+    assert "died of the question" in " ".join(row_of(urls[0], done.stdout))
+    assert "not asked: " in " ".join(row_of(NOWHERE, done.stdout))
+    assert doomed[0].process.wait() == 1
+    for server, url in zip(doomed[1:], urls[1:], strict=True):
+        assert "not asked" in " ".join(row_of(url, done.stdout))
+        assert server.process.poll() is None
+
+
+def test_the_doctor_tells_alike_workers_together(start: Any, run: Run) -> None:
+    """Workers with the same fault are one paragraph; the exit code says that nothing can be judged."""
+    servers = start("stub_piston.py", "--count", "2", "--packages", "none")
+    done = run("doctor", "--endpoints", ",".join(servers.urls))
+    assert done.returncode == 2, done.stderr
+    assert ", ".join(servers.urls) in done.stdout
+    assert done.stdout.count("none of these packages is installed") == 1
+    assert "ioi-eval cluster install" in done.stdout
+    assert "on 0 of 2 workers" in done.stdout

@@ -1,0 +1,173 @@
+"""The doctor and a worker with one misconfiguration: it is found by trying, and the setting to change is named.
+
+The worker runs its jobs for real, with that misconfiguration in force.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.doctor import Finding, State, examine_worker
+
+
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> ArtifactStore:
+    """In which the runner is compiled once."""
+    return ArtifactStore(tmp_path_factory.mktemp("artifacts"))
+
+
+def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, Finding]:
+    """The doctor's findings by what they are about."""
+    findings = asyncio.run(examine_worker(url, artifacts=artifacts, slots=slots))
+    return {finding.what: finding for finding in findings}
+
+
+def tool(directory: Path, name: str, script: str) -> None:
+    """A program that jobs find before the system's."""
+    (directory / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (directory / name).chmod(0o755)
+
+
+def test_a_worker_as_it_should_be(start: Any, artifacts: ArtifactStore) -> None:
+    """Nothing is to be changed, except that this one cannot isolate."""
+    findings = examine(start("stub_piston.py").urls[0], artifacts)
+    wrong = {what for what, finding in findings.items() if finding.state is not State.OK}
+    assert wrong - {"network", "user", "linking"} == {"isolation"}  # those are this machine's own
+
+
+@pytest.mark.parametrize(
+    ("options", "finding"),
+    [
+        (["--packages", "none"], ("set-up", State.BAD, "cluster install")),
+        (["--packages", "bash"], ("package", State.WARNING, "cluster install")),
+        (["--output", "1024"], ("set-up", State.BAD, "PISTON_OUTPUT_MAX_SIZE")),
+        (["--output", "1500000"], ("output", State.BAD, "PISTON_OUTPUT_MAX_SIZE")),
+        (["--body", "102400"], ("request size", State.BAD, "BODY_LIMIT")),
+        (["--body", "20000000"], ("request size", State.WARNING, "BODY_LIMIT")),
+        (["--limit", "run_timeout=3000"], ("run_timeout", State.BAD, "PISTON_RUN_TIMEOUT=600000")),
+        (["--limit", "run_timeout=30000"], ("run_timeout", State.WARNING, "PISTON_RUN_TIMEOUT=600000")),
+        (["--limit", "run_cpu_time=3000"], ("run_cpu_time", State.BAD, "PISTON_RUN_CPU_TIME=600000")),
+        (["--limit", "compile_timeout=10000"], ("compile_timeout", State.WARNING, "PISTON_COMPILE_TIMEOUT=300000")),
+        (["--limit", "run_memory_limit=268435456"], ("memory", State.BAD, "PISTON_RUN_MEMORY_LIMIT")),
+        (["--ulimit", "ulimit -f 10000"], ("file size", State.WARNING, "PISTON_MAX_FILE_SIZE")),
+        (["--ulimit", "ulimit -n 64"], ("open files", State.WARNING, "PISTON_MAX_OPEN_FILES")),
+        (["--ulimit", "ulimit -u 64"], ("processes", State.WARNING, "PISTON_MAX_PROCESS_COUNT")),
+    ],
+)
+def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], finding: tuple[str, State, str]) -> None:
+    """Each is found where it is, as bad as it is, with the setting's name; alone it is fine in a good worker."""
+    if options[-1] == "ulimit -u 64" and os.getuid() != 0:
+        pytest.skip("of a user with more processes than that, who could then start none")
+    what, state, setting = finding
+    found = examine(start("stub_piston.py", *options).urls[0], artifacts)[what]
+    assert found.state is state
+    assert setting in f"{found.advice} {found.detail}"
+
+
+def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: ArtifactStore) -> None:
+    """A stock server: its output limit already forbids everything, and yet its other limits are told too."""
+    url = start(
+        "stub_piston.py", "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=3000"
+    ).urls[0]
+    findings = examine(url, artifacts)
+    assert {what for what, finding in findings.items() if finding.state is State.BAD} == {
+        "set-up",
+        "run_timeout",
+        "request size",
+    }
+
+
+def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
+    """The one that jobs find first counts: without C++20, official submissions do not compile."""
+    tool(
+        tmp_path, "g++", 'case $1 in --version) echo "g++ (Debian 8.3.0-6) 8.3.0" ;; *) exec /usr/bin/g++ "$@" ;; esac'
+    )
+    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
+    assert finding.state is State.BAD
+    assert "old image" in finding.detail
+    assert "GCC_TREE" in finding.advice
+
+
+def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
+    """Clang by the name of g++ is not what official judges compile with."""
+    tool(
+        tmp_path,
+        "g++",
+        'case $1 in --version) echo "Debian clang version 14.0.6" ;; *) exec /usr/bin/g++ "$@" ;; esac',
+    )
+    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
+    assert finding.state is State.WARNING
+    assert "not GCC" in finding.detail
+
+
+def test_a_compiler_that_cannot_build_the_runner(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
+    """An image whose headers are too old says so in the compiler's words, and what to do."""
+    script = """
+case $1 in
+--version) echo "g++ (Custom) 10.2.0" ;;
+-dumpmachine) echo x86_64-linux-gnu ;;
+-print-file-name*) echo "${1#*=}" ;;
+*) echo "runner.cpp:1: fatal error: linux/landlock.h: No such file or directory" >&2; exit 1 ;;
+esac"""
+    tool(tmp_path, "g++", script)
+    findings = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)
+    bad = [finding for finding in findings.values() if finding.state is State.BAD]
+    assert any("landlock.h" in finding.detail for finding in bad)
+
+
+@pytest.mark.parametrize(("shift", "words"), [(3600, "ahead of"), (-3600, "behind")])
+def test_a_clock_far_off(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
+    """By an hour, in either direction."""
+    tool(tmp_path, "date", f"echo $(( $(/bin/date +%s) + {shift} ))")
+    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["clock"]
+    assert finding.state is State.WARNING
+    assert words in finding.detail
+    assert "NTP" in finding.advice
+
+
+def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
+    """Programs that share a processor disturb each other's clocks: the client's own setting is at fault."""
+    tool(tmp_path, "nproc", "echo 2")
+    url = start("stub_piston.py", "--tools", str(tmp_path)).urls[0]
+    finding = examine(url, artifacts, slots=4)["slots"]
+    assert finding.state is State.WARNING
+    assert finding.advice == "PISTON_MAX_REQUESTS_PER_ENDPOINT=2"
+
+
+def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
+    """A control group that stops programs in mid-run (Docker's `--cpus`)."""
+    tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
+    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
+    assert finding.state is State.WARNING
+    assert "1.5 processors" in finding.detail
+
+
+def test_no_landlock(start: Any, artifacts: ArtifactStore) -> None:
+    """Where the runner cannot hold programs nothing is judged, and what to allow is said."""
+    finding = examine(start("stub_piston.py").urls[0], artifacts)["isolation"]
+    assert finding.state is State.BAD
+    assert "Landlock" in finding.advice
+
+
+def test_a_network_for_jobs(start: Any, artifacts: ArtifactStore) -> None:
+    """A worker that gives its jobs the machine's network is told to stop that."""
+    with open("/proc/net/route", encoding="ascii") as routes:
+        if not any(line.split()[1] == "00000000" for line in routes):
+            pytest.skip("this machine has no way to the internet")
+    finding = examine(start("stub_piston.py").urls[0], artifacts)["network"]
+    assert finding.state is State.WARNING
+    assert finding.advice == "PISTON_DISABLE_NETWORKING=true"
+
+
+def test_nobody_there(artifacts: ArtifactStore) -> None:
+    """One finding, with where to look."""
+    (finding,) = examine("http://127.0.0.1:9", artifacts).values()
+    assert finding.state is State.BAD
+    assert "no connection" in finding.detail
+    assert "running" in finding.advice
