@@ -18,6 +18,7 @@ def demo(
     """Score the sample contest: four small tasks, and what a model might have written for them."""
     from ioi_eval import sample
     from ioi_eval.cli import scoring
+    from ioi_eval.cli.sandboxes import Place
 
     return scoring.score(
         scoring.Call(
@@ -25,7 +26,7 @@ def demo(
             problems=str(sample.problems()),
             tests=str(sample.tests()),
             out=out,
-            workers=workers,
+            place=Place(workers=workers),
             bar=progress,
         )
     )

@@ -15,7 +15,9 @@ Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The pro
 Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {_SOURCE} (open-r1/ioi-test-cases).")]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", metavar="N", min=1, help="Jobs at once; the processors of this machine by default."),
+    typer.Option(
+        "--workers", metavar="N", min=1, help="Jobs at once; by default the processors, or a cluster's slots."
+    ),
 ]
 IdColumn = Annotated[
     str, typer.Option("--id-column", metavar="C", help="The column that names a submission within its problem.")
@@ -27,8 +29,10 @@ ProblemIds = Annotated[
     list[str] | None, typer.Option("--problem", metavar="ID", help="Only this problem; may be repeated.")
 ]
 LeastIsolation = Annotated[
-    Isolation,
-    typer.Option("--isolation", help="The weakest isolation that is accepted; none is for trusted code only."),
+    Isolation | None,
+    typer.Option(
+        "--isolation", help="The weakest isolation that is accepted, reduced by default; none is for trusted code only."
+    ),
 ]
 Std = Annotated[
     str | None,

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.model.terms import Isolation
+from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
+from ioi_eval.cli.sandboxes import ProfileChoice, ProfileOption, SandboxChoice, SandboxOption, place_of
 
 
 def score(
@@ -31,7 +32,11 @@ def score(
         bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
     ] = False,
     no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
-    isolation: options.LeastIsolation = Isolation.REDUCED,
+    isolation: options.LeastIsolation = None,
+    sandbox: SandboxOption = SandboxChoice.AUTO,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
+    profile: ProfileOption = ProfileChoice.AUTO,
     std: options.Std = None,
     time_scale: options.TimeScale = "1",
     fix_includes: Annotated[
@@ -49,7 +54,7 @@ def score(
         bool, typer.Option("--dry-run", help="Say what would be judged; judge nothing, write nothing to DIR.")
     ] = False,
 ) -> int:
-    """Score a dump of C++ programs in the embedded sandbox.
+    """Score a dump of C++ programs, on this machine or on a Piston cluster.
 
     A run that was interrupted, or whose dump has grown, goes on where it stopped: start the same command again.
     DIR gets results.jsonl (the dump's rows with scores), summary.json, report.md and the journal.
@@ -58,20 +63,27 @@ def score(
     from ioi_eval.cli.time_scale import time_scale_of
     from ioi_eval.pipeline import Selection
 
+    place = place_of(
+        sandbox,
+        endpoints=endpoints,
+        per_endpoint=max_requests_per_endpoint,
+        profile=profile,
+        workers=workers,
+        isolation=isolation,
+    )
     call = scoring.Call(
         dump=dump,
         problems=problems,
         tests=tests,
         out=Path(out),
-        workers=workers,
+        place=place,
         id_column=id_column,
         selection=Selection(years=frozenset(year or ()), problems=frozenset(problem or ()), limit=limit),
         resume=not no_resume,
         retry_failed=retry_failed,
         dedupe=not no_dedupe,
-        isolation=isolation,
         std=std,
-        time_scale=time_scale_of(time_scale),
+        time_scale=time_scale_of(time_scale, here=place.cluster is None),
         fix_includes=fix_includes,
         unscored=scoring.unscored(unscored_as),
         suspicious=suspicious,

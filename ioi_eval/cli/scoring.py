@@ -1,22 +1,19 @@
-"""Scoring a dump in the embedded sandbox: what `score` and `demo` do."""
+"""Scoring a dump: what `score` and `demo` do."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
-from ioi_eval.config import Environment, Policy
+from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.config import Environment
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
-from ioi_eval.model import Isolation, ProblemKey
+from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, plan, score_dump, survey
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
@@ -26,7 +23,6 @@ from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import Source, open_source
-from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
@@ -39,13 +35,12 @@ class Call:
     problems: str
     tests: str
     out: Path
-    workers: int | None = None
+    place: Place = field(default_factory=Place)
     id_column: str = "uuid"
     selection: Selection = field(default_factory=Selection)
     resume: bool = True
     retry_failed: bool = False
     dedupe: bool = True
-    isolation: Isolation = Isolation.REDUCED
     std: str | None = None
     time_scale: float = 1.0
     fix_includes: bool = False
@@ -59,24 +54,18 @@ class Call:
             "dump": self.dump,
             "problems": self.problems,
             "tests": self.tests,
-            "workers": self.slots,
+            **self.place.as_dict(),
             "id_column": self.id_column,
             "years": sorted(self.selection.years),
             "problem_ids": sorted(self.selection.problems),
             "limit": self.selection.limit,
             "dedupe": self.dedupe,
             "retry_failed": self.retry_failed,
-            "isolation": self.isolation,
             "std": self.std,
             "time_scale": self.time_scale,
             "fix_includes": self.fix_includes,
             "unscored_as": self.unscored,
         }
-
-    @property
-    def slots(self) -> int:
-        """How many jobs run at once."""
-        return self.workers or len(os.sched_getaffinity(0))
 
 
 def unscored(text: str) -> Unscored:
@@ -96,7 +85,7 @@ def score(call: Call) -> int:
     dump, problem_source, test_source = _open(call)
     counts = survey(dump, call.selection)
     with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
-        _tell(*journal.notes)
+        tell(*journal.notes)
         problems = _load(call, counts, problem_source, test_source)
         outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
     print(terminal_report(outcome.summary))
@@ -116,7 +105,7 @@ def dry_run(call: Call) -> int:
     dump, problem_source, test_source = _open(call)
     counts = survey(dump, call.selection)
     index, notes = peek(call.out) if call.resume else (Index(), ())
-    _tell(*notes)
+    tell(*notes)
     problems = _load(call, counts, problem_source, test_source)
     planned = asyncio.run(_plan(call, dump, problems, index))
     print(planned.describe())
@@ -133,7 +122,7 @@ def _load(
 ) -> ProblemSet:
     """The problems that the dump needs, and no others, with the limits that hold here."""
     needed = [key for key in counts if key is not None]
-    _tell(f"{sum(counts.values())} submissions to {len(needed)} problems; reading problems and tests")
+    tell(f"{sum(counts.values())} submissions to {len(needed)} problems; reading problems and tests")
     problems = load_problems(
         problem_source,
         test_source,
@@ -144,33 +133,15 @@ def _load(
     return scaled_set(problems, call.time_scale)
 
 
-@asynccontextmanager
-async def embedded(slots: int, isolation: Isolation, std: str | None) -> AsyncIterator[Scorer]:
-    """A scorer on this machine; says in one line what that is.
-
-    Raises:
-        SetupError: no compiler, or not enough isolation.
-    """
-    environment = Environment.read()
-    async with LocalSandbox(slots=slots, isolation=isolation, compiler=environment.compiler) as sandbox:
-        (target,) = sandbox.targets()
-        why = f" ({sandbox.why_not_full})" if sandbox.why_not_full else ""
-        _tell(
-            f"embedded sandbox: isolation {target.isolation.value}{why}, {target.toolchain.version}, "
-            f"{target.slots} at once"
-        )
-        yield Scorer(sandbox, artifacts=ArtifactStore(environment.cache), policy=Policy(isolation=isolation, std=std))
-
-
 async def _score(call: Call, dump: Source, problems: ProblemSet, journal: Journal, rows: int) -> Outcome:
-    async with embedded(call.slots, call.isolation, call.std) as scorer:
+    async with opened(call.place, std=call.std) as sandbox:
         return await score_dump(
             call.out,
-            _intake(call, dump, problems, scorer),
-            scorer,
+            _intake(call, dump, problems, sandbox.scorer),
+            sandbox.scorer,
             journal=journal,
             settings=Settings(
-                workers=call.slots,
+                workers=sandbox.workers,
                 dedupe=call.dedupe,
                 retry_failed=call.retry_failed,
                 unscored=call.unscored,
@@ -181,8 +152,8 @@ async def _score(call: Call, dump: Source, problems: ProblemSet, journal: Journa
 
 
 async def _plan(call: Call, dump: Source, problems: ProblemSet, index: Index) -> Plan:
-    async with embedded(call.slots, call.isolation, call.std) as scorer:
-        intake = _intake(call, dump, problems, scorer)
+    async with opened(call.place, std=call.std) as sandbox:
+        intake = _intake(call, dump, problems, sandbox.scorer)
         return await in_thread(plan, intake, index, dedupe=call.dedupe, retry_failed=call.retry_failed)
 
 
@@ -195,8 +166,3 @@ def _intake(call: Call, dump: Source, problems: ProblemSet, scorer: Scorer) -> I
         id_column=call.id_column,
         with_includes=call.fix_includes,
     )
-
-
-def _tell(*lines: str) -> None:
-    for line in lines:
-        print(f"ioi-eval: {line}", file=sys.stderr, flush=True)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.model.terms import Isolation
+from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
+from ioi_eval.cli.sandboxes import ProfileChoice, ProfileOption, SandboxChoice, SandboxOption, place_of
 
 
 def validate(
@@ -31,7 +32,11 @@ def validate(
     id_column: options.IdColumn = "uuid",
     year: options.Years = None,
     problem: options.ProblemIds = None,
-    isolation: options.LeastIsolation = Isolation.REDUCED,
+    isolation: options.LeastIsolation = None,
+    sandbox: SandboxOption = SandboxChoice.AUTO,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
+    profile: ProfileOption = ProfileChoice.AUTO,
     std: options.Std = None,
     time_scale: options.TimeScale = "1",
     progress: options.Bar = None,
@@ -45,6 +50,14 @@ def validate(
     from ioi_eval.cli import validating
     from ioi_eval.cli.time_scale import time_scale_of
 
+    place = place_of(
+        sandbox,
+        endpoints=endpoints,
+        per_endpoint=max_requests_per_endpoint,
+        profile=profile,
+        workers=workers,
+        isolation=isolation,
+    )
     return validating.validate_solutions(
         validating.Call(
             solutions=solutions,
@@ -52,13 +65,12 @@ def validate(
             problems=problems,
             tests=tests,
             out=out,
-            workers=workers,
+            place=place,
             id_column=id_column,
             years=frozenset(year or ()),
             ids=frozenset(problem or ()),
-            isolation=isolation,
             std=std,
-            time_scale=time_scale_of(time_scale),
+            time_scale=time_scale_of(time_scale, here=place.cluster is None),
             bar=progress,
         )
     )

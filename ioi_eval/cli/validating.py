@@ -1,19 +1,17 @@
-"""Validating solutions in the embedded sandbox: what `validate` does."""
+"""Validating solutions: what `validate` does."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.cli.scoring import embedded
+from ioi_eval.cli.sandboxes import Place, opened
 from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.model import Isolation
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
@@ -33,11 +31,10 @@ class Call:
     problems: str
     tests: str
     out: Path | None
-    workers: int | None
+    place: Place
     id_column: str
     years: frozenset[int]
     ids: frozenset[str]
-    isolation: Isolation
     std: str | None
     time_scale: float
     bar: bool | None
@@ -80,11 +77,10 @@ def validate_solutions(call: Call) -> int:
 
 
 async def _validate(call: Call, reading: Reading) -> Validation:
-    slots = call.workers or len(os.sched_getaffinity(0))
     progress = progress_for(len(reading.solutions), bar=call.bar)
     try:
-        async with embedded(slots, call.isolation, call.std) as scorer:
-            return await validate(reading, scorer, workers=slots + 1, advance=progress.advance)
+        async with opened(call.place, std=call.std) as sandbox:
+            return await validate(reading, sandbox.scorer, workers=sandbox.workers + 1, advance=progress.advance)
     finally:
         progress.close()
 

@@ -82,6 +82,7 @@ class PistonCluster:
     Raises:
         InputError: an endpoint is no URL, or a number makes no sense.
         SetupError: on entering: no endpoint can be used; with the reason of each.
+        UnavailableError: on entering: none of them answers.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class PistonCluster:
         self._fleet = Fleet(max_requests_per_endpoint)
         self._pool = Pool(self._policy, rng=random.Random(seed))
         self._spool = Spool(spool_directory)
-        self._unusable: dict[str, str] = {}
+        self._unusable: dict[str, SandboxError | SetupError] = {}
         self._waiting: dict[Claim, asyncio.Future[Expire | None]] = {}
         self._running: dict[Claim, Sending] = {}
         self._alarm: asyncio.TimerHandle | None = None
@@ -124,8 +125,9 @@ class PistonCluster:
         try:
             await self._look_around()
             if not self._fleet.workers:
-                reasons = "; ".join(self._unusable.values()) or "none was named"
-                raise SetupError(f"no endpoint can be used: {reasons}")
+                words = f"no endpoint can be used: {'; '.join(self.unusable.values()) or 'none was named'}"
+                silent = self._unusable and all(isinstance(e, TransientError) for e in self._unusable.values())
+                raise UnavailableError(words) if silent else SetupError(words)
         except BaseException:
             await self._close(None, None, None)
             raise
@@ -159,7 +161,7 @@ class PistonCluster:
     @property
     def unusable(self) -> Mapping[str, str]:
         """The endpoints that are not used now, and why."""
-        return self._unusable
+        return {name: str(error) for name, error in self._unusable.items()}
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
@@ -313,7 +315,7 @@ class PistonCluster:
         try:
             worker = await self._scout.explore(url)
         except (SandboxError, SetupError) as error:
-            self._unusable[name] = str(error)
+            self._unusable[name] = error
             if isinstance(error, SetupError):
                 self._remove(name)
             return False

@@ -49,6 +49,7 @@ class LocalSandbox:
         isolation: the weakest isolation that is accepted.
         strongest: do not even try a stronger one (to test `reduced` where `full` is to be had).
         compiler: the C++ compiler's command.
+        profile: `bundled`, or `classic` for jobs that bring scripts.
 
     Raises:
         SetupError: on entering: no compiler.
@@ -62,11 +63,13 @@ class LocalSandbox:
         isolation: Isolation = Isolation.REDUCED,
         strongest: Isolation = Isolation.FULL,
         compiler: str = "g++",
+        profile: str = "bundled",
     ) -> None:
         self._slots = Slots(slots or len(os.sched_getaffinity(0)))
         self._least = isolation
         self._strongest = strongest
         self._compiler = compiler
+        self._profile = profile
         self._target: Target | None = None
         self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""
@@ -81,7 +84,7 @@ class LocalSandbox:
             raise IsolationError(words)
         self._target = Target(
             name="local",
-            profile="bundled",
+            profile=self._profile,
             toolchain=detect(self._compiler),
             slots=self._slots.count,
             isolation=level,

@@ -1,0 +1,205 @@
+"""Where a command's jobs are executed: what `--sandbox`, `--endpoints` and `--profile` mean together."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ioi_eval.cli.endpoints import NamedCluster, named_cluster
+from ioi_eval.errors import InputError
+from ioi_eval.model.terms import Isolation
+
+if TYPE_CHECKING:
+    from ioi_eval.sandbox import Sandbox, Target
+    from ioi_eval.scorer import Scorer
+
+
+class SandboxChoice(StrEnum):
+    """What executes jobs."""
+
+    AUTO = "auto"
+    EMBEDDED = "embedded"
+    PISTON = "piston"
+
+
+class ProfileChoice(StrEnum):
+    """How jobs judge."""
+
+    AUTO = "auto"
+    BUNDLED = "bundled"
+    CLASSIC = "classic"
+
+
+SandboxOption = Annotated[
+    SandboxChoice,
+    typer.Option("--sandbox", help="What runs the programs: this machine, or Piston servers where they are named."),
+]
+ProfileOption = Annotated[
+    ProfileChoice,
+    typer.Option("--profile", help="Many tests a job (bundled), or one by scripts (classic); the best by default."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where jobs are executed, and how.
+
+    Args:
+        cluster: the Piston servers; `None` for this machine.
+        why: what decided between the two.
+        profile: `bundled` or `classic`; `None` for the best that is to be had.
+        workers: jobs at once; `None` for all slots there are.
+        isolation: the weakest isolation that is accepted; `None` if the user did not say.
+    """
+
+    cluster: NamedCluster | None = None
+    why: str = ""
+    profile: str | None = None
+    workers: int | None = None
+    isolation: Isolation | None = None
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """For the journal and the summary."""
+        return {
+            "sandbox": "embedded" if self.cluster is None else "piston",
+            "endpoints": None if self.cluster is None else self.cluster.text,
+            "profile": self.profile or "auto",
+            "workers": self.workers or "auto",
+            "isolation": self.isolation or Isolation.REDUCED,
+        }
+
+
+def place_of(
+    sandbox: SandboxChoice = SandboxChoice.AUTO,
+    *,
+    endpoints: str | None = None,
+    per_endpoint: int | None = None,
+    profile: ProfileChoice = ProfileChoice.AUTO,
+    workers: int | None = None,
+    isolation: Isolation | None = None,
+) -> Place:
+    """What the options say, with the environment and `.env` for those that are absent.
+
+    Raises:
+        InputError: they contradict each other, or name no endpoint.
+    """
+    if sandbox is SandboxChoice.EMBEDDED and endpoints is not None:
+        raise InputError("--endpoints names Piston servers, and --sandbox embedded asks for this machine: drop one")
+    cluster = None if sandbox is SandboxChoice.EMBEDDED else named_cluster(endpoints, per_endpoint)
+    if cluster is None and sandbox is SandboxChoice.PISTON:
+        raise InputError("--sandbox piston: no server is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
+    if cluster is None and per_endpoint is not None:
+        raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")
+    return Place(
+        cluster=cluster,
+        why="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
+        profile=None if profile is ProfileChoice.AUTO else profile.value,
+        workers=workers,
+        isolation=isolation,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A sandbox that is ready, with a scorer on it.
+
+    Args:
+        scorer: judges submissions there.
+        workers: how many jobs to run at once.
+    """
+
+    scorer: Scorer
+    workers: int
+
+
+@asynccontextmanager
+async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opened]:
+    """Enter the sandbox; says in a line what it is.
+
+    Raises:
+        InputError: an endpoint is none.
+        SetupError: no compiler here, not enough isolation, or no endpoint that can be used.
+        UnavailableError: no endpoint answers.
+    """
+    from ioi_eval.artifacts import ArtifactStore
+    from ioi_eval.config import Environment, Policy
+    from ioi_eval.scorer import Scorer
+
+    entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster)
+    async with entering as sandbox:
+        targets = sandbox.targets()
+        scorer = Scorer(
+            sandbox,
+            artifacts=ArtifactStore(Environment.read().cache),
+            policy=Policy(isolation=_accepted(place, targets), std=std),
+        )
+        yield Opened(scorer=scorer, workers=place.workers or sum(target.slots for target in targets))
+
+
+@asynccontextmanager
+async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
+    from ioi_eval.config import Environment
+    from ioi_eval.sandbox.local import LocalSandbox
+
+    async with LocalSandbox(
+        slots=place.workers or len(os.sched_getaffinity(0)),
+        isolation=place.isolation or Isolation.REDUCED,
+        compiler=Environment.read().compiler,
+        profile=place.profile or "bundled",
+    ) as sandbox:
+        (target,) = sandbox.targets()
+        why = f" ({sandbox.why_not_full})" if sandbox.why_not_full else ""
+        classic = ", classic profile" if target.profile == "classic" else ""
+        tell(
+            f"embedded sandbox: isolation {target.isolation.value}{why}, {target.toolchain.version}{classic}, "
+            f"{target.slots} at once"
+        )
+        yield sandbox
+
+
+@asynccontextmanager
+async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]:
+    from ioi_eval.sandbox.cluster import PistonCluster
+
+    async with PistonCluster(
+        cluster.source, max_requests_per_endpoint=cluster.max_requests_per_endpoint, profile=place.profile
+    ) as sandbox:
+        targets = sandbox.targets()
+        slots = sum(target.slots for target in targets)
+        tell(f"Piston cluster, as {place.why} says: {slots} jobs at once on {len(targets)} kind(s) of workers")
+        tell(*(f"  {target.slots} × {describe(target)}" for target in targets))
+        tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
+        yield sandbox
+
+
+def describe(target: Target) -> str:
+    """A target in a line."""
+    linking = "static" if target.toolchain.static else "dynamic"
+    return f"{target.name}, {linking}: {target.profile}, isolation {target.isolation.value}"
+
+
+def _accepted(place: Place, targets: Sequence[Target]) -> Isolation:
+    """The weakest isolation that is accepted.
+
+    Whoever asks for the classic profile on workers that have nothing but scripts of their own asks for what these
+    confine, which is nothing: that is said, and stands in every result. It is never taken unasked.
+    """
+    if place.isolation is not None:
+        return place.isolation
+    if place.profile == "classic" and all(target.brings_pair for target in targets):
+        tell("the cms_ioi package confines nothing (isolation none): a program can reach its judge there")
+        return Isolation.NONE
+    return Isolation.REDUCED
+
+
+def tell(*lines: str) -> None:
+    """Say something about the run: on stderr, as stdout is for results."""
+    for line in lines:
+        print(f"ioi-eval: {line}", file=sys.stderr, flush=True)
