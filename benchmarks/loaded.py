@@ -1,0 +1,117 @@
+"""Whether verdicts hold on a loaded machine: stated expectations, again and again, beside busy processes.
+
+    python benchmarks/loaded.py [--busy 8] [--repeats 10] [ROWS…]
+
+ROWS are directories as `ioi-eval import` makes them (problems.jsonl, tests.jsonl, solutions.jsonl); without any, the
+sample contest. Each repetition is `ioi-eval validate` with that many busy processes beside it: half of them compute,
+half of them walk through memory, which slows others down even in CPU time. A **flip** is a subtask whose verdict or
+score is not that of the first repetition, or a statement that holds in one and not in another. Those whose deciding
+time lies within 10 % of the limit in some repetition are listed apart, with their margin: machines differ by as much.
+
+Exit code 1 if there is a flip that is not near a limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ioi_eval import sample
+
+Subtask = tuple[str, str, str]  # problem, solution, subtask
+
+
+def main() -> int:
+    """Repeat, compare, tell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--busy", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("rows", nargs="*", type=Path)
+    options = parser.parse_args()
+    sources = [(rows / "solutions.jsonl", rows / "problems.jsonl", rows / "tests.jsonl") for rows in options.rows]
+    sources = sources or [(sample.solutions(), sample.problems(), sample.tests())]
+    flips = 0
+    for source in sources:
+        seen: dict[Subtask, list[str]] = defaultdict(list)
+        near: dict[Subtask, float] = {}
+        with tempfile.TemporaryDirectory() as directory, busy(options.busy):
+            for number in range(options.repeats):
+                out = Path(directory) / str(number)
+                print(f"{source[0]}: repetition {number + 1}: {validate(source, out)}", flush=True)
+                collect(out, seen, near)
+        flips += tell(seen, near)
+    return 1 if flips else 0
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many busy processes."""
+    works = [multiprocessing.Process(target=(compute, walk)[n % 2], daemon=True) for n in range(count)]
+    for work in works:
+        work.start()
+    try:
+        yield
+    finally:
+        for work in works:
+            work.kill()
+            work.join()
+
+
+def compute() -> None:
+    """Keep a processor busy."""
+    while True:
+        pass
+
+
+def walk() -> None:
+    """Keep a processor busy, and the caches and the memory with it."""
+    block = bytearray(64 * 1024 * 1024)
+    while True:
+        block[:] = block[4096:] + block[:4096]
+
+
+def validate(source: tuple[Path, Path, Path], out: Path) -> str:
+    """One repetition; its last line."""
+    solutions, problems, tests = map(str, source)
+    command = ["ioi-eval", "validate", solutions, "--problems", problems, "--tests", tests, "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(done.stderr)
+    return done.stdout.strip().splitlines()[-3] if "Report" in done.stdout else done.stdout
+
+
+def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> None:
+    """Note what a repetition found in every subtask, and how near to a limit its deciding test came."""
+    found = json.loads((out / "validation.json").read_text(encoding="utf-8"))["near_limit"]
+    margins = {(one["problem"], one["solution"], one["test"]): abs(one["margin"]) for one in found}
+    for line in (out / "results.jsonl").open(encoding="utf-8"):
+        row = json.loads(line)
+        for subtask in row["all_subtasks_results"]:
+            key = (f"{row['year']}/{row['problem_id']}", row["label"], subtask["subtask"])
+            seen[key].append(f"{subtask['status']} {subtask['score']}")
+            for test in subtask["test_results"]:
+                margin = margins.get((*key[:2], test["test_name"]))
+                if margin is not None:
+                    near[key] = min(near.get(key, 1.0), margin)
+
+
+def tell(seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> int:
+    """Print what flipped; how many of them are far from any limit."""
+    flipped = {key: found for key, found in seen.items() if len(set(found)) > 1}
+    print(f"{len(seen)} subtasks of solutions, {len(flipped)} of them flipped; {len(near)} are near a limit")
+    for key, found in flipped.items():
+        words = f"near the limit ({near[key]:.1%})" if key in near else "FLIP"
+        print(f"  {words}: {', '.join(key)}: {', '.join(sorted(set(found)))}")
+    return sum(key not in near for key in flipped)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
