@@ -61,14 +61,15 @@ class Expectation:
 
     @classmethod
     def parse(cls, text: str) -> Expectation:
-        """An expectation by its name.
+        """An expectation by its name, or by several with commas between them (`WA,TLE`), of which any may hold.
 
         Raises:
-            InputError: it has none that is known.
+            InputError: there is none of that name.
         """
-        verdicts = _VERDICTS.get(text)
-        if verdicts is None:
-            raise InputError(f"unknown expectation {text!r}; known are {', '.join(_VERDICTS)}")
+        names = [name.strip() for name in text.split(",")]
+        if unknown := [name for name in names if name not in _VERDICTS]:
+            raise InputError(f"unknown expectation {unknown[0]!r}; known are {', '.join(_VERDICTS)}")
+        verdicts = frozenset[Verdict]().union(*(_VERDICTS[name] for name in names))
         return cls(
             name=text,
             verdicts=verdicts,

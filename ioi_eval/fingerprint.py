@@ -44,6 +44,7 @@ class Fingerprints:
         return digest_of(
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
+                submission.language,
                 submission.extraction,
                 submission.refused,
                 submission.fixes,

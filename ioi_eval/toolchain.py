@@ -36,8 +36,12 @@ class Toolchain:
         return f"{self.version}|{self.machine}|{'static' if self.static else 'dynamic'}"
 
     def compile_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
-        """The command that makes an object of one source file."""
+        """The command that makes an object of one C++ source file."""
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
+
+    def compile_c_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
+        """The command that makes an object of one C source file, with the same compiler."""
+        return (self.command, "-x", "c", f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
 
     def link_argv(self, objects: tuple[str, ...], output: str) -> tuple[str, ...]:
         """The command that links objects into a stripped program.

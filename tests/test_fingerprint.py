@@ -17,6 +17,7 @@ from ioi_eval.model import (
     Blob,
     CheckerProtocol,
     Isolation,
+    Language,
     Problem,
     ProblemKey,
     ProcessIO,
@@ -54,6 +55,7 @@ CHANGES: dict[str, Any] = {
     "time_limit_s": 2.0,
     "time_scale": 2.0,
     "memory_limit_bytes": 1,
+    "output_limit_bytes": 1 << 20,
     "score_precision": 0,
     "subtasks": (Subtask(name="01", points=50, tests=("a",)),),
     "tests": {"a": TestCase(name="a", input=b"1 2\n", answer=b"4\n")},
@@ -102,6 +104,7 @@ def test_submission_policy_and_target_count() -> None:
     others = [
         fingerprint(submission=replace(SUBMISSION, code="int main(){return 1;}")),
         fingerprint(submission=replace(SUBMISSION, code=None)),
+        fingerprint(submission=replace(SUBMISSION, language=Language.C)),
         fingerprint(submission=replace(SUBMISSION, code="\ud800")),
         fingerprint(submission=replace(SUBMISSION, code=None, refused="too long")),
         fingerprint(submission=replace(SUBMISSION, extraction="fence:cpp")),

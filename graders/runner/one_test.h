@@ -572,7 +572,7 @@ class TestRun {
       Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
       if (!ours) system_fault("open an output");
       bool same = g_plan.protocol == Protocol::WhiteDiff ? white_diff(ours.get(), answer.get())
-                                                         : same_tokens(ours.get(), answer.get(), g_token_rules);
+                                                         : same_tokens(ours.get(), answer.get(), token_rules(test_));
       read_score(same ? "1" : "0", said);
       said.message = said.value == 1.0 ? kSuccess : kWrong;
       o_.judge_wall_us += now_us() - begun;
@@ -621,6 +621,7 @@ class TestRun {
       standard_input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     }
     args.insert(args.end(), g_plan.checker.args.begin(), g_plan.checker.args.end());
+    args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.begin("checker", g_plan.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
   }
 

@@ -24,6 +24,7 @@ struct Test {
   long id = 0;
   int input = -1, answer = -1, program = -1;   // descriptors
   std::vector<std::pair<int, int>> at;         // (group, position)
+  std::vector<std::string> args;               // of the checker, after its own
 };
 
 struct CompileAction {
@@ -233,15 +234,20 @@ Fd executable(const std::string& name) {
 
 constexpr int64_t kMostMs = 86'400'000, kMostBytes = int64_t{1} << 46;
 
+std::vector<std::string> arguments(PlanLine& line) {
+  std::vector<std::string> args;
+  if (!line.has("args")) return args;
+  for (const std::string& word : split(line.text("args"), ',')) args.push_back(decode(word));
+  return args;
+}
+
 JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   JudgeSpec spec;
   if (with_file) spec.program = executable(line.text("file"));
   spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
   spec.wall_ms = line.number("wall_ms", 1, kMostMs);
   spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
-  if (line.has("args")) {
-    for (const std::string& word : split(line.text("args"), ',')) spec.args.push_back(decode(word));
-  }
+  spec.args = arguments(line);
   return spec;
 }
 
@@ -283,6 +289,7 @@ void read_test_line(PlanLine& line, Plan& plan) {
   test.input = g_files.get(line.text("input"));
   if (line.has("answer")) test.answer = g_files.get(line.text("answer"));
   if (line.has("program")) test.program = g_files.get(line.text("program"));
+  test.args = arguments(line);
   if (line.has("at")) {
     for (const std::string& place : split(line.text("at"), ',')) {
       std::vector<std::string> pair = split(place, ':');

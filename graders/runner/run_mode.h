@@ -45,9 +45,8 @@ void open_interpreter() {
 }
 
 void run_tests() {
-  if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) {
-    std::string words = read_token_rules(g_plan.checker.args, g_token_rules);
-    if (!words.empty()) plan_fault("the checker line has %s", words.c_str());
+  for (const Test& test : g_plan.tests) {
+    if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) token_rules(test);
   }
   if (g_plan.interpreter.empty()) {
     for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());

@@ -18,8 +18,6 @@ struct TokenRules {
   bool numeric() const { return absolute >= 0 || relative >= 0; }
 };
 
-TokenRules g_token_rules;
-
 bool is_blank(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // A number as scanf reads it, and nothing else: decimal or hexadecimal, an infinity, NaN.
@@ -46,6 +44,16 @@ std::string read_token_rules(const std::vector<std::string>& args, TokenRules& r
     if (!absolute) rules.relative = value;
   }
   return "";
+}
+
+// The checker's flags and the test's own.
+TokenRules token_rules(const Test& test) {
+  TokenRules rules;
+  std::vector<std::string> args = g_plan.checker.args;
+  args.insert(args.end(), test.args.begin(), test.args.end());
+  std::string words = read_token_rules(args, rules);
+  if (!words.empty()) plan_fault("test %ld is compared with %s", test.id, words.c_str());
+  return rules;
 }
 
 // A text as bytes, one by one.

@@ -1,4 +1,4 @@
-"""`ioi-eval import cms` and `ioi-eval import tps`."""
+"""`ioi-eval import cms`, `import tps` and `import kattis`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 Year = Annotated[int, typer.Option("--year", metavar="Y", help="The contest's year; packages do not say.")]
 Day = Annotated[str | None, typer.Option("--day", metavar="D", help="The contest day, as it shall stand in the rows.")]
+
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", help="Seconds of CPU time, where the package states none or another."),
+]
 
 
 def cms(
@@ -44,6 +49,22 @@ def tps(
     from ioi_eval.importers.tps import import_package
 
     return _write([import_package(task, year=year, day=day) for task in tasks], out)
+
+
+def kattis(
+    packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="Problem packages: folders or archives.")],
+    year: Year,
+    out: options.Out,
+    day: Day = None,
+    time_limit: TimeLimit = None,
+) -> int:
+    """Turn problem packages of Kattis or DOMjudge into rows, with what they state of each submission.
+
+    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
+    """
+    from ioi_eval.importers.kattis import import_package
+
+    return _write([import_package(one, year=year, day=day, time_limit_s=time_limit) for one in packages], out)
 
 
 def _write(tasks: list[ImportedTask], out: Path) -> int:

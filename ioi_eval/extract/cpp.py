@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from ioi_eval.extract.fences import Block, Extracted, blocks, encodable, split_thoughts
 
-_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
+CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
+C_TAGS = frozenset({"c"})
 
 # Words that only C++ has (or C, which compiles as C++), and declarations of functions, as IOI submissions without any
 # include begin with one.
@@ -29,7 +31,7 @@ _OTHER = re.compile(
 _LOOKED_AT = 1 << 16
 
 
-def extract_cpp(generation: str) -> Extracted:
+def extract_cpp(generation: str, tags: Collection[str] = CPP_TAGS) -> Extracted:
     """The program that a model handed in: the last complete block tagged C++, else the last untagged one that is C++.
 
     What the model said outside of its thoughts is its answer, and is looked through first: a draft inside
@@ -42,6 +44,7 @@ def extract_cpp(generation: str) -> Extracted:
 
     Args:
         generation: everything the model said.
+        tags: of the blocks that count as tagged, without a year (`C_TAGS` for a program in C).
 
     Returns:
         The code with line feeds for line ends, and the rule: `fence:cpp`, `fence:untagged`, `think:cpp`,
@@ -49,7 +52,7 @@ def extract_cpp(generation: str) -> Extracted:
     """
     answer, thoughts = split_thoughts(generation)
     for where, pieces in (("fence", answer), ("think", thoughts)):
-        found = _last_block(pieces)
+        found = _last_block(pieces, tags)
         if found is not None:
             how = "cpp" if found.tag else "untagged"
             return Extracted(code=encodable(found.body()), rule=f"{where}:{how}")
@@ -88,13 +91,13 @@ def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
     return "".join(header) + code, True
 
 
-def _last_block(pieces: list[str]) -> Block | None:
-    """The last tagged block of all pieces, else the last untagged one that looks like C++."""
+def _last_block(pieces: list[str], tags: Collection[str]) -> Block | None:
+    """The last tagged block of all pieces, else the last untagged one that looks like C++ (or C)."""
     tagged: Block | None = None
     untagged: Block | None = None
     for piece in pieces:
         for block in blocks(piece):
-            if block.tag.rstrip("0123456789") in _TAGS:
+            if block.tag.rstrip("0123456789") in tags:
                 tagged = tagged if block.blank else block
             elif not (block.tag or block.blank) and looks_like_cpp(block.text[block.start : block.end]):
                 untagged = block

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import lzma
 import os
+import re
 import stat
 import tarfile
 import tempfile
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -27,6 +28,12 @@ _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git")
 _LARGEST_MEMBER = 1024 * 1024 * 1024
 _DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 ROOT_FILE = "problem.json"
+_FORMATS = {
+    ROOT_FILE: "CMS export package and no TPS task folder",
+    "problem.yaml": "problem package in the Kattis format",
+    "info.toml": "problem of Library Checker",
+}
+_ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
 
 class Package(ABC):
@@ -34,12 +41,17 @@ class Package(ABC):
 
     Args:
         where: its path, for messages.
+        root_file: what lies in its outermost folder.
         members: how each path inside the package is called by the archive.
+        links: members of an archive that only refer to others, and are not read.
     """
 
-    def __init__(self, where: Path, members: dict[str, Any]) -> None:
+    def __init__(self, where: Path, root_file: str, members: dict[str, Any], links: Sequence[str] = ()) -> None:
         self.where = where
-        self._members = _below_root(where, members)
+        self.root_file = root_file
+        prefix, self._members = _below_root(where, root_file, members)
+        self.links = tuple(sorted(name.removeprefix(prefix) for name in links))
+        self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", where.resolve().name)
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """The files below a folder of the package, sorted; with no folder, all."""
@@ -85,18 +97,38 @@ class Package(ABC):
             raise InputError(f"{self.where}: {name} is not a JSON object")
         return value
 
+    def yaml(self, name: str) -> dict[str, Any]:
+        """A YAML file that holds named values; an empty one holds none.
+
+        Raises:
+            InputError: it is missing, or holds something else.
+        """
+        import yaml
+
+        try:
+            value = yaml.safe_load(self.text(name))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise InputError(f"{self.where}: {name} is not YAML: {error}") from error
+        if value is not None and not isinstance(value, dict):
+            raise InputError(f"{self.where}: {name} holds no named values")
+        return value or {}
+
     @abstractmethod
     def _read(self, member: Any) -> bytes: ...
 
 
 class _Folder(Package):
-    def __init__(self, where: Path) -> None:
+    def __init__(self, where: Path, root_file: str) -> None:
         found: dict[str, Any] = {}
-        for directory, subdirectories, names in os.walk(where):
-            subdirectories[:] = [name for name in subdirectories if name not in _JUNK]
+        for directory, subdirectories, names in os.walk(where, followlinks=True):
             base = Path(directory)
+            subdirectories[:] = [name for name in subdirectories if name not in _JUNK]
+            if loop := next(
+                (name for name in subdirectories if base.resolve().is_relative_to((base / name).resolve())), ""
+            ):
+                raise InputError(f"{base / loop} is a link to a folder that it lies in; remove it")
             found.update({(base / name).relative_to(where).as_posix(): base / name for name in names})
-        super().__init__(where, found)
+        super().__init__(where, root_file, found)
 
     def _read(self, member: Path) -> bytes:
         if member.is_symlink() and not member.exists():
@@ -106,10 +138,11 @@ class _Folder(Package):
 
 
 class _Zip(Package):
-    def __init__(self, where: Path, archive: zipfile.ZipFile) -> None:
+    def __init__(self, where: Path, root_file: str, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         members = [info for info in archive.infolist() if not info.is_dir() and not _is_link(info)]
-        super().__init__(where, {info.filename: info for info in members})
+        links = [info.filename for info in archive.infolist() if _is_link(info)]
+        super().__init__(where, root_file, {info.filename: info for info in members}, links)
 
     def _read(self, member: zipfile.ZipInfo) -> bytes:
         _check_size(member.file_size)
@@ -117,9 +150,11 @@ class _Zip(Package):
 
 
 class _Tar(Package):
-    def __init__(self, where: Path, archive: tarfile.TarFile) -> None:
+    def __init__(self, where: Path, root_file: str, archive: tarfile.TarFile) -> None:
         self._archive = archive
-        super().__init__(where, {info.name: info for info in archive.getmembers() if info.isfile()})
+        members = archive.getmembers()
+        links = [info.name for info in members if info.issym() or info.islnk()]
+        super().__init__(where, root_file, {info.name: info for info in members if info.isfile()}, links)
 
     def _read(self, member: tarfile.TarInfo) -> bytes:
         _check_size(member.size)
@@ -131,25 +166,26 @@ class _Tar(Package):
 
 
 @contextmanager
-def open_package(where: Path) -> Iterator[Package]:
+def open_package(where: Path, root_file: str = ROOT_FILE) -> Iterator[Package]:
     """Open a package for reading.
 
     Args:
         where: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
+        root_file: what lies in the outermost folder of such a package.
 
     Raises:
-        InputError: it cannot be read, or holds no `problem.json`, or several packages.
+        InputError: it cannot be read, or holds no such file, or several packages.
     """
     if where.is_dir():
-        yield _Folder(where)
+        yield _Folder(where, root_file)
         return
     try:
         if zipfile.is_zipfile(where):
             with zipfile.ZipFile(where) as zipped:
-                yield _Zip(where, zipped)
+                yield _Zip(where, root_file, zipped)
         elif tarfile.is_tarfile(where):
             with _plain_tar(where) as plain:
-                yield _Tar(where, plain)
+                yield _Tar(where, root_file, plain)
         else:
             raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it did not arrive whole")
     except _DAMAGE as error:
@@ -187,8 +223,8 @@ def _check_size(size: int) -> None:
         raise OSError(f"it is {size:,} bytes, more than a package's file may be ({_LARGEST_MEMBER:,})")
 
 
-def _below_root(where: Path, members: dict[str, Any]) -> dict[str, Any]:
-    """The members by their path below the folder of `problem.json`, without what desktops leave behind."""
+def _below_root(where: Path, root_file: str, members: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The root file's folder, and the members by their path below it, without what desktops leave behind."""
     clean: dict[str, Any] = {}
     for name, member in members.items():
         path = PurePosixPath(name.replace("\\", "/"))
@@ -196,13 +232,13 @@ def _below_root(where: Path, members: dict[str, Any]) -> dict[str, Any]:
             raise InputError(f"{where} holds the path {name!r}, which leads out of the package; it is not opened")
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
             clean[str(path)] = member
-    found = (path for path in map(PurePosixPath, clean) if path.name == ROOT_FILE)
+    found = (path for path in map(PurePosixPath, clean) if path.name == root_file)
     roots = sorted(found, key=lambda path: (len(path.parts), path))
     if not roots:
-        raise InputError(f"{where} holds no {ROOT_FILE}: it is no CMS export package and no TPS task folder")
+        raise InputError(f"{where} holds no {root_file}: it is no {_FORMATS[root_file]}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]
     if len(others) > 1:
         parents = ", ".join(str(root.parent) for root in others)
         raise InputError(f"{where} holds several packages ({parents}); give them one by one")
     prefix = "" if str(roots[0].parent) == "." else f"{roots[0].parent}/"
-    return {name.removeprefix(prefix): member for name, member in clean.items() if name.startswith(prefix)}
+    return prefix, {name.removeprefix(prefix): member for name, member in clean.items() if name.startswith(prefix)}

@@ -92,6 +92,7 @@ def build_task(
     tests: Mapping[str, tuple[str, str]],
     solutions: Sequence[Solution],
     notes: Sequence[str],
+    test_flags: Mapping[str, Sequence[str]] | None = None,
 ) -> ImportedTask:
     """The task as rows, after everything that would spoil its judging has been looked for.
 
@@ -104,6 +105,7 @@ def build_task(
         tests: paths of input and output, by the test's name.
         solutions: as stated.
         notes: what was noticed so far.
+        test_flags: the checker's further arguments, by the test's name.
 
     Raises:
         InputError: something that judging needs is missing, or the files do not match each other.
@@ -135,7 +137,9 @@ def build_task(
         problem_rows=rows,
         solution_rows=_solution_rows(package, key, solutions),
         notes=tuple(notes),
-        tests=_test_reader(package.where, named, {name: paths for name, paths in tests.items() if name in used}),
+        tests=_test_reader(
+            package, named, {name: paths for name, paths in tests.items() if name in used}, test_flags or {}
+        ),
     )
 
 
@@ -207,20 +211,25 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Soluti
 
 def language(path: str) -> str | None:
     """The language of a source by its ending; `None` for what is no source."""
-    return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
+    ending = PurePosixPath(path).suffix
+    return "cpp" if ending == ".C" else _LANGUAGES.get(ending.lower())  # Source: GCC takes `.C` for C++
 
 
 def _test_reader(
-    where: Path, named: RowValues, tests: Mapping[str, tuple[str, str]]
+    source: Package,
+    named: RowValues,
+    tests: Mapping[str, tuple[str, str]],
+    flags: Mapping[str, Sequence[str]],
 ) -> Callable[[], Iterator[RowValues]]:
     def read() -> Iterator[RowValues]:
-        with open_package(where) as package:
+        with open_package(source.where, source.root_file) as package:
             for name, (given, answer) in tests.items():
                 yield {
                     **named,
                     "test_name": name,
                     "test_input": _test_text(package, given),
                     "test_output": _test_text(package, answer),
+                    **({"checker_args": list(flags[name])} if name in flags else {}),
                 }
 
     return read

@@ -85,7 +85,7 @@ def run_job(
         "limits",
         cpu_ms=cpu_ms,
         memory_bytes=problem.memory_limit_bytes,
-        output_bytes=policy.output_bytes,
+        output_bytes=problem.output_limit_bytes or policy.output_bytes,
         stderr_bytes=policy.stderr_bytes,
         processes=problem.processes,
         threads=policy.threads,
@@ -101,7 +101,8 @@ def run_job(
             answer = f"t{number}.ans"
             files.append(JobFile(name=answer, content=case.answer))
         at = ",".join(f"{group}:{position}" for group, position in planned.at) or None
-        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=at)
+        args = words(case.checker_args) if case.checker_args else None
+        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=at, args=args)
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(programs.runner, plan), *files),

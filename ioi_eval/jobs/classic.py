@@ -120,8 +120,12 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
 
 def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
     """Why the scripts cannot judge this test, the stock pair or ours; `None` if they can."""
-    if problem.checker_args:
+    if problem.checker_args or case.checker_args:
         return "the classic profile gives a checker no arguments"
+    if problem.checker_protocol is CheckerProtocol.TOKENS:
+        return "the classic profile does not compare tokens"
+    if problem.output_limit_bytes is not None:
+        return "the classic profile has no limit on output of the problem's own"
     if stock and (reason := stock_pair_refuses(problem, case)):
         return f"the cms_ioi package would judge it wrongly: {reason}"
     return None

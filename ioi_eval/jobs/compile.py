@@ -26,6 +26,7 @@ from ioi_eval.model import (
     Job,
     JobFile,
     JobKind,
+    Language,
     Problem,
     SourceFile,
     StageLimits,
@@ -35,6 +36,8 @@ from ioi_eval.toolchain import Toolchain
 
 RUNNER_STD = "c++17"
 GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
+C_STD = "gnu17"
+"""Of submissions in C. Source: Kattis's language configuration; GCC's own default since version 8."""
 _BUILD_LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
 
@@ -75,7 +78,13 @@ class Recipe:
 
 
 def submission_recipe(
-    problem: Problem, code: str, objects: Sequence[tuple[str, Content]], toolchain: Toolchain, *, std: str | None
+    problem: Problem,
+    code: str,
+    objects: Sequence[tuple[str, Content]],
+    toolchain: Toolchain,
+    *,
+    std: str | None,
+    language: Language = Language.CPP,
 ) -> Recipe:
     """How a submission becomes the program `a.out`.
 
@@ -84,10 +93,14 @@ def submission_recipe(
         code: the program's text.
         objects: the grader's objects, by name; they appear after the submission has been compiled.
         toolchain: of the target.
-        std: overrides the problem's standard.
+        std: overrides the problem's standard of C++.
+        language: what the program is written in; programs in C are for problems that link nothing.
     """
-    source = f"{problem.key.id.lower()}.cpp"
-    compile_argv = toolchain.compile_argv(source, "submission.o", std=std or problem.cxx_std)
+    source = f"{problem.key.id.lower()}.{language.value}"
+    if language is Language.C:
+        compile_argv = toolchain.compile_c_argv(source, "submission.o", std=C_STD)
+    else:
+        compile_argv = toolchain.compile_argv(source, "submission.o", std=std or problem.cxx_std)
     link_argv = toolchain.link_argv((*(name for name, _ in objects), "submission.o"), "a.out")
     headers = tuple((header.name, header.content) for header in problem.headers)
     body = code.encode("utf-8", "replace")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ioi_eval.model.terms import CheckerProtocol, ProcessIO, TaskType
+from ioi_eval.model.terms import CheckerProtocol, Language, ProcessIO, TaskType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +42,21 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCase:
-    """One test. `answer` is the official output; `None` where the package has none."""
+    """One test.
+
+    Args:
+        name: its name in the subtasks.
+        input: what the submission reads.
+        answer: the official output; `None` where the package has none.
+        checker_args: further arguments of the checker on this test, after the problem's.
+    """
 
     __test__ = False  # not a test class, whatever pytest thinks of the name
 
     name: str
     input: Content
     answer: Content | None
+    checker_args: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +94,7 @@ class Problem:
         time_limit_s: CPU seconds, all processes of a submission together.
         time_scale: what the official limit was multiplied with to give this one, for a slower or faster machine.
         memory_limit_bytes: peak resident bytes a process.
+        output_limit_bytes: of what the submission may print; `None` for the policy's.
         score_precision: decimals of a subtask's rounded points.
         subtasks: in the contest's order.
         tests: by name; every name that a subtask lists is there.
@@ -112,6 +121,7 @@ class Problem:
     time_limit_s: float
     time_scale: float = 1.0
     memory_limit_bytes: int
+    output_limit_bytes: int | None = None
     score_precision: int = 2
     subtasks: tuple[Subtask, ...]
     tests: Mapping[str, TestCase]
@@ -139,6 +149,7 @@ class Submission:
         id: its name in the dump (the id column, as text).
         problem: which problem it is for.
         code: the program; `None` where the generation holds none (verdict NC).
+        language: what it is written in.
         extraction: which rule found the code (`fence:cpp`, `column:code`, `none`, …).
         fixes: what was changed in the code before compiling (`includes`), for the results.
         refused: why it is not even compiled (over our limit on its bytes), in words; then `code` is `None` and the
@@ -148,6 +159,7 @@ class Submission:
     id: str
     problem: ProblemKey
     code: str | None
+    language: Language = Language.CPP
     extraction: str = "column:code"
     fixes: tuple[str, ...] = ()
     refused: str = ""

@@ -29,6 +29,13 @@ class TaskType(StrEnum):
     COMMUNICATION = "Communication"
 
 
+class Language(StrEnum):
+    """What a submission is written in."""
+
+    CPP = "cpp"
+    C = "c"
+
+
 class CheckerProtocol(StrEnum):
     """How a judge program tells its score."""
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate
@@ -18,6 +18,7 @@ from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.submissions import (
     DEFAULT_YEAR,
+    check_language,
     submission_columns,
     submission_from_row,
     target_subtask,
@@ -183,6 +184,10 @@ class Intake:
         problem = self.problems.problems.get(submission.problem)
         if problem is None:
             return self._without_problem(row, submission.problem)
+        try:
+            check_language(submission, problem)
+        except UnsupportedError as error:
+            return Refused(row=row, kind=str(error), message=str(row.error(str(error))))
         if self._with_includes:
             submission = with_includes(submission, problem)
         place = (row.source, row.number)

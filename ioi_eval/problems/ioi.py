@@ -17,7 +17,7 @@ from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 
 PROBLEM_COLUMNS = (
-    *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit"),
+    *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit", "output_limit"),
     *("task_type", "score_type", "test_names", "grader_files"),
     *("checker_protocol", "cxx_std", "checker_args", "validator_flags", "manager_args", "checker_after_manager"),
 )

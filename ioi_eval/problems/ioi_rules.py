@@ -28,6 +28,7 @@ class Sheet:
     task_type: TaskType | None
     time_limit: float | None
     memory_limit: int | None
+    output_limit: int | None
     score_precision: int
     grader_files: tuple[SourceFile, ...]
     checker_protocol: CheckerProtocol | None
@@ -64,14 +65,22 @@ def read_sheet(row: Row) -> Sheet:
         task_type=None if task_type is None else parse_task_type(task_type, where),
         time_limit=time_limit,
         memory_limit=memory_limit,
+        output_limit=_output_limit(row),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
         checker_protocol=_protocol(row.optional_text("checker_protocol"), where),
         cxx_std=std,
-        checker_args=_arguments(row, "checker_args" if row.has("checker_args") else "validator_flags"),
-        manager_args=_arguments(row, "manager_args"),
+        checker_args=row.words("checker_args" if row.has("checker_args") else "validator_flags"),
+        manager_args=row.words("manager_args"),
         checker_after_manager=row.boolean("checker_after_manager", False) if row.has("checker_after_manager") else None,
     )
+
+
+def _output_limit(row: Row) -> int | None:
+    limit = row.integer("output_limit") if row.has("output_limit") else None
+    if limit is not None and limit <= 0:
+        raise row.error(f"output_limit is {limit}, where a number of bytes is needed")
+    return limit
 
 
 def default_std(year: int) -> str:
@@ -104,6 +113,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         task_type=task_type,
         time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s),
         memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes)),
+        output_limit_bytes=sheet.output_limit,
         score_precision=sheet.score_precision,
         subtasks=subtasks,
         tests={},
@@ -195,11 +205,3 @@ def _protocol(text: str | None, where: str) -> CheckerProtocol | None:
         known = ", ".join(CheckerProtocol)
         raise UnsupportedError(f"{where}: checker_protocol {text!r} is not supported; {known} are")
     return CheckerProtocol(text)
-
-
-def _arguments(row: Row, column: str) -> tuple[str, ...] | None:
-    """The arguments of a judge program: a list, or words in one text."""
-    if not row.has(column):
-        return None
-    value = row.values[column]
-    return tuple(value.split()) if isinstance(value, str) else row.texts(column)

@@ -119,6 +119,13 @@ class Row:
                 raise self.error(f"{column} holds {_short(value)}, where a list of texts is needed")
         return tuple(values)
 
+    def words(self, column: str) -> tuple[str, ...] | None:
+        """A list of texts, or the words of one text; `None` where there is nothing."""
+        if not self.has(column):
+            return None
+        value = self.values[column]
+        return tuple(value.split()) if isinstance(value, str) else self.texts(column)
+
     def pairs(self, column: str) -> tuple[tuple[str, str | None], ...]:
         """A list of `[name, content]` pairs that must be there; a content may be null."""
         found = []

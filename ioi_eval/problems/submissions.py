@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from ioi_eval.extract.cpp import extract_cpp, fix_includes
+from ioi_eval.errors import UnsupportedError
+from ioi_eval.extract.cpp import C_TAGS, CPP_TAGS, extract_cpp, fix_includes
 from ioi_eval.extract.fences import encodable
-from ioi_eval.model import Problem, ProblemKey, Submission
+from ioi_eval.model import Language, Problem, ProblemKey, Submission
 from ioi_eval.problems.row import Row
 
 DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
 
-_OTHER_LANGUAGES = frozenset(
-    (
-        *("c", "c#", "csharp", "go", "golang", "haskell", "java", "javascript", "kotlin", "pascal", "py", "pypy"),
-        *("pypy3", "python", "python3", "ruby", "rust", "scala", "swift", "typescript"),
-    )
-)
+_CPP = re.compile(r"(?:(?:gnu )?c\+\+|g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
+_C = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
 
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
@@ -46,7 +44,8 @@ def submission_from_row(
 
     Raises:
         RowError: the row does not say which problem it is for, or has no name; it has neither of the columns with code;
-            or it says that it is in another language than C++.
+            or it
+            says that it is in a language other than C++ and C.
     """
     if "code" not in row.values and "generation" not in row.values:
         raise row.error(f"there is neither code nor generation; the row has: {row.columns}")
@@ -54,19 +53,30 @@ def submission_from_row(
         raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
     name = row.identifier(id_column)
     problem = ProblemKey(year=row.integer("year", default_year), id=row.identifier("problem_id"))
-    language = row.optional_text("language")
-    if language is not None and language.strip().lower() in _OTHER_LANGUAGES:
-        raise row.error(f"its language is {language}, which is not supported; C++ is")
-    code, extraction = _code(row)
+    language = _language(row)
+    code, extraction = _code(row, language)
     if code is None:
-        return Submission(id=name, problem=problem, code=None, extraction=extraction)
+        return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction)
     size = len(code.encode("utf-8", "replace"))
     if max_code_bytes is not None and size > max_code_bytes:
         words = (
             f"The program has {size:,} bytes; the contest server takes {max_code_bytes:,} at most. It was not compiled."
         )
-        return Submission(id=name, problem=problem, code=None, extraction=extraction, refused=words)
-    return Submission(id=name, problem=problem, code=code, extraction=extraction)
+        return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction, refused=words)
+    return Submission(id=name, problem=problem, code=code, language=language, extraction=extraction)
+
+
+def check_language(submission: Submission, problem: Problem) -> None:
+    """Refuse a submission whose language the problem cannot take.
+
+    Raises:
+        UnsupportedError: its grader is C++, which links with C++ only.
+    """
+    if submission.language is Language.C and problem.linked:
+        linked = problem.linked[0].path
+        raise UnsupportedError(
+            f"a submission in C is not supported for {problem.key}: {linked} is linked, which is C++"
+        )
 
 
 def with_includes(submission: Submission, problem: Problem) -> Submission:
@@ -75,7 +85,7 @@ def with_includes(submission: Submission, problem: Problem) -> Submission:
     As the reference's `add_includes`, except that a problem without a header of its own does not get one included:
     there, that makes a compile error of every program.
     """
-    if submission.code is None:
+    if submission.code is None or submission.language is not Language.CPP:
         return submission
     own = f"{problem.key.id}.h"
     has_header = any(header.name == own for header in problem.headers)
@@ -91,7 +101,17 @@ def target_subtask(row: Row) -> str | None:
     return None
 
 
-def _code(row: Row) -> tuple[str | None, str]:
+def _language(row: Row) -> Language:
+    """What a row says that its program is written in; C++ where it says nothing."""
+    stated = (row.optional_text("language") or "").strip()
+    if not stated or _CPP.fullmatch(stated):
+        return Language.CPP
+    if _C.fullmatch(stated):
+        return Language.C
+    raise row.error(f"its language is {stated}, which is not supported; C++ and C are")
+
+
+def _code(row: Row, language: Language) -> tuple[str | None, str]:
     """The program, and the rule by which it was found."""
     code = row.optional_text("code")
     if code is not None and code.strip():
@@ -99,5 +119,5 @@ def _code(row: Row) -> tuple[str | None, str]:
     generation = row.optional_text("generation")
     if generation is None:
         return None, "none"
-    found = extract_cpp(generation)
+    found = extract_cpp(generation, C_TAGS if language is Language.C else CPP_TAGS)
     return found.code, found.rule

@@ -15,7 +15,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, ProblemKey, Subtask, TestCase
 from ioi_eval.problems.row import Row, RowSource
 
-TEST_COLUMNS = ("year", "problem_id", "test_name", "test_input", "test_output")
+TEST_COLUMNS = ("year", "problem_id", "test_name", "test_input", "test_output", "checker_args")
 _INLINE_BYTES = 4096  # below this a file of its own costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
 
@@ -109,7 +109,12 @@ def _add(data: TestData, name: str, row: Row, shelf: _Shelf) -> None:
     answer = _bytes(row, "test_output")
     if answer is not None:
         answer = _mended(answer, "output", data)
-    case = TestCase(name=name, input=shelf.put(given), answer=None if answer is None else shelf.put(answer))
+    case = TestCase(
+        name=name,
+        input=shelf.put(given),
+        answer=None if answer is None else shelf.put(answer),
+        checker_args=row.words("checker_args") or (),
+    )
     if data.cases.setdefault(name, case) != case:
         raise row.error(f"test {name} occurs twice, with different contents")
 

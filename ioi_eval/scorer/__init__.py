@@ -105,7 +105,7 @@ class Scorer:
     async def _score_on(
         self, target: Target, problem: Problem, submission: Submission, *, exhaustive: bool
     ) -> SubmissionResult:
-        run = Run(problem, target, exhaustive=exhaustive)
+        run = Run(problem, target, language=submission.language, exhaustive=exhaustive)
         if submission.refused:
             compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)
         elif submission.code is None:

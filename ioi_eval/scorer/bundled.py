@@ -58,7 +58,9 @@ class BundledWay:
 
     async def _compile(self, run: Run, own: ProblemPrograms, code: str) -> tuple[CompileOutcome, Programs]:
         toolchain = run.target.toolchain
-        recipe = compiling.submission_recipe(run.problem, code, own.objects, toolchain, std=self._policy.std)
+        recipe = compiling.submission_recipe(
+            run.problem, code, own.objects, toolchain, std=self._policy.std, language=run.language
+        )
         answer = await self._builder.compile(recipe, own.runner, run.target)
         if compiling.is_doubtful(answer):
             answer = await self._builder.compile(recipe, own.runner, run.target, alone=True)

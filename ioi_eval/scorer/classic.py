@@ -15,8 +15,8 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import classic, classic_answer
 from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.model import CompileOutcome, Content, Execution, TestCase, TestOutcome
-from ioi_eval.programs import ATTEMPTS, Builder
+from ioi_eval.model import CompileOutcome, Content, Execution, Language, TestCase, TestOutcome
+from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.run import Run
 
@@ -51,6 +51,8 @@ class ClassicWay:
         Raises:
             SandboxError: it could not be compiled.
         """
+        if run.language is not Language.CPP:
+            raise UnfitError(f"the classic profile compiles C++ only, not {run.language.value}")
         run.problem = classic.to_standard(run.problem, self._policy.std)
         run.note_isolation(run.target.isolation)
         scripts = _Scripts(pair=None, runner=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging
-from ioi_eval.model import Isolation, Problem, TestOutcome, Verdict
+from ioi_eval.model import Isolation, Language, Problem, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 
 
@@ -17,12 +17,14 @@ class Run:
     Args:
         problem: what it is for.
         target: where it is compiled and run.
+        language: what the submission is written in.
         exhaustive: run every test, whatever its subtasks score already.
     """
 
-    def __init__(self, problem: Problem, target: Target, *, exhaustive: bool) -> None:
+    def __init__(self, problem: Problem, target: Target, *, language: Language, exhaustive: bool) -> None:
         self.problem = problem
         self.target = target
+        self.language = language
         self.exhaustive = exhaustive
         self.judging = Judging(problem, exhaustive=exhaustive)
         self.weakest: Isolation | None = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.submissions import DEFAULT_YEAR, submission_from_row
+from ioi_eval.problems.submissions import DEFAULT_YEAR, check_language, submission_from_row
 from ioi_eval.validate.results import RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
@@ -100,6 +100,11 @@ def read_solutions(
         if problem is None:
             reason = problems.unusable.get(submission.problem, f"unknown problem {submission.problem}")
             refused.append(str(row.error(str(reason))))
+            continue
+        try:
+            check_language(submission, problem)
+        except UnsupportedError as error:
+            refused.append(str(row.error(str(error))))
             continue
         name = _name(row, id_column)
         solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))

@@ -19,6 +19,7 @@ from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.errors import IsolationError
 from ioi_eval.model import (
     Isolation,
+    Language,
     Problem,
     ProblemKey,
     Submission,
@@ -58,9 +59,9 @@ class Bench:
         self._runner = runner
         self._scorer = scorer
 
-    def result(self, problem: Problem, code: str) -> SubmissionResult:
+    def result(self, problem: Problem, code: str, language: Language = Language.CPP) -> SubmissionResult:
         """What a program is worth on every test of a problem."""
-        submission = Submission(id="program", problem=problem.key, code=code)
+        submission = Submission(id="program", problem=problem.key, code=code, language=language)
         return self._runner.run(self._scorer.score(problem, submission, exhaustive=True))
 
     def outcomes(self, problem: Problem, code: str) -> dict[str, TestOutcome]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ioi_eval.errors import RowError
-from ioi_eval.model import Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
+from ioi_eval.errors import RowError, UnsupportedError
+from ioi_eval.model import Language, Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import (
     MAX_CODE_BYTES,
+    check_language,
     submission_columns,
     submission_from_row,
     target_subtask,
@@ -71,7 +73,9 @@ def test_any_column_may_name_the_submission() -> None:
         ({"generation": ["a"]}, "generation is \\['a'\\]"),
         ({"code": "x", "year": "soon"}, "year is 'soon'"),
         ({"code": "x", "uuid": ["u"]}, "uuid is \\['u'\\]"),
-        ({"code": "x", "language": "Python"}, "its language is Python, which is not supported; C\\+\\+ is"),
+        ({"code": "x", "language": "Python"}, "its language is Python, which is not supported; C\\+\\+ and C are"),
+        ({"code": "x", "language": "Klingon"}, "its language is Klingon, which is not supported"),
+        ({"code": "x", "language": "ccl"}, "its language is ccl, which is not supported"),
     ],
 )
 def test_a_row_that_cannot_be_used_says_why(values: dict[str, Any], words: str) -> None:
@@ -80,10 +84,41 @@ def test_a_row_that_cannot_be_used_says_why(values: dict[str, Any], words: str) 
         read(**values)
 
 
-@pytest.mark.parametrize("language", ["cpp", "C++", "C++20", "cc", None, ""])
+@pytest.mark.parametrize(
+    "language", ["cpp", "C++", "C++20", "cc", "gnu++17", "GNU C++17 (64)", "C++17 / g++", "cpp17", None, ""]
+)
 def test_cpp_is_known_by_many_names(language: str | None) -> None:
-    """Whatever does not plainly name another language is taken for C++."""
-    assert read(code="x", language=language).code == "x"
+    """A row that names no language is in C++."""
+    assert read(code="x", language=language).language is Language.CPP
+
+
+@pytest.mark.parametrize("language", ["c", "C", "C11", "GNU C11", "gcc"])
+def test_c_is_a_language_of_its_own(language: str) -> None:
+    """Its program is looked for in blocks with its tag."""
+    generation = "```cpp\nint main() {}\n```\n```c\nint main(void) {}\n```\n"
+    found = read(generation=generation, language=language)
+    assert (found.language, found.code) == (Language.C, "int main(void) {}\n")
+    assert read(generation=generation).code == "int main() {}\n"
+
+
+def test_c_cannot_be_linked_with_a_grader_in_cpp() -> None:
+    """Such a submission is refused by name: as a compilation error it would score 0."""
+    alone = Problem(
+        key=ProblemKey(year=2023, id="nile"),
+        name="nile",
+        task_type=TaskType.BATCH,
+        time_limit_s=1,
+        memory_limit_bytes=1 << 28,
+        subtasks=(),
+        tests={},
+        cxx_std="gnu++17",
+    )
+    linked = replace(alone, linked=(SourceFile(path="graders/grader.cpp", content=b""),))
+    submission = read(code="x", language="C")
+    check_language(submission, alone)
+    check_language(read(code="x"), linked)
+    with pytest.raises(UnsupportedError, match="C is not supported for 2023/nile"):
+        check_language(submission, linked)
 
 
 def test_programs_over_the_limit_are_refused_in_words() -> None:

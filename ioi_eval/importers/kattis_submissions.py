@@ -1,0 +1,134 @@
+"""Submissions of a Kattis problem package, and what is stated of them.
+
+A folder's name is a verdict (`submissions/wrong_answer/`); DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
+several, of which one is to come out, and stands above the folder. `@EXPECTED_GRADES@` names a verdict for each test
+group below `secret/`.
+
+Source: Kattis problem package format, "Example Submissions"; DOMjudge manual, "Problem package format"; problemtools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from ioi_eval.errors import InputError
+from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.kattis_groups import PASS_FAIL
+from ioi_eval.importers.package import Package
+from ioi_eval.importers.task import Solution, SubtaskFile, language
+
+_FOLDER = "submissions"
+_CRASHES = ("RE", "MLE", "SV")  # the format has no verdict of its own for the last, DOMjudge none for the last two
+_VERDICTS = {
+    **dict.fromkeys(("CORRECT", "ACCEPTED", "AC"), ("AC",)),
+    **dict.fromkeys(("WRONG_ANSWER", "NO_OUTPUT", "WA", "PE"), ("WA",)),
+    **dict.fromkeys(("TIMELIMIT", "TIME_LIMIT_EXCEEDED", "TLE"), ("TLE",)),
+    **dict.fromkeys(("RUN_ERROR", "RUN_TIME_ERROR", "RTE"), _CRASHES),
+    **dict.fromkeys(("MEMORY_LIMIT", "MEMORY_LIMIT_EXCEEDED", "MLE"), ("MLE",)),
+    **dict.fromkeys(("OUTPUT_LIMIT", "OUTPUT_LIMIT_EXCEEDED", "OLE"), ("OLE",)),
+    **dict.fromkeys(("COMPILER_ERROR", "COMPILE_ERROR", "CE"), ("CE",)),
+}
+_RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
+_GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
+
+
+def read_submissions(
+    package: Package,
+    subtasks: Sequence[SubtaskFile],
+    *,
+    groups: Sequence[str],
+    is_scoring: bool,
+    custom_score: bool,
+    notes: list[str],
+) -> list[Solution]:
+    """The submissions that are one source file, with what is stated of them.
+
+    Args:
+        package: its `submissions/` is read.
+        subtasks: as imported.
+        groups: names of the test groups below `secret/`, in order.
+        is_scoring: whether groups score apart, so that a verdict of the whole is not that of each group.
+        custom_score: whether the validator gives scores: then what it accepts may still be worth less than all.
+        notes: takes what was left out.
+
+    Raises:
+        InputError: a source states something that makes no sense.
+    """
+    found: list[Solution] = []
+    for path in _sources(package, notes):
+        folder, _, file = path.removeprefix(f"{_FOLDER}/").partition("/")
+        text = package.text(path)
+        grades = _GRADES.search(text) if is_scoring else None
+        verdicts = _stated(package, path, text, folder)
+        expected = MODEL_SOLUTION if folder == "accepted" and verdicts == ("AC",) else None
+        by_subtask: dict[str, str] = {}
+        if grades:
+            by_subtask = _by_group(package, path, grades[1].split(), groups, custom_score)
+            by_subtask = {name: one for name, one in by_subtask.items() if any(name == sub.name for sub in subtasks)}
+        elif verdicts and not is_scoring:
+            by_subtask = {PASS_FAIL: ",".join(verdicts)}
+        elif verdicts == ("AC",):
+            by_subtask = {one.name: _accepted(custom_score) for one in subtasks if one.points > 0}
+        elif verdicts:
+            expected = ",".join(verdicts)
+        found.append(Solution(path=path, label=f"{folder}/{file}", expected=expected, expected_subtasks=by_subtask))
+    return found
+
+
+def _accepted(custom_score: bool) -> str:
+    """An accepted output with a score of its own may get anything, nothing included."""
+    return "AC,PA,WA" if custom_score else "AC"
+
+
+def _sources(package: Package, notes: list[str]) -> Iterable[str]:
+    """The submissions that are one file, or a folder with one source and nothing else that is compiled."""
+    programs: dict[str, list[str]] = {}
+    for name in package.names(_FOLDER):
+        parts = PurePosixPath(name).parts
+        if len(parts) >= 3:  # submissions/<verdict>/<program>
+            programs.setdefault("/".join(parts[:3]), []).append(name)
+    unknown: list[str] = []
+    for program, files in programs.items():
+        sources = [name for name in files if language(name) is not None or name.endswith((".h", ".hpp"))]
+        if len(sources) == 1 and language(sources[0]) is not None:
+            yield sources[0]
+        elif sources:
+            notes.append(f"{program} is left out: it is several files")
+        else:
+            unknown.append(program.removeprefix(f"{_FOLDER}/"))
+    if unknown:
+        notes.append(f"{len(unknown)} submissions in other languages are left out: {', '.join(unknown[:5])}")
+
+
+def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:
+    """The verdicts of which one is to come out; none if nothing is stated that can be checked."""
+    tags = _RESULTS.findall(text)
+    if len(tags) > 1:
+        return ()  # DOMjudge leaves such to a person
+    words = _WORD.findall(tags[0]) if tags else [folder]
+    found: dict[str, None] = {}
+    for word in words:
+        verdicts = _VERDICTS.get(word.upper().replace("-", "_"))
+        if verdicts is None:
+            if tags and not word.upper().startswith(("CHECK", "NONE")):
+                raise InputError(f"{package.where}: {path} expects {word!r}, which is no verdict")
+            return ()
+        found.update(dict.fromkeys(verdicts))
+    return tuple(found)
+
+
+def _by_group(
+    package: Package, path: str, grades: Sequence[str], groups: Sequence[str], custom_score: bool
+) -> dict[str, str]:
+    if len(grades) != len(groups):
+        raise InputError(f"{package.where}: {path} states {len(grades)} grades for {len(groups)} test groups")
+    stated: dict[str, str] = {}
+    for group, grade in zip(groups, grades, strict=True):
+        verdicts = _VERDICTS.get(grade)
+        if verdicts is None:
+            raise InputError(f"{package.where}: {path} expects {grade!r}, which is no verdict")
+        stated[group] = _accepted(custom_score) if verdicts == ("AC",) else ",".join(verdicts)
+    return stated
