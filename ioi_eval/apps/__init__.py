@@ -1,1 +1,54 @@
-"""APPS: what its users call and what they get. Formats of Eval Protocol and mcpbr, and summaries."""
+"""APPS: what its users call and what they get. Formats of Eval Protocol and mcpbr, runs of dumps, summaries.
+
+    result = evaluate_apps_solution(messages, ground_truth)
+
+The names here are public; they are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ioi_eval.apps.evaluate import apps_dataset_to_evaluation_row, evaluate_apps_solution
+    from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
+    from ioi_eval.apps.execution import AppsExecutor
+    from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+
+_HOMES = {
+    "AppsExecutor": "ioi_eval.apps.execution",
+    "AppsResult": "ioi_eval.apps.outcomes",
+    "AppsSettings": "ioi_eval.apps.outcomes",
+    "AppsTestResult": "ioi_eval.apps.outcomes",
+    "EvaluateResult": "ioi_eval.apps.evaluate_result",
+    "EvaluationRow": "ioi_eval.apps.evaluate_result",
+    "Message": "ioi_eval.apps.evaluate_result",
+    "MetricResult": "ioi_eval.apps.evaluate_result",
+    "apps_dataset_to_evaluation_row": "ioi_eval.apps.evaluate",
+    "evaluate_apps_solution": "ioi_eval.apps.evaluate",
+}
+
+__all__ = [
+    "AppsExecutor",
+    "AppsResult",
+    "AppsSettings",
+    "AppsTestResult",
+    "EvaluateResult",
+    "EvaluationRow",
+    "Message",
+    "MetricResult",
+    "apps_dataset_to_evaluation_row",
+    "evaluate_apps_solution",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ioi_eval.apps' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -92,3 +92,31 @@ class EvaluateResult(_Readable):
     final_control_plane_info: dict[str, Any] | None = None
     agg_score: float | None = None
     standard_error: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Message(_Readable):
+    """One message of a conversation.
+
+    Args:
+        role: `user`, `assistant`, …
+        content: a text, or parts.
+    """
+
+    role: str
+    content: Any = None
+
+
+@dataclass(slots=True, kw_only=True)
+class EvaluationRow(_Readable):
+    """A question with its tests, and what an answer was worth.
+
+    Args:
+        messages: the conversation.
+        ground_truth: the tests.
+        evaluation_result: what was made of the answer.
+    """
+
+    messages: list[Message]
+    ground_truth: Any = None
+    evaluation_result: EvaluateResult | None = None

@@ -83,6 +83,7 @@ class AppsTestResult:
         passed: `None` exactly for JE; a test that was skipped has not passed.
         time_s: CPU time. wall_s: wall clock. memory_bytes: peak resident.
         message: where the output first differs, or how the program failed.
+        error: of an exception that ended the program, its `repr`.
         output: the beginning of what was printed, or of the encoded result.
         code: what the profile's grader says; `None` without a profile, or where it says nothing.
         judged_by: the comparator or the profile.
@@ -98,6 +99,7 @@ class AppsTestResult:
     wall_s: float | None = None
     memory_bytes: int | None = None
     message: str = ""
+    error: str = ""
     output: str = ""
     code: Code | None = None
     judged_by: str = ""

@@ -46,6 +46,7 @@ def _result(test: AppsTest, came: Returned, settings: AppsSettings, verdict: Ver
         wall_s=_seconds(outcome.wall_ms),
         memory_bytes=outcome.memory_bytes,
         message=message,
+        error=came.report.error if verdict is not Verdict.AC else "",
         output=came.output[: settings.shown_bytes].decode("utf-8", "replace"),
         judged_by=settings.judged_by,
         exit_code=outcome.exit_code,
@@ -130,7 +131,7 @@ def without_program(result: AppsResult, error: str) -> AppsResult:
     tests = tuple(
         test
         if test.passed is None
-        else replace(test, verdict=Verdict.CE, passed=False, message=error, evidence="", output="")
+        else replace(test, verdict=Verdict.CE, passed=False, message=error, error=error, evidence="", output="")
         for test in result.tests
     )
     verdict = Verdict.JE if any(test.passed is None for test in tests) else Verdict.CE

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ioi_eval.cli import apps as apps_commands
 from ioi_eval.cli import cluster
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 clusters = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
+apps = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 
 app.command("score", context_settings=HELP)(command(score))
 app.command("validate", context_settings=HELP)(command(validate))
@@ -38,6 +40,8 @@ imports.command("kattis", context_settings=HELP)(command(kattis))
 app.add_typer(clusters, name="cluster", help="Look at all workers of a Piston cluster, and install what they need.")
 for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.uninstall):
     clusters.command(subcommand.__name__, context_settings=HELP)(command(subcommand))
+app.add_typer(apps, name="apps", help="Score Python programs for APPS problems.")
+apps.command("score", context_settings=HELP)(command(apps_commands.score))
 app.command("doctor", context_settings=HELP)(command(doctor))
 app.command("serve", context_settings=HELP)(command(serve))
 app.command("demo", context_settings=HELP)(command(demo))

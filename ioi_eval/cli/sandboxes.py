@@ -111,12 +111,16 @@ class Opened:
     """A sandbox that is ready, with a scorer on it.
 
     Args:
+        sandbox: executes jobs.
         scorer: judges submissions there.
         workers: how many jobs to run at once.
+        isolation: the weakest that is accepted.
     """
 
+    sandbox: Sandbox
     scorer: Scorer
     workers: int
+    isolation: Isolation
 
 
 @asynccontextmanager
@@ -135,12 +139,14 @@ async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opene
     entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster)
     async with entering as sandbox:
         targets = sandbox.targets()
+        isolation = _accepted(place, targets)
         scorer = Scorer(
             sandbox,
             artifacts=ArtifactStore(Environment.read().cache),
-            policy=Policy(isolation=_accepted(place, targets), std=std),
+            policy=Policy(isolation=isolation, std=std),
         )
-        yield Opened(scorer=scorer, workers=place.workers or sum(target.slots for target in targets))
+        workers = place.workers or sum(target.slots for target in targets)
+        yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation)
 
 
 @asynccontextmanager

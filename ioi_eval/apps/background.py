@@ -1,0 +1,100 @@
+"""A sandbox for callers that do not wait asynchronously, kept as long as the process.
+
+Opening a sandbox takes tenths of a second, and a reward function is called for every answer of a model: so the first
+call opens one, in a thread with an event loop of its own, and all later calls share it, from whatever thread. A
+caller's own event loop is not touched. A process that was forked has no such thread, and makes its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Environment
+from ioi_eval.model import Isolation
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.sandbox.local import LocalSandbox
+
+T = TypeVar("T")
+
+
+class Background:
+    """An embedded sandbox in a thread of its own.
+
+    Args:
+        isolation: the weakest isolation that is accepted.
+
+    Raises:
+        SetupError: there is no compiler for the runner here, or not enough isolation.
+    """
+
+    def __init__(self, isolation: Isolation) -> None:
+        environment = Environment.read()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="ioi-eval sandbox", daemon=True)
+        self._thread.start()
+        self._artifacts = ArtifactStore(environment.cache)
+        self._sandbox = LocalSandbox(isolation=isolation, compiler=environment.compiler)
+        self._executors: dict[AppsSettings, AppsExecutor] = {}
+        self._lock = threading.Lock()
+        try:
+            self._wait(self._sandbox.__aenter__)
+        except BaseException:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            raise
+        atexit.register(self.close)
+
+    def score(self, problem: AppsProblem, code: str, settings: AppsSettings) -> AppsResult:
+        """Judge one program, and wait for it.
+
+        Raises:
+            InputError, SetupError, UnavailableError: as `AppsExecutor.score`.
+        """
+        executor = self._executor(settings)
+        return self._wait(lambda: executor.score(problem, code))
+
+    def close(self) -> None:
+        """End the sandbox; what runs in it is stopped."""
+        if self._loop.is_running():
+            self._wait(lambda: self._sandbox.__aexit__(None, None, None))
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _executor(self, settings: AppsSettings) -> AppsExecutor:
+        with self._lock:
+            if settings not in self._executors:
+                self._executors[settings] = AppsExecutor(self._sandbox, artifacts=self._artifacts, settings=settings)
+            return self._executors[settings]
+
+    def _wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        running = asyncio.run_coroutine_threadsafe(work(), self._loop)
+        try:
+            return running.result()
+        except BaseException:
+            running.cancel()  # Ctrl-C, of whoever waits: what it waited for is of no use to anybody
+            raise
+
+
+_opening = threading.Lock()
+
+
+def background(isolation: Isolation) -> Background:
+    """This process's own sandbox of that isolation.
+
+    Raises:
+        SetupError: there is no compiler for the runner here, or not enough isolation.
+    """
+    with _opening:
+        return _of_process(os.getpid(), isolation)
+
+
+@cache
+def _of_process(_: int, isolation: Isolation) -> Background:
+    return Background(isolation)

@@ -1,0 +1,177 @@
+"""`evaluate_apps_solution`: Eval Protocol's function, on our sandbox; and its rows from those of APPS.
+
+Both return the classes of the package `eval-protocol` where a caller has imported it, else ours, which have the same
+fields. The package takes seconds to import, so it is never imported here.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from ioi_eval.apps.background import background
+from ioi_eval.apps.eval_protocol import (
+    Judged,
+    empty_code,
+    evaluation,
+    judge_failed,
+    no_messages,
+    over_all_tests,
+    read_ground_truth,
+)
+from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.compat import profile_named
+from ioi_eval.config import MIB
+from ioi_eval.errors import InputError, IoiEvalError
+from ioi_eval.extract.fences import encodable
+from ioi_eval.extract.messages import last_answer
+from ioi_eval.extract.python import extract_eval_protocol, extract_python
+from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model.apps import AppsProblem, Comparator
+
+COMPAT = "eval-protocol"
+TIMEOUT_S = 10.0  # Source: its `execution_timeout`
+
+
+def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> Any:
+    """Say what the program in a conversation is worth: Eval Protocol's function, with its strings and metrics.
+
+    By default all tests count, as Eval Protocol's page says, functions are called, and outputs are compared by our
+    rules. With `compat="eval-protocol"` the program is found, run and judged as by Eval Protocol's own code.
+
+    Synchronous; also where the caller runs an event loop, and from several threads at once.
+
+    Args:
+        messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the last.
+        ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
+        kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
+            `isolation`. Others are passed over, as there.
+
+    Returns:
+        `EvaluateResult`: Eval Protocol's where its package has been imported, else ours. A failure of ours is no score:
+        `is_score_valid` is false then, and `error` tells it.
+
+    Raises:
+        InputError: an argument of ours makes no sense.
+
+    Source: `evaluate_apps_solution` in eval-protocol 0.3.
+    """
+    return _as_theirs(_evaluate(messages, ground_truth, kwargs))
+
+
+def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Rows of APPS as Eval Protocol's: the question is the user's message, the tests are the ground truth.
+
+    Args:
+        data: rows with `question` and `input_output`.
+
+    Raises:
+        InputError: a row has no question.
+    """
+    theirs = sys.modules.get("eval_protocol.models")
+    row_class, message_class = (EvaluationRow, Message) if theirs is None else (theirs.EvaluationRow, theirs.Message)
+    rows = []
+    for number, row in enumerate(data):
+        if not isinstance(row.get("question"), str):
+            raise InputError(f"row {number} has no question; it has: {', '.join(row) or 'nothing'}")
+        message = message_class(role="user", content=row["question"])
+        rows.append(row_class(messages=[message], ground_truth=row.get("input_output")))
+    return rows
+
+
+def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, Any]) -> EvaluateResult:
+    settings = _settings(kwargs)
+    if not messages:
+        return no_messages()
+    code = _program(messages, settings)
+    if not code:
+        return empty_code()
+    problem = read_ground_truth(ground_truth, as_is=settings.profile is not None)
+    if isinstance(problem, EvaluateResult):
+        return problem
+    if not problem.tests and settings.profile is None:
+        return evaluation([], [{}])
+    try:
+        result = background(settings.isolation).score(problem, code, settings)
+    except InputError:
+        raise
+    except IoiEvalError as error:
+        return judge_failed(str(error))
+    return _told(problem, result)
+
+
+def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
+    timeout = kwargs.get("execution_timeout")
+    timeout = TIMEOUT_S if timeout is None else timeout
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise InputError(f"execution_timeout is {timeout!r}, where a number of seconds above 0 is needed")
+    compat = kwargs.get("compat")
+    if compat not in (None, COMPAT):
+        raise InputError(f"compat is {compat!r}, where {COMPAT!r} or nothing is possible")
+    return AppsSettings(
+        time_limit_s=float(timeout),
+        memory_limit_bytes=int(kwargs.get("memory_mb", 1024)) * MIB,
+        comparator=Comparator.parse(kwargs.get("comparator", "lines")),
+        profile=None if compat is None else profile_named(compat),
+        python=kwargs.get("python", "python3"),
+        isolation=Isolation(kwargs.get("isolation", Isolation.REDUCED)),
+    )
+
+
+def _program(messages: Sequence[Any], settings: AppsSettings) -> str:
+    """The program by our rules, else by Eval Protocol's, which takes anything for one; by its alone under its name."""
+    if settings.profile is None:
+        text = last_answer(messages) or ""
+        found = extract_python(text).code
+        if found is not None and found.strip():
+            return found
+    else:
+        last = messages[-1]
+        content = last.get("content") if isinstance(last, Mapping) else getattr(last, "content", None)
+        text = content if isinstance(content, str) else ""
+    return encodable(extract_eval_protocol(text) or "").strip()
+
+
+def _told(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
+    if result.graded is not None:
+        if result.graded.crash:
+            return judge_failed(result.graded.crash)
+        return evaluation(result.graded.codes, result.graded.metadata)
+    if result.score is None:
+        return judge_failed(result.message or "the solution could not be judged")
+    return over_all_tests(problem, [_judged(test) for test in result.tests])
+
+
+def _judged(test: AppsTestResult) -> Judged:
+    """A test as Eval Protocol tells it."""
+    match test.verdict:
+        case Verdict.AC:
+            return Judged(code=True)
+        case Verdict.WA | Verdict.PA:
+            return Judged(code=False, output=test.output)
+        case Verdict.JE:
+            return Judged(code=None, error=test.message)
+        case Verdict.CE:
+            return Judged(code=-2, error=test.error or test.message, traceback=test.message)
+        case Verdict.RE:
+            trace = test.message[max(test.message.find("Traceback"), 0) :]
+            return Judged(code=-1, error=test.error or test.message, traceback=trace)
+    words = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
+    return Judged(code=-1, error=f"{words.get(test.verdict, test.verdict.value)}: {test.message}")
+
+
+def _as_theirs(result: EvaluateResult) -> Any:
+    """The result as the package's own class, where the caller knows that."""
+    theirs = sys.modules.get("eval_protocol.models")
+    if theirs is None:
+        return result
+    metrics = {
+        name: theirs.MetricResult(is_score_valid=one.is_score_valid, score=one.score, reason=one.reason)
+        for name, one in result.metrics.items()
+    }
+    values = {one.name: getattr(result, one.name) for one in fields(result) if one.name != "metrics"}
+    return theirs.EvaluateResult(**values, metrics=metrics)

@@ -1,0 +1,155 @@
+"""What is particular to APPS in a run: how a program is judged, how its result is kept, what makes it another one."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Protocol
+
+from ioi_eval.apps.catalog import Catalog
+from ioi_eval.apps.codec import decode_result, encode_result
+from ioi_eval.apps.intake import AppsCandidate
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.boxfiles import harness_archive
+from ioi_eval.compat.terms import judges
+from ioi_eval.errors import InputError
+from ioi_eval.fingerprint import RULES, digest_of, runner_digest
+from ioi_eval.journal import Kind
+from ioi_eval.model import Verdict
+from ioi_eval.model.apps import AppsProblem, RowFault
+from ioi_eval.pipeline.run import Told
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.report.tally import CpuSplit
+from ioi_eval.sandbox import Target
+
+
+class Executor(Protocol):
+    """What judges one program: `ioi_eval.apps.execution.AppsExecutor`."""
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:
+        """Judge it."""
+        ...
+
+
+class AppsJudging:
+    """Judges submissions to APPS problems.
+
+    Args:
+        executor: judges one.
+        catalog: the problems.
+        judged_by: the rules in a word.
+    """
+
+    def __init__(self, executor: Executor, catalog: Catalog, judged_by: str) -> None:
+        self._executor, self._catalog, self._judged_by = executor, catalog, judged_by
+
+    async def judge(self, candidate: AppsCandidate) -> AppsResult:
+        """Judge one. Where there is no program there is nothing to run: no test is passed."""
+        submission = candidate.submission
+        if submission.code is None:
+            verdict, words = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
+            return self._nothing(candidate, verdict, words)
+        problem = await in_thread(self._catalog.problem, candidate.listed.id)
+        return await self._executor.score(problem, submission.code)
+
+    def failed(self, candidate: AppsCandidate, words: str) -> AppsResult:
+        """The result of one that our sandbox failed at."""
+        return self._nothing(candidate, Verdict.JE, words)
+
+    def told(self, result: AppsResult) -> Told:
+        """What a run needs to know of a result."""
+        kept = kind_of(result) is not None
+        run_s = math.fsum(test.time_s or 0.0 for test in result.tests)
+        return Told(verdict=result.verdict, cpu=CpuSplit(run=run_s), kept=kept, blames_sandbox=not kept)
+
+    def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
+        return AppsResult(
+            problem=candidate.listed.id,
+            verdict=verdict,
+            passed=0,
+            total=candidate.listed.tests,
+            judged_by=self._judged_by,
+            message=words,
+        )
+
+
+class AppsFormat:
+    """Results of APPS problems in the journal."""
+
+    def encode(self, result: AppsResult) -> Mapping[str, Any]:
+        """The result as plain values."""
+        return encode_result(result)
+
+    def decode(self, values: Mapping[str, Any]) -> AppsResult:
+        """The result that `encode` wrote."""
+        return decode_result(values)
+
+    def kind(self, result: AppsResult) -> Kind | None:
+        """As what it is kept."""
+        return kind_of(result)
+
+
+def kind_of(result: AppsResult) -> Kind | None:
+    """As what a result is kept: not at all where we failed. Another grader's own failure is its result."""
+    crashed = result.graded is not None and bool(result.graded.crash)
+    return None if result.verdict is Verdict.JE and not crashed else Kind.RESULT
+
+
+def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
+    """Why a problem cannot be judged under these settings; empty if it can.
+
+    Other graders judge some rows that are broken.
+    """
+    profile = settings.profile
+    if profile is None:
+        if problem.fault is None and problem.fn_name is not None and settings.comparator.program:
+            return f"the comparator {settings.comparator} judges what programs print, and this row asks for a function"
+        return problem.reason
+    if problem.fault is None:
+        return ""
+    crash = "" if problem.fault is RowFault.UNEQUAL else profile.grade(problem, ()).crash
+    return crash or ("" if judges(problem) else problem.reason)
+
+
+class AppsFingerprints:
+    """Makes fingerprints: of everything that can change what a program is worth.
+
+    Args:
+        settings: how programs are run and judged.
+        target: where.
+        python: the interpreter there, as it says of itself.
+
+    Raises:
+        InputError: the checker cannot be read.
+    """
+
+    def __init__(self, settings: AppsSettings, target: Target, python: str) -> None:
+        values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
+        profile = settings.profile
+        values["profile"] = None if profile is None else [profile.name, profile.source]
+        values["comparator"] = str(settings.comparator)
+        values["warm"] = None  # how a program is started changes no result
+        values["checker"] = None
+        if settings.comparator.program:
+            path = Path(settings.comparator.program)
+            try:
+                values["checker"] = hashlib.sha256(path.read_bytes()).hexdigest()
+            except OSError as error:
+                raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
+        toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
+        harness = hashlib.sha256(harness_archive()).hexdigest()
+        self._same = digest_of([RULES, values, python, harness, runner_digest(), target.isolation, toolchain])
+
+    def of(self, problem: str, submission: AppsSubmission) -> str:
+        """The fingerprint of judging a program.
+
+        Args:
+            problem: the problem's digest.
+            submission: the program.
+        """
+        code = (submission.code or "").encode("utf-8", "surrogatepass")
+        return digest_of([code, submission.extraction, submission.refused, problem, self._same])

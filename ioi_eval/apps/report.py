@@ -1,0 +1,97 @@
+"""The summary of APPS results for people: a table by difficulty, on the terminal and as `report.md`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.terminal import refusal_lists, table
+
+_SHOWN = 20
+
+
+def terminal_report(summary: Mapping[str, Any]) -> str:
+    """The table and what could not be judged."""
+    counts = summary["submissions"]
+    head, rows = _table(summary)
+    lines = [f"{counts['scored']} of {counts['rows']} submissions scored, by {summary['judged_by']}"]
+    if counts["undecided"]:
+        lines.append(f"{counts['undecided']} could not be judged (JE): {_examples(summary)}")
+    if counts["pending"]:
+        lines.append(f"{counts['pending']} still to be judged: run the same command again")
+    lines += [f"note: {note}" for note in summary["notes"]]
+    return "\n\n".join([table(head, rows), "\n".join(lines), *refusal_lists(summary["refused"])])
+
+
+def markdown_report(summary: Mapping[str, Any]) -> str:
+    """The whole report."""
+    counts, run = summary["submissions"], summary["this_run"]
+    state = "complete" if summary["complete"] else "not complete"
+    if summary["interrupted"]:
+        state = "interrupted; the same command goes on with it"
+    head, rows = _table(summary)
+    verdicts = [(verdict, str(count)) for verdict, count in summary["verdicts"].items()]
+    parts = [
+        "# APPS results",
+        f"- State: **{state}**\n- Judged by: **{cell(str(summary['judged_by']))}**\n"
+        f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored ({counts['copies']} as copies of"
+        f" identical programs), {counts['undecided']} not judged (JE), {counts['refused']} refused,"
+        f" {counts['pending']} still to be judged",
+        "## By difficulty",
+        markdown_table(head, rows),
+        "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests."
+        " Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for every k"
+        " for which each problem has so many judged programs. In brackets: 95 % intervals, from drawing problems 1,000"
+        " times. Rows that cannot be judged, and programs that could not, are in none of the means.",
+        "## Verdicts",
+        markdown_table(("verdict", "submissions"), verdicts),
+    ]
+    if summary["undecided"]:
+        rows = [(one["submission"], one["problem"], one["error"]) for one in summary["undecided"]]
+        parts += ["## Judging failed", markdown_table(("submission", "problem", "error"), rows)]
+    for refused in summary["refused"]:
+        more = refused["rows"] - len(refused["examples"][:_SHOWN])
+        listed = [f"- {cell(example)}" for example in refused["examples"][:_SHOWN]]
+        listed += [f"- … and {more} more, in `results.jsonl`"] if more > 0 else []
+        parts += [f"## Not judged: {cell(refused['reason'])}", "\n".join(listed)]
+    lines = [
+        f"- ioi_eval {summary['ioi_eval']}; {summary['started']} to {summary['finished']}",
+        f"- This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
+        f"{run['wall_s']:.1f} s with {run['workers']} at once, {run['cpu_s']:.1f} s of CPU",
+        *(f"- Interpreter: {cell(name)} ({count} submissions)" for name, count in summary["interpreters"].items()),
+        *(f"- Target: {cell(name)} ({count} submissions)" for name, count in summary["targets"].items()),
+        *(f"- Isolation: {name} ({count} submissions)" for name, count in summary["isolation"].items()),
+        *(f"- Note: {cell(note)}" for note in summary["notes"]),
+    ]
+    return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"
+
+
+def _table(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    lines = summary["difficulties"]
+    ks = list(dict.fromkeys(k for line in lines for k in line["pass_at_k"]))
+    head = ("difficulty", "problems", "programs", "JE", "invalid rows", "test case average", "strict accuracy")
+    rows = [
+        (
+            line["difficulty"],
+            *(str(line[name]) for name in ("problems", "submissions", "undecided", "invalid_problems")),
+            _estimate(line["test_case_average"]),
+            _estimate(line["strict_accuracy"]),
+            *(_estimate(line["pass_at_k"].get(k)) for k in ks),
+        )
+        for line in lines
+    ]
+    return (*head, *(f"pass@{k}" for k in ks)), rows
+
+
+def _estimate(value: Mapping[str, float | None] | None) -> str:
+    """`62.50 % [41.67, 83.33]`."""
+    if value is None or value["value"] is None:
+        return "–"
+    words = f"{100 * value['value']:.2f} %"
+    low, high = value["low"], value["high"]
+    return words if low is None or high is None else f"{words} [{100 * low:.2f}, {100 * high:.2f}]"
+
+
+def _examples(summary: Mapping[str, Any]) -> str:
+    return "; ".join(f"{one['submission']}: {one['error']}" for one in summary["undecided"][:3])

@@ -1,0 +1,269 @@
+"""A result as a row: the dump's own columns and ours; and the numbers that such rows add up to."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.apps import mcpbr
+from ioi_eval.apps.intake import Accepted, Invalid
+from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
+from ioi_eval.apps.summary import ALL, Estimate, Line, Solution, summarize
+from ioi_eval.errors import RowError
+from ioi_eval.model import Verdict
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.ledger import Found
+from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, problem_of
+from ioi_eval.report.summary import EXAMPLES, KS, Refusals, RunFacts
+from ioi_eval.version import __version__
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A submission as a row of results and as mcpbr's record."""
+
+    row: Mapping[str, Any]
+    record: Mapping[str, Any]
+
+
+def shown(entry: Accepted, found: Found[AppsResult]) -> Shown:
+    """What is written of a submission that was judged, or that we failed to judge."""
+    return Shown(row=_row(entry, found), record=_record(entry, found.result))
+
+
+def refused_rows(entry: Refused) -> Shown:
+    """What is written of a row that was not judged."""
+    row = {**entry.row.values, "verdict": None, "score": None, "error": entry.message}
+    if isinstance(entry, Invalid):
+        fault, refusal = entry.listed.fault, entry.listed.refusal
+        words = refusal if fault is None else mcpbr.row_words(fault, refusal)
+        return Shown(row=row, record=mcpbr.error_record(entry.listed, words))
+    try:
+        problem = problem_of(entry.row)
+    except RowError:
+        problem = "unknown"
+    return Shown(row=row, record=mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message))
+
+
+def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
+    result, candidate = found.result, entry.candidate
+    own = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
+    given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
+    graded = result.graded
+    return {
+        **own,
+        **given,
+        "submission": candidate.submission.id,
+        "problem_id": candidate.listed.id,
+        "instance_id": candidate.listed.instance_id,
+        "difficulty": candidate.listed.difficulty,
+        "code": candidate.submission.code,
+        "extraction": candidate.submission.extraction,
+        "verdict": result.verdict,
+        "score": result.score,
+        "passed": result.passed if result.score is not None else None,
+        "total": result.total,
+        "resolved": _resolved(result),
+        "message": result.message,
+        "judged_by": result.judged_by,
+        "codes": None if graded is None else list(graded.codes),
+        "rules": None if graded is None else list(graded.rules),
+        "test_results": [_test(test) for test in result.tests],
+        "python": result.python,
+        "target": result.target,
+        "isolation": result.isolation,
+        "duplicate_of": found.duplicate_of,
+        "fingerprint": candidate.fingerprint,
+        "error": result.message if result.score is None else None,
+    }
+
+
+def _test(test: AppsTestResult) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "test": test.number,
+        "verdict": test.verdict,
+        "passed": test.passed,
+        "time_s": test.time_s,
+        "wall_s": test.wall_s,
+        "memory_bytes": test.memory_bytes,
+        "message": test.message,
+    }
+    if test.passed is not True:
+        row["output"] = test.output
+        row["stderr"] = test.evidence
+    if test.code is not None:
+        row["code"] = test.code
+    return row
+
+
+def _resolved(result: AppsResult) -> bool | None:
+    """Whether all tests pass; `None` where that is not known."""
+    return None if result.score is None else result.verdict is Verdict.AC
+
+
+def _record(entry: Accepted, result: AppsResult) -> dict[str, Any]:
+    """The record in mcpbr's shape."""
+    candidate = entry.candidate
+    if candidate.submission.refused:
+        return mcpbr.unwritten_record(candidate.listed, candidate.submission.refused)
+    if result.score is None:
+        return mcpbr.error_record(candidate.listed, result.message[: mcpbr.SHOWN_ERROR])
+    if not result.total:
+        return mcpbr.error_record(candidate.listed, mcpbr.row_words(candidate.listed.fault, ""))
+    return mcpbr.counted_record(candidate.listed, result.passed, result.total)
+
+
+# --------------------------------------------------------------------------- together
+
+
+class AppsSummary:
+    """Adds up results as they stream by.
+
+    Args:
+        ks: of pass@k; `None` for those of a fixed list that the numbers of samples allow.
+    """
+
+    def __init__(self, ks: Sequence[int] | None = None) -> None:
+        self.refused = Refusals()
+        self.pending = 0
+        self._ks = ks
+        self._solutions: list[Solution] = []
+        self._invalid: dict[str, str] = {}
+        self._verdicts: Counter[str] = Counter()
+        self._extraction: Counter[str] = Counter()
+        self._isolation: Counter[str] = Counter()
+        self._targets: Counter[str] = Counter()
+        self._pythons: Counter[str] = Counter()
+        self._undecided: list[dict[str, Any]] = []
+        self._copies = 0
+        self._cpu_s = 0.0
+
+    def add(self, entry: Accepted, found: Found[AppsResult]) -> None:
+        """Take in a submission."""
+        result, listed = found.result, entry.candidate.listed
+        self._solutions.append(_solution(listed.id, listed.difficulty, result))
+        self._verdicts[result.verdict] += 1
+        self._extraction[entry.candidate.submission.extraction] += 1
+        self._copies += found.duplicate_of is not None
+        if result.score is None and len(self._undecided) < EXAMPLES:
+            names = {"submission": entry.candidate.submission.id, "problem": listed.id}
+            self._undecided.append({**names, "error": result.message})
+        if found.duplicate_of is None:
+            self._isolation.update([result.isolation] if result.isolation else [])
+            self._targets.update([result.target] if result.target else [])
+            self._pythons.update([result.python] if result.python else [])
+            self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
+
+    def refuse(self, entry: Refused) -> None:
+        """Take in a row that was not judged."""
+        self.refused.add(entry.kind, entry.message)
+        if isinstance(entry, Invalid):
+            self._invalid[entry.listed.id] = entry.listed.difficulty
+
+    @property
+    def undecided(self) -> int:
+        """Submissions that we failed to judge."""
+        return sum(solution.passed is None for solution in self._solutions)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the dump has been judged."""
+        return not (self.undecided or self.pending or self.refused.counts)
+
+    def as_dict(self, run: RunFacts) -> dict[str, Any]:
+        """All of it, for JSON."""
+        lines = summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
+        refused = self.refused.counts.total()
+        return {
+            "format": FORMAT,
+            "ioi_eval": __version__,
+            "python": platform.python_version(),
+            "started": run.started,
+            "finished": run.finished,
+            "interrupted": run.interrupted,
+            "complete": self.complete,
+            "judged_by": run.options.get("judged_by"),
+            "submissions": {
+                "rows": len(self._solutions) + refused + self.pending,
+                "scored": len(self._solutions) - self.undecided,
+                "undecided": self.undecided,
+                "refused": refused,
+                "pending": self.pending,
+                "copies": self._copies,
+            },
+            "verdicts": {v.value: self._verdicts[v] for v in Verdict if self._verdicts[v]},
+            "difficulties": [_line(line) for line in lines],
+            "undecided": self._undecided,
+            "refused": self.refused.as_list(),
+            "invalid_problems": sorted(self._invalid),
+            "extraction": dict(self._extraction),
+            "isolation": dict(self._isolation),
+            "targets": dict(self._targets),
+            "interpreters": dict(self._pythons),
+            "cpu_s": round(self._cpu_s, 3),
+            "this_run": {
+                "judged": run.judged,
+                "copies": run.copies,
+                "resumed": run.resumed,
+                "workers": run.workers,
+                "wall_s": round(run.wall_s, 3),
+                "cpu_s": round(run.cpu.total, 3),
+            },
+            "options": dict(run.options),
+            "notes": [*run.notes, *self._missing_ks(lines)],
+        }
+
+    def _chosen_ks(self) -> tuple[int, ...]:
+        """Those that were asked for; else those for which the problem with the fewest samples has enough."""
+        if self._ks is not None:
+            return tuple(dict.fromkeys(self._ks))
+        counts = Counter(solution.problem for solution in self._solutions if solution.passed is not None)
+        least = min(counts.values(), default=1)
+        return tuple(k for k in KS if k == 1 or k <= least)
+
+    def _missing_ks(self, lines: Sequence[Line]) -> list[str]:
+        """Why a pass@k that was asked for is not there."""
+        if self._ks is None:
+            return []
+        whole = next((line for line in lines if line.difficulty == ALL), None)
+        if whole is None or not whole.problems:
+            return []
+        counts = Counter(solution.problem for solution in self._solutions if solution.passed is not None)
+        problem, least = min(counts.items(), key=lambda item: item[1])
+        return [
+            f"pass@{k} is not reported: each problem must have {k} judged programs, and {problem} has {least}"
+            for k, estimate in whole.pass_at.items()
+            if estimate is None
+        ]
+
+
+def _solution(problem: str, difficulty: str, result: AppsResult) -> Solution:
+    """For the table; where a grader passes or fails a row without a test, that is one test."""
+    if result.score is None:
+        return Solution(problem=problem, difficulty=difficulty, passed=None, total=result.total)
+    if not result.total:
+        return Solution(problem=problem, difficulty=difficulty, passed=int(result.verdict is Verdict.AC), total=1)
+    return Solution(problem=problem, difficulty=difficulty, passed=result.passed, total=result.total)
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "difficulty": line.difficulty,
+        "problems": line.problems,
+        "submissions": line.solutions,
+        "undecided": line.unjudged,
+        "invalid_problems": line.invalid,
+        "test_case_average": _estimate(line.test_case_average),
+        "strict_accuracy": _estimate(line.strict_accuracy),
+        "pass_at_k": {str(k): _estimate(value) for k, value in line.pass_at.items() if value is not None},
+    }
+
+
+def _estimate(value: Estimate | None) -> dict[str, float | None] | None:
+    return None if value is None else {"value": value.value, "low": value.low, "high": value.high}

@@ -1,0 +1,88 @@
+"""`ioi-eval apps`: its commands' arguments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import apps_options as given
+from ioi_eval.cli import options
+from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, SandboxOption, place_of
+
+
+def score(
+    dump: given.Dump,
+    *,
+    dataset: given.Dataset,
+    out: options.Out,
+    split: given.Split = None,
+    filter_difficulty: given.Difficulties = None,
+    sample: given.SampleSize = None,
+    task: given.Tasks = None,
+    sampling: given.SamplingHow = None,
+    seed: given.Seed = None,
+    exclude: given.Exclude = None,
+    config: given.Config = None,
+    comparator: given.HowCompared = "lines",
+    compat: given.Compat = None,
+    timeout: given.Timeout = None,
+    memory: given.Memory = 1024,
+    python: given.Python = "python3",
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop a program at its first failure; the rest counts as not passed.")
+    ] = False,
+    pass_at: Annotated[
+        list[int] | None,
+        typer.Option("--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. All possible by default."),
+    ] = None,
+    workers: options.Workers = None,
+    id_column: options.IdColumn = "uuid",
+    no_resume: Annotated[
+        bool, typer.Option("--no-resume", help="Start over; the journal of earlier runs is kept beside the new one.")
+    ] = False,
+    no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
+    isolation: options.LeastIsolation = None,
+    sandbox: SandboxOption = SandboxChoice.AUTO,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
+    progress: options.Bar = None,
+) -> int:
+    """Score a dump of Python programs for APPS problems.
+
+    DIR gets results.jsonl (each program with its tests), mcpbr.jsonl (records as mcpbr's), summary.json, report.md (by
+    difficulty: test case average, strict accuracy, pass@k) and the journal: start the same command again to go on.
+    """
+    from ioi_eval.cli import apps_calls, apps_scoring
+
+    problems = apps_calls.Problems(
+        dataset=dataset, split=split, difficulties=tuple(filter_difficulty or ()), ids=tuple(task or ()), limit=sample,
+        sampling=sampling, seed=seed, exclude=tuple(exclude or ()), config=config,
+    )  # fmt: skip
+    rules = apps_calls.Rules(
+        comparator=comparator, compat=compat, timeout=timeout, memory_mib=memory, python=python, isolation=isolation,
+        fail_fast=fail_fast,
+    )  # fmt: skip
+    return apps_scoring.score(
+        apps_scoring.Call(
+            dump=dump,
+            problems=problems,
+            rules=rules,
+            out=Path(out),
+            ks=tuple(pass_at) if pass_at else None,
+            place=place_of(
+                sandbox,
+                endpoints=endpoints,
+                per_endpoint=max_requests_per_endpoint,
+                profile=ProfileChoice.BUNDLED,
+                workers=workers,
+                isolation=isolation,
+            ),
+            id_column=id_column,
+            resume=not no_resume,
+            dedupe=not no_dedupe,
+            bar=progress,
+        )
+    )

@@ -1,0 +1,87 @@
+"""Options that the commands of `ioi-eval apps` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Dump = Annotated[
+    str,
+    typer.Argument(
+        metavar="DUMP",
+        help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py;"
+        " a folder of ID/solution.py.",
+    ),
+]
+Dataset = Annotated[
+    str,
+    typer.Option(
+        "--dataset",
+        metavar="SRC",
+        help="The problems: a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hub id"
+        " (codeparrot/apps).",
+    ),
+]
+Split = Annotated[
+    str | None, typer.Option("--split", metavar="S", help="Which split; test where there is one, else train.")
+]
+Difficulties = Annotated[
+    list[str] | None,
+    typer.Option("--filter-difficulty", metavar="D", help="Only problems of this difficulty; may be repeated."),
+]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option("-t", "--task", metavar="ID", help="Only this problem (42 or apps_42); may be repeated."),
+]
+SampleSize = Annotated[
+    int | None, typer.Option("-n", "--sample", metavar="N", min=1, help="Only so many of these problems.")
+]
+SamplingHow = Annotated[
+    str | None,
+    typer.Option(
+        "--sampling",
+        metavar="HOW",
+        help="Which ones: sequential (the first, by default), random, or stratified by difficulty.",
+    ),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="S", help="Of random samples; 0 by default.")]
+HowCompared = Annotated[
+    str,
+    typer.Option(
+        "--comparator",
+        metavar="C",
+        help="When an output is right: exact, lines, tokens, float:ABS[:REL], case-insensitive, unordered-lines, or"
+        " checker:FILE.",
+    ),
+]
+Compat = Annotated[
+    str | None,
+    typer.Option(
+        "--compat",
+        metavar="P",
+        help="Another grader's verdicts: hendrycks, eval-protocol, livecodebench or mcpbr.",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="S", help="CPU seconds for a test; 10 by default, or the other grader's."),
+]
+Memory = Annotated[int, typer.Option("--memory", metavar="MB", help="Resident memory for a test, in MiB.")]
+Python = Annotated[
+    str, typer.Option("--python", metavar="EXE", help="The interpreter, where programs are run; recorded.")
+]
+Exclude = Annotated[
+    list[Path] | None,
+    typer.Option("--exclude", metavar="FILE", help="Leave out the problems listed there, as apps audit writes them."),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="YAML",
+        help="sample_size, timeout_seconds, filter_difficulty, sampling_strategy, random_seed, as for mcpbr; options"
+        " of the command come first.",
+    ),
+]

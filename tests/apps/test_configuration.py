@@ -1,0 +1,50 @@
+"""mcpbr's configuration files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.apps.configuration import Configuration, read_configuration
+from ioi_eval.errors import InputError
+from ioi_eval.problems.apps_selection import Sampling
+
+
+def test_what_is_for_us_is_read(tmp_path: Path) -> None:
+    """The other keys are named."""
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "benchmark: apps\nsample_size: 5\ntimeout_seconds: 180\nfilter_difficulty:\n  - interview\n"
+        "sampling_strategy: stratified\nrandom_seed: 7\n"
+    )
+    assert read_configuration(path) == Configuration(
+        sample_size=5, timeout_seconds=180.0, filter_difficulty=("interview",), sampling_strategy=Sampling.STRATIFIED,
+        random_seed=7, unused=("benchmark",),
+    )  # fmt: skip
+    path.write_text("")
+    assert read_configuration(path) == Configuration()
+    path.write_text("filter_difficulty: interview\nsample_size: null\n")
+    assert read_configuration(path) == Configuration(filter_difficulty=("interview",))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sample_size: 0", "sample_size is 0, where a whole number from 1 on is needed"),
+        ("sample_size: '5'", "sample_size is '5'"),
+        ("sample_size: true", "sample_size is True"),
+        ("timeout_seconds: -1", "timeout_seconds is -1, where a number of seconds above 0 is needed"),
+        ("timeout_seconds: .nan", "timeout_seconds is nan"),
+        ("filter_difficulty: [1]", "filter_difficulty is"),
+        ("sampling_strategy: best", "sampling_strategy is 'best', where one of sequential, random, stratified"),
+        ("[1]", "is no table of names and values"),
+        ("a: [", "cannot be read"),
+    ],
+)
+def test_what_makes_no_sense_is_named(tmp_path: Path, text: str, words: str) -> None:
+    """With the file, the key and the value."""
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"c\.yaml.*{words}"):
+        read_configuration(path)
