@@ -15,17 +15,26 @@ import os
 import resource
 import signal
 import socket
+import struct
+import time
 from typing import Any
 
 from . import program
 
 CLONE_PARENT = 0x00008000
 CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID = 0x00200000, 0x01000000
-PR_SET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS = 38, 40
-SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 1 << 3
-SYS_CLONE, SYS_SECCOMP, SYS_LANDLOCK_RESTRICT_SELF = 56, 317, 446
+CLONE_NEWPID = 0x20000000
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS = 1, 24, 28, 38, 40
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+NO_ROOT_FOR_GOOD = 0x3F  # SECBIT_NOROOT, NO_SETUID_FIXUP, KEEP_CAPS, each with its lock
+CAPABILITY_VERSION_3 = 0x20080522
+SECCOMP_SET_MODE_FILTER = 1
+SECCOMP_FILTER_FLAG_SPEC_ALLOW, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1 << 2, 1 << 3
+SYS_CLONE, SYS_CAPSET, SYS_SECCOMP, SYS_LANDLOCK_RESTRICT_SELF = 56, 126, 317, 446
 
 _ABOVE_ALL = 64  # descriptors are moved here while 0, 1 and 2 are given away
+_MOST_DESCRIPTORS = 1024  # what is opened here takes the lowest numbers
+_WORD = "=qqi24s4x"  # the runner's `Word`: CPU time and clock in microseconds, an error, and where
 _LAST_WISH = 3  # the exit code of a fork that could not be confined: no program ran in it
 
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -36,12 +45,12 @@ def serve(control_fd: int, grader: Any = None) -> int:
     """Fork for each request until the socket is closed. Returns only in a fork, with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of those that come with it:
-    task, stdin, stdout, stderr, and maybe report, ready, landlock), `sibling`, and the rules of `confine`. The answer
-    is `{"pid": …}`, seen from this process's namespace.
+    task, stdin, stdout, stderr, and maybe report, ready, landlock, zone), `sibling`, and the rules of `confine`. With
+    `zone`, a PID namespace, the fork is born into that. The answer is `{"pid": …}`, seen from this process's namespace.
     """
     program.call_prelude()
     control = socket.socket(fileno=control_fd)
-    if len(os.listdir("/proc/self/task")) > 1:
+    if os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("what was imported has started threads: a fork would inherit their locks")
     gc.collect()
     gc.freeze()  # a collection in a fork looks at what its program made, and copies no pages of ours
@@ -49,6 +58,8 @@ def serve(control_fd: int, grader: Any = None) -> int:
         request, fds = _received(control)
         if request is None:
             os._exit(0)
+        if "zone" in fds:
+            _must(_libc.setns(fds["zone"], CLONE_NEWPID), "setns")
         pid = fork_sibling() if request.get("sibling") else os.fork()
         if pid == 0:
             control.close()
@@ -84,14 +95,21 @@ def confine(rules: dict[str, Any], landlock_fd: int | None = None, ready_fd: int
     """Give up what the runner says, for good, and close `ready_fd`. Any failure ends the process.
 
     Args:
-        rules: `rlimits` [[number, soft, hard], …]; `seccomp`, the filter's instructions in base64; `listener`, whether
-            the runner gets the descriptor of its notifications.
+        rules: `rlimits` [[number, soft, hard], …], and `nofile`, the last of them; `drop`, whether there are
+            capabilities to give up, and `uid`, a user to become; `directory`, where the program works; `seccomp`, the
+            filter's instructions in base64, `self`, those that get this process's id, and `listener`, whether the
+            runner gets the descriptor of its notifications.
         landlock_fd: a ruleset.
-        ready_fd: a socket, for the listener.
+        ready_fd: a socket, for the listener and a last word.
     """
     try:
         for number, soft, hard in rules.get("rlimits", ()):
             resource.setrlimit(number, (soft, hard))
+        if "directory" in rules:
+            os.setsid()
+            os.chdir(rules["directory"])
+        _drop_privileges(rules)
+        _must(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "parent's death")
         _must(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         if landlock_fd is not None:
             _must(_libc.syscall(ctypes.c_long(SYS_LANDLOCK_RESTRICT_SELF), landlock_fd, 0), "Landlock")
@@ -100,6 +118,21 @@ def confine(rules: dict[str, Any], landlock_fd: int | None = None, ready_fd: int
     except (OSError, ValueError) as error:
         os.write(2, f"harness: cannot be confined: {error}\n".encode())
         os._exit(_LAST_WISH)
+
+
+def _drop_privileges(rules: dict[str, Any]) -> None:
+    """Nothing that root's privileges (of whatever namespace) could be regained from; as the runner does it."""
+    if rules.get("drop"):
+        for capability in range(64):
+            _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+        _must(_libc.prctl(PR_SET_SECUREBITS, NO_ROOT_FOR_GOOD, 0, 0, 0), "securebits")
+    if "uid" in rules:
+        os.setgroups([])
+        os.setresgid(*(rules["uid"],) * 3)
+        os.setresuid(*(rules["uid"],) * 3)
+    header, nothing = struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24)
+    _must(_libc.syscall(ctypes.c_long(SYS_CAPSET), header, nothing), "capset")
+    _libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 
 
 class _Filter(ctypes.Structure):
@@ -111,16 +144,27 @@ class _Filter(ctypes.Structure):
 def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
     ready = socket.socket(fileno=ready_fd) if ready_fd is not None else None
     if "seccomp" in rules:
-        code = base64.b64decode(rules["seccomp"])
+        code = bytearray(base64.b64decode(rules["seccomp"]))
+        for at in rules.get("self", ()):
+            struct.pack_into("I", code, 8 * at + 4, os.getpid())
+        code = bytes(code)
         program_of_rules = _Filter(len(code) // 8, code)
-        flags = SECCOMP_FILTER_FLAG_NEW_LISTENER if rules.get("listener") else 0
+        listens = rules.get("listener")
+        flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (SECCOMP_FILTER_FLAG_NEW_LISTENER if listens else 0)
         call = ctypes.c_long(SYS_SECCOMP)
         listener = _libc.syscall(call, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program_of_rules))
         _must(listener, "seccomp")
-        if flags and ready is not None:
-            ready.sendmsg([b"l"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener]))])
+        if listens and ready is not None:
+            ready.sendmsg(
+                [struct.pack(_WORD, 0, 0, 0, b"")],
+                [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener]))],
+            )
             os.close(listener)
+    if "nofile" in rules:  # now: the listener needed one more
+        resource.setrlimit(resource.RLIMIT_NOFILE, (rules["nofile"], rules["nofile"]))
     if ready is not None:
+        spent_us = max(1, time.process_time_ns() // 1000)
+        ready.sendmsg([struct.pack(_WORD, spent_us, time.monotonic_ns() // 1000, 0, b"")])  # `send` is not allowed
         ready.close()
 
 
@@ -148,9 +192,13 @@ def _received(control: socket.socket) -> tuple[dict[str, Any] | None, dict[str, 
 
 def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any) -> int:
     """What a fork does before it reads its program."""
-    moved = {name: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL) for name, fd in fds.items()}
+    moved = {}
+    for name, fd in fds.items():
+        lowest = request["ready_fd"] if name == "ready" and "ready_fd" in request else _ABOVE_ALL
+        moved[name] = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, lowest)
     for target, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(moved.pop(name), target)
+    moved.pop("zone", None)
     _close_all_but({0, 1, 2, *moved.values()})
     program.fresh_streams()
     confine(request, moved.get("landlock"), moved.get("ready"))
@@ -160,9 +208,8 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
 
 
 def _close_all_but(kept: set[int]) -> None:
-    for fd in sorted(int(name) for name in os.listdir("/proc/self/fd")):
-        if fd not in kept:
-            try:
-                os.close(fd)
-            except OSError:
-                continue  # the directory that was listed
+    low = 2
+    for high in [*sorted(kept - {0, 1, 2}), _MOST_DESCRIPTORS]:
+        if low + 1 < high:  # an empty range would be taken for an endless one
+            os.closerange(low + 1, high)
+        low = high

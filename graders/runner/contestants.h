@@ -216,6 +216,81 @@ bool is_ours(int exec_error) {
 const char* const kExecStep = "execute the program";
 constexpr int kUnfitCode = 127;  // as shells say of a program that cannot be executed
 
+// How a contestant's program, or the interpreter that reads it, is called.
+class Command {
+ public:
+  // `word`: what an interpreter is to do.
+  explicit Command(const char* word) : environment_(g_plan.environment) {
+    if (g_plan.interpreter.empty()) {
+      words_ = {"./program"};
+    } else {
+      words_ = {g_plan.interpreter};
+      words_.insert(words_.end(), g_plan.interpreter_args.begin(), g_plan.interpreter_args.end());
+      words_.push_back(word);
+    }
+    environment_.insert(environment_.end(), {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"});
+  }
+
+  void add(const std::string& word) { words_.push_back(word); }
+  char* const* argv() { return pointers_to(words_, argv_); }
+  char* const* environment() { return pointers_to(environment_, envp_); }
+
+ private:
+  static char* const* pointers_to(std::vector<std::string>& texts, std::vector<char*>& pointers) {
+    pointers.clear();
+    for (std::string& text : texts) pointers.push_back(&text[0]);
+    pointers.push_back(nullptr);
+    return pointers.data();
+  }
+
+  std::vector<std::string> words_, environment_;
+  std::vector<char*> argv_, envp_;
+};
+
+// All but that of descriptors, which comes last.
+std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
+  rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
+  // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
+  // no limit. Threads are counted by polling; NPROC only stops a burst. Outside of a user namespace of ours it would
+  // count strangers too.
+  bool siblings = g_plan.processes > 1;
+  std::vector<std::pair<__rlimit_resource_t, rlim_t>> limits{
+      {RLIMIT_CORE, kNoCore},
+      {RLIMIT_STACK, RLIM_INFINITY},
+      {RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30))},
+      // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
+      {RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes + kFileSlackBytes)},
+      {RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms * 5 / 4 + 100)},
+      {RLIMIT_MEMLOCK, 0},
+      {RLIMIT_MSGQUEUE, 0},
+      // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
+      {RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals}};
+  if (full() && !siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200);
+  return limits;
+}
+
+// What a contestant's paths may be used for. `root`: where its root directory is, for who asks.
+void grant_contestant(Landlock& landlock, const Place& place, const std::string& root, const char* scratch_path) {
+  auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
+  grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
+  for (const char* device : {"/dev/random", "/dev/urandom"}) grant(device, right::ReadFile);
+  uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
+  // The file system numbers the files of siblings from one counter, where it is not one of their own.
+  if (full() || g_plan.processes == 1) scratch |= right::MakeReg;
+  if (full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
+  landlock.grant(scratch_path, scratch);
+  if (g_plan.communication && g_plan.fifo_io) {
+    grant(place.inside_in, right::ReadFile);
+    grant(place.inside_out, right::WriteFile | right::Truncate);
+  }
+  if (!g_plan.is_static) {
+    for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
+      grant(directory, right::Read | right::Execute);
+    }
+  }
+  for (const std::string& path : g_plan.sees) grant(path, right::Read | right::Execute);
+}
+
 // The child's side. Nothing here returns.
 class Launch {
  public:
@@ -257,7 +332,7 @@ class Launch {
       die("descriptors");
     }
     control_ = kControlFd;
-    limits();
+    for (auto [resource, value] : contestant_limits()) set_limit(resource, value);
     if (!drop_privileges(g_means.contestant_uid)) die("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     confine();
@@ -266,44 +341,9 @@ class Launch {
   }
 
  private:
-  void limits() {
-    set_limit(RLIMIT_CORE, kNoCore);
-    set_limit(RLIMIT_STACK, RLIM_INFINITY);
-    rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
-    set_limit(RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30)));
-    // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
-    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes + kFileSlackBytes));
-    set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms * 5 / 4 + 100));
-    set_limit(RLIMIT_MEMLOCK, 0);
-    set_limit(RLIMIT_MSGQUEUE, 0);
-    // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
-    // no limit. Threads are counted by polling; NPROC only stops a burst. Outside of a user namespace of ours it would
-    // count strangers too.
-    bool siblings = g_plan.processes > 1;
-    // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
-    set_limit(RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals);
-    if (full() && !siblings) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200);
-  }
-
   void confine() {
     Landlock landlock(g_means.landlock);
-    landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
-    for (const char* device : {"/dev/random", "/dev/urandom"}) landlock.grant(device, right::ReadFile);
-    uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
-    // The file system numbers the files of siblings from one counter, where it is not one of their own.
-    if (full() || g_plan.processes == 1) scratch |= right::MakeReg;
-    if (full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
-    landlock.grant(".", scratch);
-    if (g_plan.communication && g_plan.fifo_io) {
-      landlock.grant(place_.inside_in.c_str(), right::ReadFile);
-      landlock.grant(place_.inside_out.c_str(), right::WriteFile | right::Truncate);
-    }
-    if (!g_plan.is_static) {
-      for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
-        landlock.grant(directory, right::Read | right::Execute);
-      }
-    }
-    for (const std::string& path : g_plan.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
+    grant_contestant(landlock, place_, "", ".");
     if (!landlock.restrict()) die("landlock");
     if (!g_means.seccomp) return;
     for (size_t at : g_filter_self) g_filter[at].k = static_cast<uint32_t>(syscall(SYS_getpid));
@@ -313,26 +353,16 @@ class Launch {
   }
 
   [[noreturn]] void execute() {
-    std::string in = place_.inside_in, out = place_.inside_out, index = std::to_string(contestant_.index);
-    std::vector<char*> argv{const_cast<char*>("./program")}, environment;
-    for (std::string& word : g_plan.environment) environment.push_back(&word[0]);
-    if (g_interpreter) {
-      argv[0] = &g_plan.interpreter[0];
-      for (std::string& word : g_plan.interpreter_args) argv.push_back(&word[0]);
-      argv.push_back(const_cast<char*>("run"));
-    }
+    Command command("run");
     if (g_plan.communication) {
-      if (g_plan.fifo_io) argv.insert(argv.end(), {&in[0], &out[0]});
-      if (g_plan.processes != 1) argv.push_back(&index[0]);
+      if (g_plan.fifo_io) command.add(place_.inside_in), command.add(place_.inside_out);
+      if (g_plan.processes != 1) command.add(std::to_string(contestant_.index));
     }
-    argv.push_back(nullptr);
-    char path[] = "PATH=/usr/bin:/bin", lang[] = "LANG=C.UTF-8";
-    environment.insert(environment.end(), {path, lang, nullptr});
     Word word;
     word.now_us = now_us();
     word.cpu_us = cpu_clock_us(0);
     tell(word, -1);
-    syscall(SYS_execveat, kProgramFd, "", argv.data(), environment.data(), AT_EMPTY_PATH);
+    syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     die(kExecStep, is_ours(errno) ? 1 : kUnfitCode);
   }
 
@@ -366,25 +396,6 @@ class Launch {
   const Place& place_;
   int control_, input_, task_, program_;
 };
-
-void start_contestant(Contestant& contestant, const Place& place, int input, int task) {
-  int ends[2];
-  contestant.errors = memory_file("stderr");
-  contestant.output = memory_file("stdout");
-  // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
-  // memory and read it again. Their owner can write them and nothing else.
-  if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
-  if (g_interpreter) {
-    contestant.report = memory_file("report");
-    if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
-  }
-  if (full() && !contestant.zone.enter()) system_fault("a PID namespace cannot be made");
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
-  contestant.control = Fd(ends[0]);
-  Fd theirs(ends[1]);
-  if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input, task).run();
-  if (full()) Zone::leave();
-}
 
 // The child's words: the listener, the time it spent, an error; or the end, which is the exec.
 // Returns words if it could not be started.

@@ -1,7 +1,7 @@
 // Judge programs: checker and manager.
 #pragma once
 
-#include "contestants.h"
+#include "warm.h"
 
 namespace {
 

@@ -43,6 +43,8 @@ class Landlock {
     syscall(kSysLandlockAddRule, rules_.get(), 1 /* PATH_BENEATH */, &rule, 0);
   }
 
+  int descriptor() const { return rules_.get(); }  // -1: there is no Landlock here
+
   bool restrict() {
     return abi_ < 1 || (rules_ && syscall(kSysLandlockRestrictSelf, rules_.get(), 0) == 0);
   }

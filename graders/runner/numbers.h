@@ -23,6 +23,7 @@ constexpr size_t kMostNames = 32;             // of refused calls, in one report
 constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;        // of what is kept, this much is in a line
+constexpr int64_t kWarmUs = 30'000'000;      // for an interpreter to start, or to answer, on a loaded machine
 constexpr size_t kReportBytes = 16384;       // the longest report of an interpreter
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000, kQuickPhaseUs = 20000;
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended

@@ -141,7 +141,8 @@ class TestRun {
         input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
       }
       if (!input && (!g_plan.communication || g_plan.fifo_io)) system_fault("open the input of test %ld", test_.id);
-      start_contestant(c, g_places[i], input.get(), test_.program);
+      std::string trouble = start_contestant(c, g_places[i], input.get(), test_.program);
+      if (!trouble.empty()) judge_error("start", "runner", trouble);
     }
   }
 
@@ -454,7 +455,10 @@ class TestRun {
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error("signal", "runner", kKilledFromOutside);
       bool never_ran = !c.started && !c.unfit && !c.stopped && c.limit == nullptr;
-      if (never_ran) return judge_error("start", "runner", format("it ended before the program began: %s", c.how().c_str()));
+      if (never_ran) {
+        std::string words = format("it ended before the program began: %s ", c.how().c_str());
+        return judge_error("start", "runner", words + head(c.errors.get(), 300));
+      }
     }
     bool late = o_.cpu_us >= g_plan.cpu_ms * 1000;
     bool near = late && limit_ == nullptr && o_.cpu_us * 10 <= g_plan.cpu_ms * 1000 * 11;

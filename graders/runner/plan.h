@@ -44,6 +44,7 @@ struct Plan {
   std::string interpreter;  // what executes the program's file, if not the kernel
   std::vector<std::string> interpreter_args, environment, sees;
   std::string with;         // a file for the interpreter
+  bool warm = false;        // it forks for each test
   bool communication = false, fifo_io = false;
   bool has_manager = false, has_checker = false;
   JudgeSpec manager, checker;
@@ -313,6 +314,7 @@ void read_program_line(PlanLine& line, Plan& plan) {
   plan.interpreter_args = line.all("argv");
   plan.environment = line.all("env");
   plan.sees = line.all("sees");
+  if (line.has("start")) plan.warm = line.choice<bool>("start", {{"cold", false}, {"warm", true}});
   if (line.has("with")) {
     plan.with = line.text("with");
     g_files.get(plan.with);

@@ -73,6 +73,7 @@ void run_tests() {
     if (outcome.verdict != "JE" && outcome.zero) needed.zero(test);
     print_line(test, outcome);
   }
+  g_warm.end();
 }
 
 }  // namespace

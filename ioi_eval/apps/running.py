@@ -123,6 +123,7 @@ class TestRuns:
                 limits=program.limits,
                 least=program.isolation,
                 stop=program.stop,
+                warm=program.warm,
                 nonce=nonce,
                 alone=alone,
             )

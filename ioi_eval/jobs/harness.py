@@ -129,15 +129,19 @@ def _outermost(paths: list[str]) -> tuple[str, ...]:
     return tuple(sorted(roots))
 
 
-def program_line(plan: Plan, interpreter: Interpreter, *, grader: str | None = None) -> tuple[JobFile, ...]:
+def program_line(
+    plan: Plan, interpreter: Interpreter, *, grader: str | None = None, warm: bool = True
+) -> tuple[JobFile, ...]:
     """Write the `program` line of a plan whose program is the file `program`, a `task`. Returns the files it needs.
 
     Args:
         plan: begun, in mode `run`.
         interpreter: of the target.
         grader: run programs as this other grader does (`harness/profiles/`).
+        warm: fork each test from one interpreter, rather than to start one for each.
     """
     argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
     values: dict[str, Value | None] = {"argv": argv, "env": ENVIRONMENT, "sees": interpreter.sees or None}
+    values["start"] = "warm" if warm else None
     plan.line("program", file="program", interpreter=interpreter.path, **{"with": "harness"}, **values)
     return (JobFile(name="harness", content=interpreter.harness),)

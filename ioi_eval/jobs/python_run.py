@@ -75,6 +75,7 @@ def run_job(
     limits: RunLimits,
     least: Isolation,
     stop: bool,
+    warm: bool,
     nonce: str,
     alone: bool = False,
 ) -> Job:
@@ -89,12 +90,13 @@ def run_job(
         limits: of each test.
         least: the weakest isolation that is accepted.
         stop: run nothing after the first test that scores 0.
+        warm: fork each test from one interpreter.
         nonce: 32 hexadecimal digits.
         alone: nothing else of ours may run on that machine meanwhile.
     """
     cpu_ms = round(limits.cpu_s * 1000)
     plan = Plan(mode="run", nonce=nonce, least=least)
-    files = [JobFile(name="program", content=task), *program_line(plan, interpreter, grader=grader)]
+    files = [JobFile(name="program", content=task), *program_line(plan, interpreter, grader=grader, warm=warm)]
     plan.line(
         "limits",
         cpu_ms=cpu_ms,

@@ -113,6 +113,17 @@ def test_wrong_programs_fail(name: str, score: Score) -> None:
     assert result.score == verdicts.count("AC") / len(verdicts)
 
 
+def test_cold_and_warm_give_the_same(score: Score) -> None:
+    """A fork of a warm interpreter is to a program what an interpreter of its own is."""
+
+    def seen(result: AppsResult) -> list[object]:
+        return [(test.verdict, test.message, test.output, test.exit_code, test.signal) for test in result.tests]
+
+    programs = [*RIGHT.values(), *(case[:2] for case in WRONG.values())]
+    for problem, code in programs:
+        assert seen(score(problem, code, warm=False)) == seen(score(problem, code)), code
+
+
 def test_limits(score: Score) -> None:
     """Time, idleness, memory, output: those of compiled programs."""
     one = row(["1\n"], ["1\n"])

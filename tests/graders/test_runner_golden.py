@@ -44,7 +44,7 @@ def written(name: str) -> Plan:
         shell = 'read -r line <&3; eval "$line"'
         plan.line(
             "program", file="program", interpreter="/bin/sh", argv=("-c", shell, "with an é"), env=("A=1", "B="),
-            sees=("/nowhere/at all",), **{"with": "more"},
+            sees=("/nowhere/at all",), start="cold", **{"with": "more"},
         )  # fmt: skip
     else:
         plan.line("program", file="program", static=1)

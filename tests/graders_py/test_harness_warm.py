@@ -93,6 +93,7 @@ def instruction(code: int, true: int, false: int, value: int) -> bytes:
     return struct.pack("HBBI", code, true, false, value)
 
 
+WORD = "=qqi24s4x"  # the runner's `Word`
 LOAD_CALL = instruction(0x20, 0, 0, 0)
 ALLOW = instruction(0x06, 0, 0, 0x7FFF0000)
 
@@ -130,9 +131,12 @@ def test_no_new_privileges(warm: Warm) -> None:
 
 def test_ready_is_closed_when_confined(warm: Warm) -> None:
     """The runner's clock can start when the socket ends; nothing of the program has run by then."""
-    ours, theirs = socket.socketpair()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid, fds = warm.start("print(1)", b"", {"ready": theirs.fileno()}, seccomp=NO_SOCKETS)
     theirs.close()
+    spent_us, now_us, error, _ = struct.unpack(WORD, ours.recv(64))
+    assert 0 < spent_us < now_us
+    assert error == 0
     assert ours.recv(1) == b""
     assert warm.finish(pid, fds).stdout == b"1\n"
     ours.close()
@@ -140,11 +144,11 @@ def test_ready_is_closed_when_confined(warm: Warm) -> None:
 
 def test_listener_reaches_the_runner(warm: Warm) -> None:
     """The descriptor of the filter's notifications comes over the socket, and works."""
-    ours, theirs = socket.socketpair()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid, fds = warm.start(OPEN_SOCKET, b"", {"ready": theirs.fileno()}, seccomp=TELL_SOCKETS, listener=True)
     theirs.close()
-    said, ancillary, _, _ = ours.recvmsg(16, socket.CMSG_SPACE(4))
-    assert said == b"l"
+    said, ancillary, _, _ = ours.recvmsg(64, socket.CMSG_SPACE(4))
+    assert struct.unpack(WORD, said)[:3] == (0, 0, 0)
     (listener,) = struct.unpack("i", ancillary[0][2][:4])
     assert os.readlink(f"/proc/self/fd/{listener}") == "anon_inode:seccomp notify"
     os.close(listener)  # without a listener the call is refused as unknown

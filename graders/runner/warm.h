@@ -1,0 +1,174 @@
+// The warm interpreter: started once a job, forked for each test.
+#pragma once
+
+#include "contestants.h"
+
+namespace {
+
+// An interpreter takes ten times as long to start as to fork. So one is started, which is a part of the judge: no program
+// of a submission ever runs in it, and it sees no input. For each test it clones a child that is *ours* (CLONE_PARENT), so
+// that all we do with a contestant is done with it too. What Launch does to a contestant before its exec, the child does
+// to itself before it reads its program, with rules that come from here: the same limits, Landlock rules and filter. Its
+// words on the way are those of Launch. PROTOCOL.md says what is asked of it.
+//
+//   full      it lives in the contestant's root directory and keeps its capabilities (of our own user namespace), to put each
+//             child into a PID namespace of its own. The child gives them up.
+//   reduced   it lives where we live.
+class Warm {
+ public:
+  ~Warm() { end(); }
+
+  // Makes the contestant a fork. Returns words if it could not.
+  std::string fork(Contestant& c, const Place& place, int control, int input, int task) {
+    if (!process_.alive() || process_.reap(false)) begin(place);
+    Fd output(reopen(c.output.get(), O_WRONLY)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
+    Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND)), zone;
+    if (!output || !errors || !program || !report) system_fault("open the files of a contestant");
+    Landlock landlock(g_means.landlock);
+    grant_contestant(landlock, place, place.root, place.scratch.c_str());
+    std::vector<std::pair<const char*, int>> descriptors{{"stdin", input},          {"stdout", output.get()},
+                                                         {"stderr", errors.get()},  {"task", program.get()},
+                                                         {"report", report.get()}, {"ready", control}};
+    if (landlock.descriptor() >= 0) descriptors.emplace_back("landlock", landlock.descriptor());
+    if (full()) {
+      zone = Fd(open(format("/proc/%d/ns/pid", c.zone.pid()).c_str(), O_RDONLY | O_CLOEXEC));
+      if (!zone) system_fault("open a PID namespace");
+      descriptors.emplace_back("zone", zone.get());
+    }
+    if (!send(request(place, descriptors), descriptors)) return gone("does not listen");
+    int64_t deadline = now_us() + kWarmUs;
+    pollfd ready = {control_.get(), POLLIN, 0};
+    while (poll(&ready, 1, 100) == 0 && now_us() < deadline) {
+    }
+    char text[128];
+    ssize_t n = recv(control_.get(), text, sizeof text - 1, MSG_DONTWAIT);
+    int pid = 0;
+    text[std::max<ssize_t>(n, 0)] = '\0';
+    if (n <= 0 || sscanf(text, "{\"pid\": %d}", &pid) != 1 || pid <= 0) return gone("does not answer");
+    c.process.pid = pid;
+    c.process.pidfd = Fd(static_cast<int>(syscall(kSysPidfdOpen, pid, 0)));
+    if (!c.process.pidfd) system_fault("pidfd_open");
+    return "";
+  }
+
+  void end() {
+    if (!process_.alive()) return;
+    process_.kill();
+    process_.reap(true);
+    g_warm_pid = 0;
+  }
+
+ private:
+  std::string gone(const char* what) {
+    process_.kill();
+    process_.reap(true);
+    g_warm_pid = 0;
+    return format("the warm interpreter %s (%s %d): ", what, process_.signal() != 0 ? "signal" : "exit code",
+                  process_.signal() != 0 ? process_.signal() : process_.code()) +
+           head(errors_.get(), 900);
+  }
+
+  void begin(const Place& place) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
+    control_ = Fd(ends[0]);
+    Fd theirs(ends[1]);
+    errors_ = memory_file("interpreter");
+    process_ = Process();
+    if (start(process_) == 0) run(place, theirs.get());
+    g_warm_pid = process_.pid;
+  }
+
+  // The child's side.
+  [[noreturn]] void run(const Place& place, int control) {
+    plain_signals();
+    umask(077);
+    write_text("/proc/self/oom_score_adj", "1000");
+    Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+    int with = g_plan.with.empty() ? -1 : reopen(g_with.get(), O_RDONLY);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    bool ready = nothing && (!full() || chroot(place.root.c_str()) == 0) && chdir("/") == 0 &&
+                 place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kTaskFd},
+                                    {with, kWithFd}, {g_interpreter.get(), kProgramFd}},
+                                   kProgramFd);
+    if (!ready) _exit(126);
+    set_limit(RLIMIT_STACK, RLIM_INFINITY);  // now: it decides where an exec puts its mappings
+    Command command("serve");
+    syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
+    dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(errno));
+    _exit(127);
+  }
+
+  // What the child is asked to do to itself.
+  static std::string request(const Place& place, const std::vector<std::pair<const char*, int>>& descriptors) {
+    std::string names, limits, self;
+    for (const auto& [name, fd] : descriptors) names += (names.empty() ? "" : ",") + quoted(name);
+    for (auto [resource, value] : contestant_limits()) {
+      rlimit now;
+      if (getrlimit(resource, &now) == 0) value = std::min(value, now.rlim_max);  // not everybody can raise it
+      long long number = value == RLIM_INFINITY ? -1 : static_cast<long long>(value);
+      limits += format("%s[%d,%lld,%lld]", limits.empty() ? "" : ",", static_cast<int>(resource), number, number);
+    }
+    for (size_t at : g_filter_self) self += format("%s%zu", self.empty() ? "" : ",", at);
+    std::string line = "{\"descriptors\":[" + names + "],\"sibling\":true,\"rlimits\":[" + limits + "]";
+    line += format(",\"nofile\":%d,\"ready_fd\":%d", static_cast<int>(kContestantFds), kControlFd);
+    line += ",\"directory\":" + quoted(full() ? "/box" : place.scratch);
+    if (full()) line += ",\"drop\":true";
+    if (g_means.contestant_uid != geteuid()) line += format(",\"uid\":%u", g_means.contestant_uid);
+    if (g_means.seccomp) {
+      const unsigned char* code = reinterpret_cast<const unsigned char*>(g_filter.data());
+      line += ",\"seccomp\":\"" + base64(code, g_filter.size() * sizeof g_filter[0]) + "\",\"self\":[" + self + "]";
+      line += format(",\"listener\":%s", g_means.notify ? "true" : "false");
+    }
+    return line + "}";
+  }
+
+  bool send(const std::string& text, const std::vector<std::pair<const char*, int>>& descriptors) {
+    iovec part = {const_cast<char*>(text.data()), text.size()};
+    alignas(cmsghdr) char space[CMSG_SPACE(16 * sizeof(int))] = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+    int* fds = reinterpret_cast<int*>(CMSG_DATA(header));
+    for (size_t i = 0; i < descriptors.size(); i++) fds[i] = descriptors[i].second;
+    return sendmsg(control_.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  }
+
+  Process process_;
+  Fd control_, errors_;
+};
+
+Warm g_warm;
+
+// Returns words if it could not be started.
+std::string start_contestant(Contestant& contestant, const Place& place, int input, int task) {
+  int ends[2];
+  contestant.errors = memory_file("stderr");
+  contestant.output = memory_file("stdout");
+  // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
+  // memory and read it again. Their owner can write them and nothing else.
+  if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
+  if (g_interpreter) {
+    contestant.report = memory_file("report");
+    if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
+  }
+  if (full() && !contestant.zone.enter()) system_fault("a PID namespace cannot be made");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
+  contestant.control = Fd(ends[0]);
+  Fd theirs(ends[1]);
+  if (g_plan.warm) {
+    if (full()) Zone::leave();
+    return g_warm.fork(contestant, place, theirs.get(), input, task);
+  }
+  if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input, task).run();
+  if (full()) Zone::leave();
+  return "";
+}
+
+}  // namespace
