@@ -93,6 +93,10 @@ void require_isolation() {
   Means& m = g_means;
   // Only somebody else's root directory hides this machine's files from a compiler; else it takes Landlock.
   if (g_plan.compile && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
+  // Siblings under Landlock may not ask about paths, or they would find each other in /proc; but a dynamic linker must ask.
+  if (!g_plan.compile && m.isolation == Isolation::Reduced && g_plan.processes > 1 && !g_plan.is_static) {
+    plan_fault("several processes that are linked dynamically need full isolation; with reduced, install static libraries");
+  }
   if (m.isolation >= g_plan.least) return;
   const char* root = m.root ? "; it was started as root: start it as another user" : "";
   fault("isolation", format("%s is asked for, %s is to be had: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "

@@ -96,6 +96,11 @@ Sample sample(pid_t pid, const Sample& before = {}) {
   if (!tasks) return result;
   each_number(tasks.get(), [&](int directory, const char* tid) {
     result.threads++;
+    if (result.resident_bytes == 0) {  // a main thread that has ended has no memory any more: its process has
+      snprintf(path, sizeof path, "%s/statm", tid);
+      read_text(directory, path, text, sizeof text);
+      if (sscanf(text, "%lld %lld", &size, &resident) == 2) result.resident_bytes = resident * getpagesize();
+    }
     snprintf(path, sizeof path, "%s/schedstat", tid);
     unsigned long long ran, waited;
     read_text(directory, path, text, sizeof text);
