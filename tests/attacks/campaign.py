@@ -166,14 +166,14 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     store = ArtifactStore(campaign.cache)
     for program in programs():
         scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.level), bundle_tests=program.bundle)
-        yield program.name, partial(_attack_by_program, program, scorer, campaign.cache)
+        yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
     compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.level, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
         if campaign.slow or not attack.slow:
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
 
 
-async def _attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Mapping[str, Finding]:
+async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Mapping[str, Finding]:
     """Judge all attacks of a program, each followed by an honest test."""
     task = problem(program.problem, [attack.name for attack in program.attacks], cache)
     result = honest = await _score(scorer, task, program.name, program.code)

@@ -67,12 +67,12 @@ class State:
         ]
 
 
-def memory_available_bytes() -> int:
-    """What the kernel thinks it could give out."""
+def kept_memory_bytes() -> int:
+    """Memory that outlives processes: in tmpfs, memory files, shared segments. (What is free depends on everybody.)"""
     for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
+        if line.startswith("Shmem:"):
             return int(line.split()[1]) * 1024
-    raise AssertionError("no MemAvailable")
+    raise AssertionError("no Shmem")
 
 
 def our_uids() -> frozenset[int]:

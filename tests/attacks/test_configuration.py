@@ -15,7 +15,7 @@ from arena import policy, problem
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import IsolationError, SetupError
-from ioi_eval.model import Isolation, Submission
+from ioi_eval.model import Isolation, Submission, SubmissionResult, Verdict
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 
@@ -80,18 +80,19 @@ def test_less_isolation_than_asked_for_is_refused() -> None:
         asyncio.run(_enter(LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
 
 
-def test_the_runner_does_not_give_less_either(tmp_path: Path) -> None:
-    """A sandbox that would be content with less does not weaken what the policy asks of the runner."""
+def test_a_target_with_less_isolation_judges_nothing(tmp_path: Path) -> None:
+    """A sandbox that would be content with less does not weaken what the policy asks: no score, with the reason."""
     task = problem("sum", ["a"], tmp_path)
     program = Submission(id="a", problem=task.key, code="int main() {}")
 
-    async def score() -> None:
+    async def score() -> SubmissionResult:
         async with LocalSandbox(slots=1, strongest=Isolation.REDUCED) as sandbox:
             scorer = Scorer(sandbox, artifacts=ArtifactStore(tmp_path), policy=policy(Isolation.FULL))
-            await scorer.score(task, program)
+            return await scorer.score(task, program)
 
-    with pytest.raises(IsolationError, match="full is asked for, reduced is to be had"):
-        asyncio.run(score())
+    result = asyncio.run(score())
+    assert (result.verdict, result.score) == (Verdict.JE, None)
+    assert "offers isolation 'reduced', and 'full' is asked for" in result.compile.message
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757, 0o1777])

@@ -192,6 +192,21 @@ ATTACK(memory_without_a_main_thread) {
     syscall(SYS_exit, 0);
 }
 
+static int fill_and_stay(void *) {
+    char *area = pages(300 << 20, MAP_PRIVATE);
+    for (size_t i = 0; i < 300 << 20; i += 4096) area[i] = 1;
+    for (;;) pause();
+    return 0;
+}
+
+// attack: memory_kept_without_a_main_thread
+// tries: the same, and to keep it: nobody would stop it before its time is up
+// expect: MLE
+ATTACK(memory_kept_without_a_main_thread) {
+    attack::bare_thread(fill_and_stay, nullptr);
+    syscall(SYS_exit, 0);
+}
+
 // attack: address_space
 // tries: to reserve all addresses there are
 // expect: WA

@@ -1,0 +1,63 @@
+"""Processes of one submission that are linked dynamically: they map the same libraries, and still cannot talk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from arena import policy
+from campaign import Finding, attack_by_program, judging
+from catalogue import LEVELS, Program, programs
+from conftest import why_not
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.scorer import Scorer
+
+TALKING = [program for program in programs() if program.name.startswith("whisper")]
+
+
+class Dynamic:
+    """A sandbox on which nothing is linked statically, as where there are no static libraries.
+
+    Args:
+        inner: executes the jobs.
+    """
+
+    def __init__(self, inner: Sandbox) -> None:
+        self._inner = inner
+
+    def targets(self) -> Sequence[Target]:
+        """The inner sandbox's, but for that."""
+        return [replace(each, toolchain=replace(each.toolchain, static=False)) for each in self._inner.targets()]
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run the job."""
+        return await self._inner.execute(job, replace(target, toolchain=self._inner.targets()[0].toolchain))
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
+@pytest.mark.parametrize("program", TALKING, ids=lambda program: program.name)
+def test_siblings_with_the_same_libraries_cannot_talk(program: Program, level: Isolation, tmp_path: Path) -> None:
+    """Neither by a page of libc nor by the end of a thread. Where their loader needs too much, they have no score."""
+    if reason := why_not(level):
+        pytest.skip(reason)
+
+    async def judge() -> Mapping[str, Finding]:
+        async with judging(level, tmp_path, slots=2, served=False) as sandbox:
+            scorer = Scorer(Dynamic(sandbox), artifacts=ArtifactStore(tmp_path), policy=policy(level))
+            return await attack_by_program(program, scorer, tmp_path)
+
+    found = asyncio.run(judge())
+    if level is Isolation.REDUCED:
+        for finding in found.values():
+            assert (finding.verdict, finding.honest) == ("JE:None", "JE")
+            assert "several processes that are linked dynamically need full isolation" in finding.message
+        return
+    for attack in program.attacks:
+        assert found[attack.name].verdict in attack.expect[level], found[attack.name]
+        assert found[attack.name].honest == "AC"
