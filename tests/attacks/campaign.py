@@ -96,6 +96,11 @@ class Campaign:
     one_by_one: bool = False
     _found: Findings | None = field(default=None, init=False)
 
+    @property
+    def asked(self) -> Isolation:
+        """The level that the policy asks for. A worker's is known only from its answers."""
+        return Isolation.REDUCED if self.served else self.level
+
     def findings(self) -> Findings:
         """What came of them."""
         if self._found is None:
@@ -165,9 +170,9 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     """What is to be judged, what takes long alone at the end."""
     store = ArtifactStore(campaign.cache)
     for program in programs():
-        scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.level), bundle_tests=program.bundle)
+        scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked), bundle_tests=program.bundle)
         yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
-    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.level, compiling=COMPILING))
+    compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
         if campaign.slow or not attack.slow:
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
@@ -204,7 +209,7 @@ async def _attack_the_compiler(attack: CompileAttack, scorer: Scorer) -> Mapping
 
 async def _honest_compilation(campaign: Campaign, sandbox: Sandbox) -> str:
     """The verdict of an honest program behind all attacks on the compiler."""
-    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.level))
+    scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.asked))
     code = f'const char *solve() {{ return "{_SECRET}"; }}\n'
     return str((await _score(scorer, sealed_problem(_SECRET), "honest", code)).verdict)
 
