@@ -57,7 +57,7 @@ class Scorer:
         self._bindings = Bindings(policy)
         self._seen: dict[str, Target] = {}
         self._ways: dict[str, BundledWay | ClassicWay] = {
-            "bundled": BundledWay(sandbox, builder, policy, bundle_tests=bundle_tests),
+            "bundled": BundledWay(sandbox, builder, policy, bundle_tests=bundle_tests, lanes=self._bindings.lanes),
             "classic": ClassicWay(sandbox, builder, policy),
         }
 

@@ -62,6 +62,11 @@ class Bindings:
         finally:
             self._bound[target.name] -= 1
 
+    def lanes(self, target: Target) -> int:
+        """How many jobs each submission on a target may run at once, so that none of its slots is idle."""
+        bound = max(1, self._bound[target.name])
+        return max(1, target.slots // bound)
+
     def _load(self, target: Target) -> float:
         """How busy a target would be with one submission more: 1 if each slot had one."""
         return (self._bound[target.name] + 1) / target.slots if target.slots else math.inf

@@ -10,7 +10,7 @@ What is repeated, and why:
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ioi_eval.config import Policy
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, TransportError, UnavailableError
@@ -21,8 +21,9 @@ from ioi_eval.jobs.protocol import RunAnswer, run_answer
 from ioi_eval.judging import bundles
 from ioi_eval.model import CompileOutcome, Execution
 from ioi_eval.programs import ATTEMPTS, Builder, ProblemPrograms
-from ioi_eval.sandbox import Sandbox
+from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import Run
+from ioi_eval.scorer.spreading import Paces, run_spread
 
 BUNDLE_TESTS = 64
 """Most tests a job: enough that a box's start (6 ms) is nothing, few enough that no job holds 200 descriptors."""
@@ -36,13 +37,24 @@ class BundledWay:
         builder: compiles.
         policy: how it is judged.
         bundle_tests: most tests a job.
+        lanes: how many jobs of one submission may run at once on a target now.
     """
 
-    def __init__(self, sandbox: Sandbox, builder: Builder, policy: Policy, *, bundle_tests: int) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        builder: Builder,
+        policy: Policy,
+        *,
+        bundle_tests: int,
+        lanes: Callable[[Target], int] = lambda _: 1,
+    ) -> None:
         self._sandbox = sandbox
         self._builder = builder
         self._policy = policy
         self._bundle_tests = bundle_tests
+        self._lanes = lanes
+        self._paces = Paces(bundle_tests)
 
     async def judge(self, run: Run, code: str) -> CompileOutcome:
         """Compile, and run until nothing that is left can change the result.
@@ -78,12 +90,23 @@ class BundledWay:
 
     async def _run(self, run: Run, programs: Programs) -> None:
         judging = run.judging
-        most_tests = self._bundle_tests
+        arrives = self._bundle_tests  # so many tests at once, as far as this target has let through
+
+        def cut(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
+            lanes = self._lanes(run.target)
+            share = -(-len(pending) // lanes) if lanes > 1 else len(pending)
+            return _first_bundle(
+                run, programs, pending, max_tests=min(arrives, share, self._paces.tests(run.problem.key))
+            )
+
+        async def run_bundle(bundle: Sequence[PlannedTest]) -> None:
+            nonlocal arrives
+            ran = await self._run_tests(run, programs, bundle)
+            arrives = min(self._bundle_tests, 2 * ran if ran < len(bundle) else 2 * arrives)
+
         while not judging.done:
-            if pending := judging.pending():
-                bundle = _first_bundle(run, programs, pending, max_tests=most_tests)
-                ran = await self._run_tests(run, programs, bundle)
-                most_tests = min(self._bundle_tests, 2 * ran if ran < len(bundle) else 2 * most_tests)
+            if judging.pending():
+                await run_spread(judging, cut, run_bundle, lambda: self._lanes(run.target))
             elif again := judging.judge_fault_reruns():
                 await self._run_tests(run, programs, again[:1])
             else:
@@ -121,6 +144,7 @@ class BundledWay:
             run.note_isolation(answer.isolation)
             for outcome in answer.outcomes.values():
                 run.judging.record(outcome)
+                self._paces.observe(run.problem.key, outcome)
             return len(tests)
 
 

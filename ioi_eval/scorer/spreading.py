@@ -1,0 +1,93 @@
+"""How a submission's tests are cut into jobs, and how many of these run at once.
+
+A job should be long enough that its start costs nothing beside it, and short enough that the last submissions of a run
+do not keep one slot busy while the others have nothing to do: about `BUNDLE_S`. How long a test takes is not known
+before, so the first job of a problem is small, and the others follow what its tests have taken so far.
+
+While slots are idle a submission uses them too. A test that runs there may turn out not to matter, as one before it
+scores 0; `judging.py` proves that this changes no result, and an idle slot had nothing else to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.judging import Judging
+from ioi_eval.model import ProblemKey, TestOutcome
+
+BUNDLE_S = 2.0
+"""How long a job should take, in seconds of wall clock; a job's start takes 0.01 s here, on a cluster 0.03 s."""
+
+_FIRST_TESTS = 8
+_WEIGHT = 0.2  # of a new test in the mean
+
+Bundle = Sequence[PlannedTest]
+
+
+class Paces:
+    """How long the tests of each problem take, as far as seen: a moving mean of their wall clock.
+
+    Args:
+        most_tests: in one job.
+    """
+
+    def __init__(self, most_tests: int) -> None:
+        self._most_tests = most_tests
+        self._mean_s: dict[ProblemKey, float] = {}
+
+    def observe(self, problem: ProblemKey, outcome: TestOutcome) -> None:
+        """Take in a test that was run."""
+        if outcome.wall_ms is None:
+            return
+        seconds = (outcome.wall_ms + (outcome.check_cpu_ms or 0.0)) / 1000
+        known = self._mean_s.get(problem)
+        self._mean_s[problem] = seconds if known is None else known + _WEIGHT * (seconds - known)
+
+    def tests(self, problem: ProblemKey) -> int:
+        """How many tests the next job should hold."""
+        mean_s = self._mean_s.get(problem)
+        if mean_s is None:
+            return min(_FIRST_TESTS, self._most_tests)
+        return max(1, min(self._most_tests, int(BUNDLE_S / max(mean_s, 1e-6))))
+
+
+async def run_spread(
+    judging: Judging,
+    cut: Callable[[Bundle], Bundle],
+    run: Callable[[Bundle], Coroutine[Any, Any, None]],
+    lanes: Callable[[], int],
+) -> None:
+    """Run what is pending until nothing is, with as many jobs at once as there are lanes.
+
+    Args:
+        judging: says what is pending; `run` records in it.
+        cut: the first job's tests of those that are pending; never none.
+        run: runs one job and records what came out.
+        lanes: how many jobs may run now, at least 1.
+
+    Raises:
+        What `run` raises; the other jobs are abandoned then.
+    """
+    under_way: dict[asyncio.Task[None], frozenset[str]] = {}
+    try:
+        while True:
+            names = frozenset().union(*under_way.values())
+            pending = judging.pending(under_way=names)
+            if pending and len(under_way) < max(1, lanes()):
+                bundle = cut(pending)
+                task = asyncio.create_task(run(bundle))
+                under_way[task] = frozenset(planned.test for planned in bundle)
+            elif under_way:
+                ended, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    del under_way[task]
+                    task.result()
+            else:
+                return
+    finally:
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
