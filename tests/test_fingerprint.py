@@ -124,7 +124,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "5bac341e44bc7ce2")
+    assert (RULES, rules_digest()) == (1, "612f65ce63b860a0")
 
 
 def is_words(part: ast.stmt) -> bool:
