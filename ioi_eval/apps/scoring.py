@@ -59,6 +59,7 @@ async def score_apps(
     journal: Journal,
     settings: RunSettings,
     progress: Progress,
+    summary: AppsSummary | None = None,
 ) -> Outcome:
     """Judge what is not judged yet, and write the results of all.
 
@@ -69,6 +70,7 @@ async def score_apps(
         journal: in the same directory.
         settings: how.
         progress: is told of every submission.
+        summary: what adds results up; a fresh one by default.
 
     Raises:
         InputError: the dump or the journal is damaged.
@@ -87,7 +89,8 @@ async def score_apps(
             finally:
                 progress.close()
             await in_thread(journal.sync)
-            summary = await in_thread(write_results, directory, intake, ledger, AppsSummary(settings.ks))
+            adding = summary or AppsSummary(settings.ks)
+            await in_thread(write_results, directory, intake, ledger, adding)
             done = run.done
             stopped = (f"stopped early: {done.stopped_by}; the same command goes on",) if done.stopped_by else ()
             over = intake.passed_over
@@ -105,17 +108,20 @@ async def score_apps(
                 cpu=done.cpu,
                 notes=(*stopped, *journal.notes, *settings.notes, *others),
             )
-            values = await in_thread(write_summary, directory, summary, facts)
+            values = await in_thread(write_summary, directory, adding, facts)
     finally:
         ledger.spool.close()
     return Outcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
 
 
-def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult], summary: AppsSummary) -> AppsSummary:
+def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult], summary: AppsSummary) -> None:
     """Write a row for every submission that was judged and every row that was refused, in the dump's order.
 
-    Returns:
-        The summary, with all of them.
+    Args:
+        directory: where they go.
+        intake: the dump's rows, as they were judged.
+        ledger: what became of them.
+        summary: takes in all of them.
 
     Raises:
         SetupError: they cannot be written.
@@ -135,7 +141,6 @@ def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult
                 continue
             results.write(to_json(dict(out.row)))
             records.write(to_json(dict(out.record)))
-    return summary
 
 
 def write_summary(directory: Path, summary: AppsSummary, run: RunFacts) -> dict[str, Any]:

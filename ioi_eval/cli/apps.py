@@ -86,3 +86,59 @@ def score(
             bar=progress,
         )
     )
+
+
+def audit(
+    *,
+    dataset: given.Dataset,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write the list there; what was judged is kept in FILE.run."),
+    ] = None,
+    split: given.Split = None,
+    filter_difficulty: given.Difficulties = None,
+    sample: given.SampleSize = None,
+    task: given.Tasks = None,
+    sampling: given.SamplingHow = None,
+    seed: given.Seed = None,
+    exclude: given.Exclude = None,
+    solutions: Annotated[
+        int | None, typer.Option("--solutions", metavar="N", min=1, help="At most so many of each problem.")
+    ] = None,
+    comparator: given.HowCompared = "lines",
+    timeout: given.Timeout = None,
+    memory: given.Memory = 1024,
+    python: given.Python = "python3",
+    workers: options.Workers = None,
+    isolation: options.LeastIsolation = None,
+    sandbox: SandboxOption = SandboxChoice.AUTO,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
+    progress: options.Bar = None,
+) -> int:
+    """Judge a data set's own reference solutions, and list the rows that are broken.
+
+    A row is left out by apps score --exclude FILE where it cannot be judged, or no reference solution passes its tests.
+    Where only some pass it is listed, and stays in.
+    """
+    from ioi_eval.cli import apps_audit, apps_calls
+
+    return apps_audit.audit(
+        apps_audit.Call(
+            problems=apps_calls.Problems(
+                dataset=dataset, split=split, difficulties=tuple(filter_difficulty or ()), ids=tuple(task or ()),
+                limit=sample, sampling=sampling, seed=seed, exclude=tuple(exclude or ()),
+            ),
+            rules=apps_calls.Rules(
+                comparator=comparator, timeout=timeout, memory_mib=memory, python=python, isolation=isolation,
+                conventions=True,
+            ),
+            place=place_of(
+                sandbox, endpoints=endpoints, per_endpoint=max_requests_per_endpoint, profile=ProfileChoice.BUNDLED,
+                workers=workers, isolation=isolation,
+            ),
+            out=out,
+            most=solutions,
+            bar=progress,
+        )
+    )  # fmt: skip

@@ -42,6 +42,7 @@ for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.unins
     clusters.command(subcommand.__name__, context_settings=HELP)(command(subcommand))
 app.add_typer(apps, name="apps", help="Score Python programs for APPS problems.")
 apps.command("score", context_settings=HELP)(command(apps_commands.score))
+apps.command("audit", context_settings=HELP)(command(apps_commands.audit))
 app.command("doctor", context_settings=HELP)(command(doctor))
 app.command("serve", context_settings=HELP)(command(serve))
 app.command("demo", context_settings=HELP)(command(demo))

@@ -104,7 +104,7 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
     """
     starter_code = _text(row, "starter_code")
     tests = read_tests(row.values.get("input_output") if row.has("input_output") else None, starter_code)
-    solutions, solutions_fault = _solutions(row)
+    solutions, solutions_fault = solutions_of(row)
     return AppsProblem(
         id=problem_id(row, index),
         index=index,
@@ -144,8 +144,8 @@ def _text(row: Row, column: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _solutions(row: Row) -> tuple[tuple[str, ...], str]:
-    """The reference solutions, or why there are none."""
+def solutions_of(row: Row) -> tuple[tuple[str, ...], str]:
+    """The reference solutions in a row's column `solutions`, or why there are none."""
     value = row.values.get("solutions") if row.has("solutions") else None
     if isinstance(value, str):
         if not value.strip():

@@ -1,0 +1,200 @@
+"""Which rows of a data set are broken: its own reference solutions are judged, as any dump is.
+
+About a row the reference solutions say three things. None passes: the tests are wrong, or accept one of several right
+answers, and what they say of other programs is worth nothing either. Some pass: those that fail are wrong, or print
+another right answer. All pass, or there are none: nothing is known against the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ioi_eval.apps.catalog import Catalog, Listed
+from ioi_eval.apps.intake import Accepted
+from ioi_eval.apps.judging import Executor
+from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.results import AppsSummary
+from ioi_eval.model import Verdict
+from ioi_eval.pipeline.ledger import Found
+from ioi_eval.problems.apps import problem_id, solutions_of
+from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.rows.source import Source
+
+OTHER_COMPARATORS = ("tokens", "float:1e-6", "case-insensitive", "unordered-lines")
+"""What a solution that `lines` refuses is tried with."""
+
+NAME = "uuid"
+_FAILURES = 5  # how many of a row's failures are told
+_WORDS = 300  # characters of a failure
+
+
+class Kind(StrEnum):
+    """What is wrong with a row."""
+
+    ROW = "row"  # it cannot be judged at all
+    TESTS = "tests"  # no reference solution passes
+    SOLUTIONS = "solutions"  # some do not pass, or they cannot be read
+    UNDECIDED = "undecided"  # judging failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A row that is not as it should be.
+
+    Args:
+        listed: the problem.
+        kind: what is wrong.
+        reason: in words.
+        solutions, passed: how many reference solutions were judged, and passed.
+        failures: the first that did not: number, verdict and words.
+        passes_by: other comparators that take a solution that failed.
+    """
+
+    listed: Listed
+    kind: Kind
+    reason: str
+    solutions: int = 0
+    passed: int = 0
+    failures: tuple[tuple[str, str, str], ...] = ()
+    passes_by: tuple[str, ...] = ()
+
+    def as_row(self) -> dict[str, Any]:
+        """As `score --exclude` reads it. Rows of which a solution passes stay in."""
+        return {
+            "problem_id": self.listed.id,
+            "instance_id": self.listed.instance_id,
+            "difficulty": self.listed.difficulty,
+            "exclude": self.kind in (Kind.ROW, Kind.TESTS),
+            "kind": self.kind,
+            "reason": self.reason,
+            "solutions": self.solutions,
+            "passed": self.passed,
+            "failures": [dict(zip(("solution", "verdict", "message"), one, strict=True)) for one in self.failures],
+            "passes_by": list(self.passes_by),
+        }
+
+
+class ReferenceSolutions(Source):
+    """The reference solutions of a data set, as a dump.
+
+    Args:
+        dataset: one split.
+        wanted: the problems' ids.
+        most: how many of each; `None` for all.
+    """
+
+    def __init__(self, dataset: RowSource, wanted: Collection[str], most: int | None = None) -> None:
+        self._dataset, self._wanted, self._most = dataset, wanted, most
+        self.broken: dict[str, str] = {}
+        self.without = 0
+
+    def describe(self) -> str:
+        """Of what they are the solutions."""
+        return f"the reference solutions of {self._dataset.describe()}"
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:  # noqa: ARG002 - there are just three
+        """One for each solution; what keeps some from being read is in `broken`."""
+        self.broken, self.without = {}, 0
+        for index, row in enumerate(self._dataset.iterate(("problem_id", "id", "solutions"))):
+            problem = problem_id(row, index)
+            if problem not in self._wanted:
+                continue
+            solutions, fault = solutions_of(row)
+            if fault:
+                self.broken[problem] = fault
+            self.without += not solutions
+            for number, code in enumerate(solutions[: self._most]):
+                values = {"problem_id": problem, NAME: str(number), "code": code}
+                yield Row(source=row.source, number=row.number, values=values)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """One problem's solutions."""
+
+    solutions: int = 0
+    passed: int = 0
+    undecided: str = ""
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
+    wrong: str | None = None  # the first program whose only fault is its output
+
+
+class AuditSummary(AppsSummary):
+    """Adds results up by problem, beside what a run says of them together."""
+
+    def __init__(self) -> None:
+        super().__init__(ks=(1,))
+        self._tallies: dict[str, _Tally] = {}
+
+    def add(self, entry: Accepted, found: Found[AppsResult]) -> None:
+        """Take in a solution."""
+        super().add(entry, found)
+        tally = self._tallies.setdefault(entry.candidate.listed.id, _Tally())
+        result = found.result
+        if result.score is None:
+            tally.undecided = result.message or "judging failed"
+            return
+        tally.solutions += 1
+        if result.verdict is Verdict.AC:
+            tally.passed += 1
+            return
+        tally.failures.append((entry.candidate.submission.id, result.verdict.value, _words(result)))
+        if result.verdict is Verdict.WA and tally.wrong is None:
+            tally.wrong = entry.candidate.submission.code
+
+    def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[Finding]:
+        """What is wrong with each row that is not as it should be, in the data set's order."""
+        found = []
+        for problem, one in listed.items():
+            tally = self._tallies.get(problem, _Tally())
+            if one.refusal:
+                found.append(Finding(listed=one, kind=Kind.ROW, reason=one.refusal))
+            elif tally.undecided:
+                found.append(_finding(one, Kind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
+            elif problem in broken:
+                found.append(_finding(one, Kind.SOLUTIONS, broken[problem], tally))
+            elif tally.failures:
+                kind = Kind.SOLUTIONS if tally.passed else Kind.TESTS
+                words = f"{tally.passed} of {tally.solutions} reference solutions pass"
+                found.append(_finding(one, kind, words, tally))
+        return found
+
+    def wrong_program(self, problem: str) -> str | None:
+        """The first solution of a problem that ran well and printed what the comparator refuses."""
+        return self._tallies[problem].wrong if problem in self._tallies else None
+
+
+def _finding(listed: Listed, kind: Kind, reason: str, tally: _Tally) -> Finding:
+    return Finding(
+        listed=listed,
+        kind=kind,
+        reason=reason,
+        solutions=tally.solutions,
+        passed=tally.passed,
+        failures=tuple(tally.failures[:_FAILURES]),
+    )
+
+
+def _words(result: AppsResult) -> str:
+    """What the first test that failed says."""
+    first = next((test for test in result.tests if not test.passed), None)
+    words = result.message if first is None else f"test {first.number}: {first.message}"
+    return words[:_WORDS]
+
+
+async def comparators_that_take(
+    executors: Mapping[str, Executor], catalog: Catalog, problem: str, code: str
+) -> tuple[str, ...]:
+    """Of other comparators, those by which a program is right.
+
+    Args:
+        executors: by the comparator that they judge by.
+        catalog: the problems.
+        problem: which.
+        code: the program.
+    """
+    asked = catalog.problem(problem)
+    return tuple([name for name, one in executors.items() if (await one.score(asked, code)).verdict is Verdict.AC])

@@ -1,0 +1,172 @@
+"""Auditing a data set by its own solutions: what `apps audit` does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ioi_eval.apps.audit import (
+    OTHER_COMPARATORS,
+    AuditSummary,
+    Finding,
+    Kind,
+    ReferenceSolutions,
+    comparators_that_take,
+)
+from ioi_eval.apps.catalog import Catalog, load_catalog
+from ioi_eval.apps.intake import AppsIntake
+from ioi_eval.apps.judging import AppsFingerprints, AppsJudging, refusal_of
+from ioi_eval.apps.outcomes import AppsSettings
+from ioi_eval.apps.scoring import RunSettings, score_apps
+from ioi_eval.cli import apps_calls
+from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
+from ioi_eval.journal import Journal
+from ioi_eval.model.apps import Comparator
+from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline.finish import replacing
+from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.report.terminal import table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the command line asks for; see `ioi-eval apps audit --help`."""
+
+    problems: apps_calls.Problems
+    rules: apps_calls.Rules
+    place: Place
+    out: Path | None
+    most: int | None = None
+    bar: bool | None = None
+
+
+def audit(call: Call) -> int:
+    """Judge the reference solutions and list the rows that are broken.
+
+    Returns:
+        The exit code: 1 if something could not be judged.
+    """
+    settings = call.rules.settings(call.problems.configuration)
+    dataset = call.problems.open()
+    with _working_directory(call.out) as directory:
+        catalog = load_catalog(
+            dataset,
+            selection=call.problems.selection,
+            excluded=call.problems.excluded,
+            refusal=lambda problem: refusal_of(problem, settings),
+            directory=directory,
+        )
+        with closing(catalog):
+            solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.most)
+            count = sum(1 for _ in solutions.rows(None))
+            tell(f"{count} reference solutions of {len(catalog.listed)} problems, {solutions.without} without any")
+            auditing = _audit(
+                call, settings=settings, solutions=solutions, catalog=catalog, directory=directory, count=count
+            )
+            outcome, findings = asyncio.run(auditing)
+    _report(findings, len(catalog.listed), solutions)
+    if outcome.stopped_by or outcome.interrupted:
+        print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
+    if call.out is not None:
+        with replacing(call.out) as file:
+            file.writelines(json.dumps(one.as_row(), ensure_ascii=False).encode() + b"\n" for one in findings)
+        print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
+    undecided = any(one.kind is Kind.UNDECIDED for one in findings)
+    return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
+
+
+@contextmanager
+def _working_directory(out: Path | None) -> Iterator[Path]:
+    """Beside the list, so that an audit that was interrupted goes on; without a list there is nothing to go on with."""
+    if out is not None:
+        directory = out.with_name(f"{out.name}.run")
+        directory.mkdir(parents=True, exist_ok=True)
+        yield directory
+    else:
+        with tempfile.TemporaryDirectory() as name:
+            yield Path(name)
+
+
+async def _audit(
+    call: Call,
+    *,
+    settings: AppsSettings,
+    solutions: ReferenceSolutions,
+    catalog: Catalog,
+    directory: Path,
+    count: int,
+) -> tuple[Outcome, list[Finding]]:
+    options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
+    summary = AuditSummary()
+    async with opened(call.place) as here:
+        executor = apps_calls.executor(here.sandbox, settings)
+        python = str(await executor.interpreter())
+        tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
+        fingerprints = AppsFingerprints(settings, here.sandbox.targets()[0], python)
+        with Journal(directory, options=options) as journal:
+            tell(*journal.notes)
+            outcome = await score_apps(
+                directory,
+                AppsIntake(solutions, catalog, fingerprint=fingerprints.of, test_s=settings.cpu_s),
+                AppsJudging(executor, catalog, settings.judged_by),
+                journal=journal,
+                settings=RunSettings(workers=here.workers, options=options),
+                progress=progress_for(count, bar=call.bar),
+                summary=summary,
+            )
+        findings = summary.findings(catalog.listed, solutions.broken)
+        if not outcome.interrupted and settings.profile is None:
+            findings = await _with_comparators(findings, summary, catalog, settings, here)
+    return outcome, findings
+
+
+async def _with_comparators(
+    findings: list[Finding], summary: AuditSummary, catalog: Catalog, settings: AppsSettings, here: Opened
+) -> list[Finding]:
+    """The findings, with what other comparators say of a solution that was refused for its output."""
+    executors = {
+        name: apps_calls.executor(here.sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True))
+        for name in OTHER_COMPARATORS
+        if name != str(settings.comparator)
+    }
+    left = iter(list(enumerate(findings)))
+
+    async def work() -> None:
+        for place, finding in left:
+            code = summary.wrong_program(finding.listed.id)
+            if code is not None and not finding.listed.refusal:
+                taken = await comparators_that_take(executors, catalog, finding.listed.id, code)
+                findings[place] = replace(finding, passes_by=taken)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(here.workers):
+            group.create_task(work())
+    return findings
+
+
+def _report(findings: list[Finding], problems: int, solutions: ReferenceSolutions) -> None:
+    rows = [
+        (one.listed.instance_id, one.kind.value, one.reason, ", ".join(one.passes_by), _first(one)) for one in findings
+    ]
+    if rows:
+        head = ("problem", "broken", "why", "passes by", "first failure")
+        print(table(head, rows, left=frozenset(range(len(head)))))
+        print()
+    counts = Counter(one.kind for one in findings)
+    said = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind]) or "nothing broken"
+    print(f"{problems} problems, {solutions.without} of them without a solution: {said}")
+
+
+def _first(finding: Finding) -> str:
+    if not finding.failures:
+        return ""
+    number, verdict, words = finding.failures[0]
+    line = " ".join(words.split())
+    return f"solution {number}: {verdict}, {line if len(line) <= 80 else line[:80] + '…'}"

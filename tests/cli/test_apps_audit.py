@@ -1,0 +1,65 @@
+"""`ioi-eval apps audit`: reference solutions are judged, and what is broken is listed for `score --exclude`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from addition import Start, Write
+from apps_rows import DOUBLE, FAILS, ZERO, apps_row, doubling
+
+RETURNS = "print(2 * int(input()))\nreturn\n"
+SPACED = "print('', 2 * int(input()))\n"
+
+
+def found(path: Path) -> dict[str, dict[str, Any]]:
+    """The list, by problem."""
+    return {row["problem_id"]: row for row in map(json.loads, path.open())}
+
+
+def test_broken_rows_are_listed_and_left_out(start: Start, write: Write, tmp_path: Path) -> None:
+    """Rows that cannot be judged, whose tests no solution passes, of which some fail; not those without solutions."""
+    write(
+        "apps.jsonl",
+        doubling(0, solutions=json.dumps([DOUBLE, RETURNS])),
+        doubling(1),
+        doubling(2, solutions=json.dumps([DOUBLE, FAILS])),
+        doubling(3, solutions=json.dumps([SPACED, ZERO])),
+        apps_row(4, ["1\n", "2\n"], ["1\n"], solutions=json.dumps([DOUBLE])),
+        doubling(5, solutions="["),
+    )
+    ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    rows = found(tmp_path / "list.jsonl")
+    columns = ("kind", "exclude", "passed", "solutions")
+    assert {problem: tuple(row[name] for name in columns) for problem, row in rows.items()} == {
+        "2": ("solutions", False, 1, 2), "3": ("tests", True, 0, 2), "4": ("row", True, 0, 0),
+        "5": ("solutions", False, 0, 0),
+    }  # fmt: skip
+    assert rows["3"]["passes_by"] == ["tokens", "float:1e-6"]
+    assert rows["3"]["failures"][0]["verdict"] == "WA"
+    assert "ValueError" in rows["2"]["failures"][0]["message"]
+    assert "its solutions are no JSON" in rows["5"]["reason"]
+    assert "6 problems, 2 of them without a solution: 1 row, 1 tests, 2 solutions" in ended.stdout
+
+    again = start("apps", "audit", "--dataset", "apps.jsonl", "--out", "list.jsonl")
+    assert again.returncode == 0
+    assert found(tmp_path / "list.jsonl") == rows
+    summary = json.loads((tmp_path / "list.jsonl.run" / "summary.json").read_text())
+    assert summary["this_run"]["judged"] == 0
+
+    dump = write("dump.jsonl", *({"problem_id": n, "code": DOUBLE} for n in range(6)))
+    arguments = ("--dataset", "apps.jsonl", "--out", "out", "--exclude", "list.jsonl")
+    assert start("apps", "score", dump, *arguments).returncode == 0
+    records = [json.loads(line) for line in (tmp_path / "out" / "mcpbr.jsonl").open()]
+    assert [record["instance_id"] for record in records] == ["apps_0", "apps_1", "apps_2", "apps_5"]
+
+
+def test_without_a_list_nothing_is_left_behind(start: Start, write: Write, tmp_path: Path) -> None:
+    """The table says it all; a number of solutions bounds the work."""
+    write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE, FAILS])))
+    ended = start("apps", "audit", "--dataset", "apps.jsonl", "--solutions", "1")
+    assert ended.returncode == 0
+    assert ended.stdout == "1 problems, 0 of them without a solution: nothing broken\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["apps.jsonl"]
