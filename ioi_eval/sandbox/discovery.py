@@ -165,6 +165,8 @@ class Scout:
                 raise SetupError("it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE=134217728 there")
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             words = (failed.stderr or failed.stdout).strip()[-300:]
+            if failed.code is None:  # a machine that is too busy, or a neighbour that kills: it says nothing for good
+                raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {words!r}")
             raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
         if not look.compilers:
             raise SetupError("its jobs find no C++ compiler; install g++ in the image, or the package gcc")

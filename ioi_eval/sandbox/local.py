@@ -17,7 +17,6 @@ import contextlib
 import os
 import resource
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,12 +24,12 @@ from types import TracebackType
 from typing import Self
 
 from ioi_eval.errors import IsolationError, RejectedError, SetupError
-from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, Stage
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import descriptors
 from ioi_eval.sandbox.local_compiler import detect
-from ioi_eval.sandbox.process import ProcessEnd, run_process
+from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.work_directories import sweep, work_directory
@@ -161,7 +160,7 @@ class LocalSandbox:
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
             )
-        return Execution(run=_stage(end))
+        return Execution(run=stage_of(end))
 
     async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
         with work_directory(_slot_uid(slot)) as directory:
@@ -175,7 +174,7 @@ class LocalSandbox:
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
             )
-        return Execution(run=_stage(end))
+        return Execution(run=stage_of(end))
 
     # ------------------------------------------------------------------ what this machine can do
 
@@ -229,20 +228,6 @@ def _place(directory: Path, file: JobFile) -> None:
     content = file.content.path.read_bytes() if isinstance(file.content, Blob) else file.content
     path.write_bytes(content)
     path.chmod(0o755 if file.executable else 0o644)
-
-
-def _stage(end: ProcessEnd) -> Stage:
-    """The process's end as Piston words it."""
-    killed = end.returncode < 0
-    status = "TO" if end.timed_out else "OL" if end.overflowed else "SG" if killed else None
-    return Stage(
-        stdout=end.stdout.decode("utf-8", "replace"),
-        stderr=end.stderr.decode("utf-8", "replace"),
-        code=None if killed else end.returncode,
-        signal=signal.Signals(-end.returncode).name if killed else None,
-        status=status,
-        wall_ms=end.wall_ms,
-    )
 
 
 def _allow_many_descriptors() -> None:

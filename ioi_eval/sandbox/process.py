@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ioi_eval.errors import TransientError
+from ioi_eval.model import Stage
 
 _CHUNK = 1 << 16
 _STDERR_BYTES = 1 << 20
@@ -99,6 +100,20 @@ async def run_process(
         timed_out=timed_out,
         overflowed=overflowed,
         wall_ms=(time.monotonic() - started) * 1000,
+    )
+
+
+def stage_of(end: ProcessEnd) -> Stage:
+    """The process's end as Piston words it."""
+    killed = end.returncode < 0
+    status = "TO" if end.timed_out else "OL" if end.overflowed else "SG" if killed else None
+    return Stage(
+        stdout=end.stdout.decode("utf-8", "replace"),
+        stderr=end.stderr.decode("utf-8", "replace"),
+        code=None if killed else end.returncode,
+        signal=signal.Signals(-end.returncode).name if killed else None,
+        status=status,
+        wall_ms=end.wall_ms,
     )
 
 

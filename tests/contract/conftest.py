@@ -1,0 +1,125 @@
+"""The sandboxes that the contract is asked of."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import unprivileged
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.config import Environment
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox import Sandbox
+from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.endpoints import endpoint_source
+from ioi_eval.sandbox.local import LocalSandbox
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
+LINES = 60  # the most that a complete sandbox may take
+
+Entering = Callable[..., AbstractAsyncContextManager[Sandbox]]
+"""Enters a sandbox; takes the profile."""
+
+
+def documented() -> Callable[..., Any]:
+    """The sandbox that the documentation shows, run from there."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+    assert len(code.splitlines()) < LINES, "the page promises a sandbox in under 60 lines"
+    names: dict[str, Any] = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+    shown: Callable[..., Any] = names["PrefixSandbox"]
+    return shown
+
+
+@pytest.fixture(scope="session")
+def cache() -> Iterator[Path]:
+    """One cache for all sandboxes: what has the same compiler is compiled once."""
+    with unprivileged.private_directory() as directory:
+        os.chown(directory, os.geteuid(), os.getegid())
+        yield directory
+
+
+@pytest.fixture(scope="session")
+def artifacts(cache: Path) -> ArtifactStore:
+    """Where compiled things are kept."""
+    return ArtifactStore(cache)
+
+
+@pytest.fixture(scope="session")
+def blobs(cache: Path) -> BlobStore:
+    """Where test data is kept."""
+    return BlobStore(cache / "blobs")
+
+
+@pytest.fixture(scope="session")
+def served(cache: Path) -> Iterator[str]:
+    """`ioi-eval serve` as a process of its own; its address."""
+    command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
+    environment = {**os.environ, "IOI_EVAL_CACHE": str(cache), "PISTON_ENDPOINTS": ""}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    said = []
+    try:
+        for line in process.stderr:
+            said.append(line)
+            if "serving Piston API v2 at " in line:
+                break
+        else:
+            pytest.skip(f"nothing can be served here: {''.join(said)}")
+        yield said[-1].split("serving Piston API v2 at ")[1].split()[0]
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.fixture(params=["embedded", "served", "piston", "documented"])
+def entering(request: pytest.FixtureRequest) -> Entering:
+    """How to enter each of the sandboxes."""
+    if request.param == "embedded":
+        return _embedded
+    if request.param == "served":
+        return _cluster((request.getfixturevalue("served"),), 2)
+    if request.param == "documented":
+        return _documented
+    environment = Environment.read()
+    if not environment.piston_endpoints:
+        pytest.skip("PISTON_ENDPOINTS names no servers")
+    return _cluster(endpoint_source(environment.piston_endpoints), environment.piston_slots)
+
+
+@asynccontextmanager
+async def _embedded(profile: str | None = None) -> Any:
+    async with LocalSandbox(slots=2, profile=profile or "bundled") as sandbox:
+        if profile == "classic" and sandbox.targets()[0].isolation is not Isolation.FULL:
+            pytest.skip(f"scripts need full isolation: {sandbox.why_not_full}")
+        yield sandbox
+
+
+@asynccontextmanager
+async def _documented(profile: str | None = None) -> Any:
+    if profile == "classic":
+        pytest.skip("it offers the bundled profile only")
+    prefix: tuple[str, ...] = ()
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("no setpriv to leave root with")
+        uid = str(unprivileged.UID)
+        prefix = ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
+    yield documented()(*prefix)
+
+
+def _cluster(source: Any, slots: int) -> Entering:
+    def enter(profile: str | None = None) -> PistonCluster:
+        return PistonCluster(source, max_requests_per_endpoint=slots, profile=profile)
+
+    return enter

@@ -1,0 +1,151 @@
+"""What every sandbox does with a job: the contract of `ioi_eval/sandbox/__init__.py`, asked of each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import RejectedError
+from ioi_eval.model import Content, Execution, Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import Sandbox, Target
+
+T = TypeVar("T")
+Entering = Callable[..., Any]
+LIMITS = StageLimits(wall_ms=30_000, cpu_ms=30_000, memory_bytes=1 << 30)
+
+
+def with_sandbox(entering: Entering, use: Callable[[Sandbox, Target], Awaitable[T]]) -> T:
+    """Enter, and use the first target."""
+
+    async def scenario() -> T:
+        async with entering() as sandbox:
+            return await use(sandbox, sandbox.targets()[0])
+
+    return asyncio.run(scenario())
+
+
+def scripts(run: str, files: dict[str, Content] | None = None, **changes: object) -> Job:
+    """A job of bash scripts."""
+    contents: dict[str, Content] = {"run": run.encode(), **(files or {})}
+    limits = {"run_limits": LIMITS, "compile_limits": LIMITS if "compile" in contents else None, **changes}
+    listed = tuple(JobFile(name=name, content=content) for name, content in contents.items())
+    return Job(kind=JobKind.SCRIPTS, files=listed, **limits)  # type: ignore[arg-type]
+
+
+def execute(entering: Entering, job: Job) -> Execution:
+    """One job's execution. Scripts of others need full isolation, which not every machine has."""
+
+    async def use(sandbox: Sandbox, target: Target) -> Execution:
+        if target.name == "local" and target.isolation is not Isolation.FULL:
+            pytest.skip("scripts need full isolation in the embedded sandbox")
+        return await sandbox.execute(job, target)
+
+    return with_sandbox(entering, use)
+
+
+def test_targets(entering: Entering) -> None:
+    """There is something to run on, and it says what."""
+
+    async def use(sandbox: Sandbox, target: Target) -> None:
+        assert target in sandbox.targets()
+        assert target.slots >= 1
+        assert target.profile in {"bundled", "classic"}
+        assert target.toolchain.version
+
+    with_sandbox(entering, use)
+
+
+def test_output_and_exit_code(entering: Entering) -> None:
+    """Both streams come back apart; a program that fails is an execution like any other."""
+    run = execute(entering, scripts("printf 'to stdout\\n'; printf 'to stderr\\n' >&2; exit 7")).run
+    assert (run.stdout, run.stderr, run.code, run.signal) == ("to stdout\n", "to stderr\n", 7, None)
+
+
+def test_arguments_and_input(entering: Entering) -> None:
+    """They arrive byte for byte, also when empty or strange."""
+    job = scripts('printf "%s|" "$@"; cat', args=("a b", "", "$x", "é"), stdin=b"in: \xc3\xa9\n")
+    assert execute(entering, job).run.stdout == "a b||$x|é|in: é\n"
+
+
+def test_files_arrive_as_they_are(entering: Entering, blobs: BlobStore) -> None:
+    """Text, bytes that are no text, none, in directories, from memory, from disk; and which may be executed."""
+    contents: dict[str, Content] = {
+        "text": b"no newline at the end",
+        "bytes": bytes(range(256)) * 40,
+        "empty": b"",
+        "sub/there": b"one level down\r\n",
+        "from disk": blobs.put(b"0123456789abcdef\n" * 20_000),
+    }
+    job = scripts("sha256sum text bytes empty sub/there 'from disk'; ./tool", contents)
+    tool = JobFile(name="tool", content=b"#!/bin/bash\necho started\n", executable=True)
+    run = execute(entering, replace(job, files=(*job.files, tool))).run
+    raw = {
+        name: content if isinstance(content, bytes) else content.path.read_bytes() for name, content in contents.items()
+    }
+    expected = [f"{hashlib.sha256(content).hexdigest()}  {name}" for name, content in raw.items()]
+    assert run.stdout.splitlines() == [*expected, "started"]
+
+
+def test_compile_stage(entering: Entering) -> None:
+    """What `compile` makes `run` finds; a compile stage that fails is also what the run stage shows."""
+    good = execute(entering, scripts("cat made", {"compile": b"echo compiling; echo made > made"}))
+    assert good.compile is not None
+    assert (good.compile.stdout, good.compile.code) == ("compiling\n", 0)
+    assert good.run.stdout == "made\n"
+    bad = execute(entering, scripts("echo never", {"compile": b"echo no >&2; exit 3"}))
+    assert bad.compile is not None
+    assert (bad.compile.code, bad.compile.stderr) == (3, "no\n")
+    assert (bad.run.code, bad.run.stdout) == (3, "")
+
+
+def test_wall_clock(entering: Entering) -> None:
+    """A stage that does not end is killed, and says so by its signal."""
+    run = execute(entering, scripts("sleep 600", run_limits=replace(LIMITS, wall_ms=1_000))).run
+    assert (run.code, run.signal) == (None, "SIGKILL")
+
+
+def test_output_limit(entering: Entering) -> None:
+    """More output than the job allows is the output limit, whatever the sandbox allows."""
+    limits = replace(LIMITS, output_bytes=1_000)
+    run = execute(entering, scripts("head -c 100000 /dev/zero | tr '\\0' x", run_limits=limits)).run
+    assert (run.code, run.signal, run.status) == (None, "SIGKILL", "OL")
+    assert len(run.stdout) <= 1_000
+
+
+@pytest.mark.parametrize("name", ["../escape", "/etc/absolute", "a/../b", "", "a//b"])
+def test_names_that_lead_out_of_the_box(entering: Entering, name: str) -> None:
+    """They are refused for good, with the name."""
+    with pytest.raises(RejectedError, match="cannot be the name of a file"):
+        execute(entering, scripts("true", {name: b"x"}))
+
+
+def test_many_at_once(entering: Entering) -> None:
+    """More jobs than slots, some of them alone: each gets its own answer."""
+
+    async def use(sandbox: Sandbox, target: Target) -> list[Execution]:
+        async with asyncio.TaskGroup() as group:
+            jobs = [scripts(f"sleep 0.0{number % 5}; echo {number}", alone=number % 9 == 0) for number in range(40)]
+            tasks = [group.create_task(sandbox.execute(job, target)) for job in jobs]
+        return [task.result() for task in tasks]
+
+    assert [answer.run.stdout for answer in with_sandbox(entering, use)] == [f"{number}\n" for number in range(40)]
+
+
+def test_nothing_is_held_after_a_cancellation(entering: Entering) -> None:
+    """Callers that go away leave room for others, and their jobs' ends disturb nobody."""
+
+    async def use(sandbox: Sandbox, target: Target) -> Execution:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(sandbox.execute(scripts("sleep 1"), target)) for _ in range(2 * target.slots)]
+            await asyncio.sleep(0.2)
+            for task in tasks:
+                task.cancel()
+        return await sandbox.execute(scripts("echo still here"), target)
+
+    assert with_sandbox(entering, use).run.stdout == "still here\n"

@@ -1,0 +1,112 @@
+"""The same verdicts from every sandbox, in both profiles: those that the sample contest's authors state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.config import Policy
+from ioi_eval.model import Isolation, Problem, ProblemKey, Submission, SubmissionResult, Verdict
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+from ioi_eval.scorer import Scorer
+
+Entering = Callable[..., Any]
+SOLUTIONS = [orjson.loads(line) for line in sample.solutions().read_bytes().splitlines()]
+
+SELECTED = {
+    *("berths/model_solution/heap.cpp", "berths/partially_correct/first-fit.cpp", "berths/output_limit/flood.cpp"),
+    *("buoys/incorrect/narrow-seconds.cpp", "buoys/compile_error/undeclared.cpp", "buoys/runtime_error/gives-up.cpp"),
+    *("lamps/partially_correct/both-halves.cpp", "lamps/time_limit/waits-for-more.cpp"),
+    *("keepers/correct/talks-to-himself.cpp", "keepers/runtime_error/second-keeper.cpp"),
+}
+"""One of each verdict and of each kind of task."""
+
+FEW = {
+    "berths/partially_correct/first-fit.cpp",
+    "buoys/compile_error/undeclared.cpp",
+    "keepers/incorrect/own-median.cpp",
+}
+"""For the classic profile, which compiles grader, checker and program with every test."""
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """`problem/label`."""
+    return f"{row['problem_id']}/{row['label']}"
+
+
+def rows(names: set[str] | None) -> list[dict[str, Any]]:
+    """The solutions of these names; all without any."""
+    found = [row for row in SOLUTIONS if names is None or name_of(row) in names]
+    assert names is None or len(found) == len(names)
+    return found
+
+
+async def judge(
+    entering: Entering, profile: str, chosen: Sequence[dict[str, Any]], problems: Any, artifacts: ArtifactStore
+) -> list[SubmissionResult]:
+    """The results of solutions, as many at once as there are slots."""
+    results: dict[str, SubmissionResult] = {}
+    waiting = list(chosen)
+    async with entering(profile) as sandbox:
+        targets = sandbox.targets()
+        stock = any(target.brings_pair for target in targets)
+        policy = Policy(isolation=Isolation.NONE if stock else Isolation.REDUCED)
+        scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
+
+        async def work() -> None:
+            while waiting:
+                row = waiting.pop()
+                problem: Problem = problems[ProblemKey(year=row["year"], id=row["problem_id"])]
+                submission = Submission(id=name_of(row), problem=problem.key, code=row["code"])
+                results[submission.id] = await scorer.score(problem, submission)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(sum(target.slots for target in targets)):
+                group.create_task(work())
+    return [results[name_of(row)] for row in chosen]
+
+
+def disagreements(row: dict[str, Any], result: SubmissionResult) -> list[str]:
+    """What was judged otherwise than its author states."""
+    got = {subtask.subtask: subtask.verdict for subtask in result.subtasks}
+    wrong = []
+    for subtask, stated in row["expected_subtasks"].items():
+        agrees = got[subtask] is not Verdict.AC if stated == "FAILED" else got[subtask] == stated
+        if not agrees:
+            wrong.append(f"{result.submission} {subtask}: {stated} stated, {got[subtask]} judged")
+    if result.score != row["expected_total"]:
+        why = [t.message for s in result.subtasks for t in s.tests if t.verdict is Verdict.JE][:1] or result.compile
+        wrong.append(f"{result.submission}: {row['expected_total']} points stated, {result.score} judged ({why})")
+    return wrong
+
+
+def check(entering: Entering, profile: str, names: set[str] | None, blobs: BlobStore, artifacts: ArtifactStore) -> None:
+    """All of these solutions get what is stated of them."""
+    problems = load_problems(open_source(sample.problems()), open_source(sample.tests()), blobs).problems
+    chosen = rows(names)
+    results = asyncio.run(judge(entering, profile, chosen, problems, artifacts))
+    assert [line for row, result in zip(chosen, results, strict=True) for line in disagreements(row, result)] == []
+
+
+def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
+    """A selection of all verdicts and task types, many tests a job."""
+    check(entering, "bundled", SELECTED, blobs, artifacts)
+
+
+def test_classic(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
+    """A few, one test a job by scripts."""
+    check(entering, "classic", FEW, blobs, artifacts)
+
+
+@pytest.mark.parametrize("entering", ["served"], indirect=True)
+def test_all_solutions_over_http(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
+    """Every solution of the sample contest, through a client, sockets and a server."""
+    check(entering, "bundled", None, blobs, artifacts)
