@@ -1,0 +1,91 @@
+"""The same dump gives the same results, however many jobs run at once and however tests are cut into jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.journal import Journal
+from ioi_eval.pipeline import Intake, Selection, Settings, score_dump
+from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+MEASURED = frozenset({"time_s", "wall_time_s", "memory_bytes", "cpu_s", "near_limit", "reran"})
+"""What may differ: times and memory, and what only tells how close a time was."""
+
+WAYS = ((1, 64), (4, 64), (1, 1), (4, 3), (2, 7))
+"""Jobs at once, and most tests in a job."""
+
+
+def unmeasured(value: Any) -> Any:
+    """A row without what was measured."""
+    if isinstance(value, dict):
+        return {name: unmeasured(inner) for name, inner in value.items() if name not in MEASURED}
+    return [unmeasured(inner) for inner in value] if isinstance(value, list) else value
+
+
+async def scored(dump: Path, out: Path, cache: Path, *, workers: int, bundle_tests: int) -> list[Any]:
+    """The rows of a new `results.jsonl`, without what was measured."""
+    problems = load_problems(open_source(str(sample.problems())), open_source(str(sample.tests())), BlobStore(cache))
+    with Journal(out, options={}, resume=False) as journal:
+        async with LocalSandbox(slots=workers) as sandbox:
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests)
+            outcome = await score_dump(
+                out,
+                Intake(open_source(str(dump)), Selection(), problems, fingerprints=scorer.fingerprints),
+                scorer,
+                journal=journal,
+                settings=Settings(workers=workers),
+                progress=progress_for(0, bar=False),
+            )
+    assert outcome.exit_code == 0
+    return [unmeasured(json.loads(line)) for line in (out / "results.jsonl").open(encoding="utf-8")]
+
+
+def one_of_each(cache: Path) -> Path:
+    """A part of the sample dump: every verdict once, in different tasks, and two programs twice."""
+    rows = {json.loads(line)["uuid"]: line for line in sample.dump().open(encoding="utf-8")}
+    stated = [json.loads(line) for line in sample.dump_expected().open(encoding="utf-8")]
+    chosen: dict[str, Any] = {}
+    for row in reversed(stated):
+        chosen.setdefault(row["expected_verdict"], row)
+    wanted = {row["uuid"] for row in chosen.values()} | {row["uuid"] for row in stated[:2]}
+    dump = cache / "dump.jsonl"
+    again = [line.replace(uuid, f"{uuid}-again") for uuid, line in rows.items() if uuid in wanted][-2:]
+    dump.write_text("".join([line for uuid, line in rows.items() if uuid in wanted] + again), encoding="utf-8")
+    return dump
+
+
+def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path) -> None:
+    """Every verdict is there, copies name their leaders, and all ways give the same rows."""
+    dump = one_of_each(tmp_path)
+    first, *others = [
+        asyncio.run(scored(dump, tmp_path / str(n), tmp_path / "cache", workers=workers, bundle_tests=bundle_tests))
+        for n, (workers, bundle_tests) in enumerate(WAYS)
+    ]
+    assert {row["verdict"] for row in first} == {"AC", "PA", "WA", "TLE", "MLE", "OLE", "RE", "CE", "NC"}
+    assert sum(row["duplicate_of"] is not None for row in first) >= 2
+    for way, rows in zip(WAYS[1:], others, strict=True):
+        assert rows == first, f"{way} against {WAYS[0]}"
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path) -> None:
+    """With one worker and with four, all tests of a submission in one job and in jobs of five."""
+    ways = [(1, 64), (1, 64), (4, 64), (4, 5)]
+    found = [
+        asyncio.run(scored(sample.dump(), tmp_path / str(n), tmp_path / "cache", workers=w, bundle_tests=b))
+        for n, (w, b) in enumerate(ways)
+    ]
+    assert all(rows == found[0] for rows in found[1:])
