@@ -142,3 +142,58 @@ def audit(
             bar=progress,
         )
     )  # fmt: skip
+
+
+def explain(
+    dump: given.Dump,
+    *,
+    dataset: given.Dataset,
+    split: given.Split = None,
+    task: given.Tasks = None,
+    filter_difficulty: given.Difficulties = None,
+    sample: given.SampleSize = None,
+    exclude: given.Exclude = None,
+    comparator: given.HowCompared = "lines",
+    compat: Annotated[
+        list[str] | None,
+        typer.Option("--compat", metavar="P", help="Only this other grader; may be repeated. All four by default."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also programs about which graders agree.")] = False,
+    timeout: given.Timeout = None,
+    memory: given.Memory = 1024,
+    python: given.Python = "python3",
+    id_column: options.IdColumn = "uuid",
+    workers: options.Workers = None,
+    isolation: options.LeastIsolation = None,
+    sandbox: SandboxOption = SandboxChoice.AUTO,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
+    progress: options.Bar = None,
+) -> int:
+    """Say where other graders judge a program otherwise than we do, on which test, and why.
+
+    hendrycks, eval-protocol and livecodebench need an interpreter with numpy: see --python.
+    """
+    from ioi_eval.cli import apps_calls, apps_explaining
+    from ioi_eval.compat import NAMES
+
+    return apps_explaining.explain(
+        apps_explaining.Call(
+            dump=dump,
+            problems=apps_calls.Problems(
+                dataset=dataset, split=split, difficulties=tuple(filter_difficulty or ()), ids=tuple(task or ()),
+                limit=sample, exclude=tuple(exclude or ()),
+            ),
+            rules=apps_calls.Rules(
+                comparator=comparator, timeout=timeout, memory_mib=memory, python=python, isolation=isolation,
+            ),
+            place=place_of(
+                sandbox, endpoints=endpoints, per_endpoint=max_requests_per_endpoint, profile=ProfileChoice.BUNDLED,
+                workers=workers, isolation=isolation,
+            ),
+            graders=tuple(compat) if compat else NAMES,
+            id_column=id_column,
+            everything=everything,
+            bar=progress,
+        )
+    )  # fmt: skip

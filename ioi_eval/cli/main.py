@@ -43,6 +43,7 @@ for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.unins
 app.add_typer(apps, name="apps", help="Score Python programs for APPS problems.")
 apps.command("score", context_settings=HELP)(command(apps_commands.score))
 apps.command("audit", context_settings=HELP)(command(apps_commands.audit))
+apps.command("explain", context_settings=HELP)(command(apps_commands.explain))
 app.command("doctor", context_settings=HELP)(command(doctor))
 app.command("serve", context_settings=HELP)(command(serve))
 app.command("demo", context_settings=HELP)(command(demo))

@@ -1,0 +1,177 @@
+"""Where graders differ about a program, test by test, and why.
+
+A program is run and judged by our rules and by each profile's. How a program is found in an answer, how it is run, what
+is compared and when a grader stops all differ; what is told is what each made of it, in its own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ioi_eval.apps.intake import Accepted
+from ioi_eval.apps.judging import Executor
+from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.errors import RowError, SetupError
+from ioi_eval.model import Verdict
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.problems.apps_submissions import RULES, our_rules, submission
+
+OURS = "ours"
+_WORDS = 200  # characters of a reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What a grader makes of a program.
+
+    Args:
+        grader: `ours`, or a profile's name.
+        whole: what it makes of all of it, in a word or two.
+        right: whether it takes the program for right; `None` where it does not say.
+        cells: by test, what it says; empty where it says nothing.
+        passes: by test, whether it passes; `None` where the grader does not say.
+        reasons: by test, why.
+        code: the program that it found, if it is not ours.
+    """
+
+    grader: str
+    whole: str
+    right: bool | None
+    cells: tuple[str, ...]
+    passes: tuple[bool | None, ...]
+    reasons: tuple[str, ...]
+    code: str | None = None
+
+
+async def opinions(
+    entry: Accepted, problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
+) -> tuple[Opinion, ...]:
+    """What each grader makes of a program.
+
+    Args:
+        entry: a program of a dump.
+        problem: what it is for.
+        executors: by grader; `ours` is one of them.
+        unusable: graders that cannot be had here, with the reason; those that are found out are put in.
+
+    Raises:
+        UnavailableError: there is nothing left to run on.
+    """
+    ours = entry.candidate.submission.code
+    found = []
+    for grader, executor in executors.items():
+        if grader in unusable:
+            continue
+        code = _program(entry, grader)
+        if not code:
+            found.append(_without(grader, problem, "no code found"))
+            continue
+        try:
+            result = await executor.score(problem, code)
+        except SetupError as error:
+            unusable[grader] = str(error)
+            continue
+        opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
+        found.append(opinion if code == ours else _with_code(opinion, code))
+    return tuple(found)
+
+
+def differ(given: Sequence[Opinion]) -> bool:
+    """Whether graders differ about the program, or about one of its tests."""
+    if len({one.right for one in given}) > 1:
+        return True
+    tests = zip(*(one.passes for one in given), strict=True)
+    return any(len({passed for passed in test if passed is not None}) > 1 for test in tests)
+
+
+def differing_tests(given: Sequence[Opinion]) -> list[int]:
+    """The tests about which graders differ."""
+    tests = zip(*(one.passes for one in given), strict=True)
+    return [number for number, test in enumerate(tests) if len({one for one in test if one is not None}) > 1]
+
+
+def _program(entry: Accepted, grader: str) -> str | None:
+    """The program as that grader finds it."""
+    rules = RULES.get(grader, our_rules)
+    if rules is our_rules:
+        return entry.candidate.submission.code
+    mine = entry.candidate.submission
+    try:
+        return submission(entry.row, entry.sample, name=mine.id, problem=mine.problem, rules=rules).code
+    except RowError:
+        return None
+
+
+def _ours(result: AppsResult, problem: AppsProblem) -> Opinion:
+    count = len(problem.tests)
+    tests = {test.number: test for test in result.tests}
+    places = [tests.get(number) for number in range(count)]
+    whole = result.verdict.value if result.score is None else f"{result.verdict.value} {result.passed}/{result.total}"
+    return Opinion(
+        grader=OURS,
+        whole=whole,
+        right=None if result.score is None else result.verdict is Verdict.AC,
+        cells=tuple("" if test is None else test.verdict.value for test in places),
+        passes=tuple(None if test is None else test.passed for test in places),
+        reasons=tuple("" if test is None else _line(test.message or "right") for test in places),
+    )
+
+
+def _theirs(grader: str, result: AppsResult, problem: AppsProblem) -> Opinion:
+    graded, count = result.graded, len(problem.tests)
+    if graded is None or graded.crash:
+        return _without(grader, problem, f"fails: {graded.crash}" if graded else result.message)
+    codes = graded.codes
+    whole = "no result" if not codes and not graded.all_passed else f"{graded.worst} {graded.passed}/{len(codes)}"
+    if len(codes) != count and len(set(codes)) == 1 and codes[0] is not True:  # one word for all tests
+        spread = (codes[0],) * count
+        reasons = (_line(graded.rules[0] if graded.rules else ""),) * count
+        return Opinion(
+            grader=grader,
+            whole=whole,
+            right=False,
+            cells=tuple(map(str, spread)),
+            passes=(False,) * count,
+            reasons=reasons,
+        )
+    shown = codes[:count]
+    rest = count - len(shown)
+    return Opinion(
+        grader=grader,
+        whole=whole,
+        right=graded.all_passed,
+        cells=(*map(str, shown), *("",) * rest),
+        passes=(*(code is True for code in shown), *(None,) * rest),
+        reasons=(*(_line(rule) for rule in graded.rules[: len(shown)]), *("not run: it had stopped",) * rest),
+    )
+
+
+def _without(grader: str, problem: AppsProblem, words: str) -> Opinion:
+    count = len(problem.tests)
+    return Opinion(
+        grader=grader,
+        whole=_line(words),
+        right=None,
+        cells=("",) * count,
+        passes=(None,) * count,
+        reasons=(_line(words),) * count,
+    )
+
+
+def _with_code(opinion: Opinion, code: str) -> Opinion:
+    return Opinion(
+        grader=opinion.grader,
+        whole=opinion.whole,
+        right=opinion.right,
+        cells=opinion.cells,
+        passes=opinion.passes,
+        reasons=opinion.reasons,
+        code=code,
+    )
+
+
+def _line(words: str) -> str:
+    """Words on one line, the end of a traceback rather than its beginning."""
+    line = words.strip().splitlines()[-1] if "Traceback" in words else " ".join(words.split())
+    return line if len(line) <= _WORDS else f"{line[:_WORDS]}…"

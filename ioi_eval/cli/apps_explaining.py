@@ -1,0 +1,171 @@
+"""Explaining where graders differ: what `apps explain` does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from ioi_eval.apps.catalog import Catalog, load_catalog
+from ioi_eval.apps.dumps import open_dump, survey
+from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
+from ioi_eval.apps.intake import Accepted, AppsIntake
+from ioi_eval.cli import apps_calls
+from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.compat import NAMES
+from ioi_eval.errors import InputError
+from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.report.terminal import printable, table
+
+_TESTS = 10  # how many tests of a program are told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the command line asks for; see `ioi-eval apps explain --help`."""
+
+    dump: str
+    problems: apps_calls.Problems
+    rules: apps_calls.Rules
+    place: Place
+    graders: tuple[str, ...] = NAMES
+    id_column: str = "uuid"
+    everything: bool = False
+    bar: bool | None = None
+
+
+@dataclass(slots=True)
+class _Explained:
+    """What came out.
+
+    Args:
+        told: what is to be printed, by the program's place in the dump.
+        refused: rows that cannot be judged.
+        unusable: graders that cannot be had here.
+        programs, different, unjudged: how many.
+        tally: by grader, how often it takes a program for right or wrong where ours does not.
+    """
+
+    told: dict[int, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    unusable: dict[str, str] = field(default_factory=dict)
+    programs: int = 0
+    different: int = 0
+    unjudged: int = 0
+    tally: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, place: int, entry: Accepted, given: Sequence[Opinion], everything: bool) -> None:
+        """Take in a program."""
+        ours = next(one.right for one in given if one.grader == OURS)
+        self.programs += 1
+        self.unjudged += ours is None
+        self.different += differ(given)
+        for one in given:
+            if ours is not None and one.right is not None and one.right != ours:
+                self.tally[one.grader, "accepts" if one.right else "refuses"] += 1
+        if everything or differ(given):
+            self.told[place] = _told(entry, given)
+
+
+def explain(call: Call) -> int:
+    """Say where graders differ.
+
+    Returns:
+        The exit code: 1 if a program could not be judged by our rules.
+    """
+    unknown = sorted(set(call.graders) - set(NAMES))
+    if unknown:
+        raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
+    dump, dataset = open_dump(call.dump, call.problems.ids), call.problems.open()
+    counts = survey(dump)
+    needed = {problem for problem in counts if problem is not None}
+    selection, excluded = call.problems.selection, call.problems.excluded
+    catalog = load_catalog(dataset, needed=needed, selection=selection, excluded=excluded)
+    with closing(catalog):
+        intake = AppsIntake(dump, catalog, fingerprint=lambda *_: "", id_column=call.id_column)
+        count = sum(count for problem, count in counts.items() if problem in catalog.listed)
+        if not count:
+            raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
+        explained = asyncio.run(_explain(call, intake, catalog, count))
+    _report(explained)
+    return FAILED if explained.unjudged or explained.refused else 0
+
+
+async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int) -> _Explained:
+    explained = _Explained()
+    progress = progress_for(count, bar=call.bar)
+    async with opened(call.place) as here:
+        rules = {OURS: call.rules}
+        rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.graders}
+        executors = {name: apps_calls.executor(here.sandbox, one.settings()) for name, one in rules.items()}
+        tell(f"{await executors[OURS].interpreter()}; ours is {call.rules.comparator}")
+        entries = _accepted(intake, explained)
+        reading = asyncio.Lock()
+
+        async def work() -> None:
+            while True:
+                async with reading:
+                    one = await in_thread(next, entries, None)
+                if one is None:
+                    return
+                place, entry = one
+                problem = await in_thread(catalog.problem, entry.candidate.listed.id)
+                given = await opinions(entry, problem, executors, explained.unusable)
+                explained.add(place, entry, given, call.everything)
+                progress.advance("different" if differ(given) else "alike")
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(here.workers):
+                    group.create_task(work())
+        finally:
+            progress.close()
+    return explained
+
+
+def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, Accepted]]:
+    """The programs that can be judged, with their places."""
+    for place, entry in enumerate(intake.entries()):
+        if isinstance(entry, Accepted):
+            yield place, entry
+        else:
+            explained.refused.append(entry.message)
+
+
+def _told(entry: Accepted, given: Sequence[Opinion]) -> str:
+    """One program: what each grader makes of it, the tests about which they differ, and why."""
+    candidate = entry.candidate
+    lines = [f"{candidate.listed.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
+    tests = differing_tests(given)
+    shown = tests[:_TESTS]
+    head = ("grader", "all", *(f"test {number}" for number in shown))
+    rows = [(one.grader, one.whole, *(one.cells[number] or "–" for number in shown)) for one in given]
+    lines.append(table(head, rows, left=frozenset(range(len(head)))))
+    if len(tests) > len(shown):
+        lines.append(f"… and {len(tests) - len(shown)} more tests")
+    for number in shown:
+        lines.append(f"test {number}:")
+        reasons: dict[str, list[str]] = {}
+        for one in given:
+            reasons.setdefault(one.reasons[number], []).append(one.grader)
+        lines += [f"  {', '.join(graders)}: {printable(reason)}" for reason, graders in reasons.items()]
+    for one in given:
+        if one.code is not None:
+            lines.append(f"{one.grader} found another program, of {len(one.code)} characters")
+    return "\n".join(lines) + "\n"
+
+
+def _report(explained: _Explained) -> None:
+    for _, words in sorted(explained.told.items()):
+        print(words)
+    for grader, words in explained.unusable.items():
+        print(f"{grader} was not asked: {words}")
+    for message in explained.refused:
+        print(printable(message))
+    print(f"{explained.programs} programs; graders differ about {explained.different}")
+    for (grader, how), count in sorted(explained.tally.items()):
+        print(f"  {grader} {how} {count} that we {'refuse' if how == 'accepts' else 'accept'}")

@@ -1,0 +1,47 @@
+"""`ioi-eval apps explain`: which graders differ about a program, and why."""
+
+from __future__ import annotations
+
+from addition import Start, Write
+from apps_rows import DOUBLE, ZERO, doubling
+
+SPACES = "print(2 * int(input()), '')\n"
+EXITS = "import sys\nprint(2 * int(input()))\nsys.exit(3)\n"
+
+
+def test_differences_are_told_by_test_with_reasons(start: Start, write: Write) -> None:
+    """A right output with exit code 3 is wrong for mcpbr and for us; blanks at a line's end are right for all."""
+    write("apps.jsonl", doubling(0, (1, 2)), doubling(1), {**doubling(2), "input_output": ""})
+    dump = write(
+        "dump.jsonl",
+        {"problem_id": 0, "uuid": "same", "code": DOUBLE},
+        {"problem_id": 0, "uuid": "exits", "code": EXITS},
+        {"problem_id": 1, "uuid": "zero", "code": ZERO},
+        {"problem_id": 1, "uuid": "spaces", "code": SPACES.replace("print(", "print('', ")},
+    )
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
+    assert ended.returncode == 0, ended.stderr
+    assert "4 programs; graders differ about 1" in ended.stdout
+    assert "apps_1, spaces (column:code)" in ended.stdout
+    assert "mcpbr: equal text" in ended.stdout
+    assert "mcpbr accepts 1 that we refuse" in ended.stdout
+    assert "zero" not in ended.stdout
+    every = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr", "--all", "-t", "0")
+    assert "apps_0, same (column:code)" in every.stdout
+    assert "2 programs; graders differ about 0" in every.stdout
+
+
+def test_what_cannot_be_explained_is_said(start: Start, write: Write) -> None:
+    """Rows that cannot be judged, graders that do not exist, no program at all."""
+    write("apps.jsonl", doubling(0), {**doubling(1), "input_output": ""})
+    dump = write("dump.jsonl", {"problem_id": 0, "code": DOUBLE}, {"problem_id": 1, "code": DOUBLE})
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "mcpbr")
+    assert ended.returncode == 1
+    assert "problem 1 cannot be judged: the row has no tests" in ended.stdout
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "none")
+    assert ended.returncode == 2
+    assert "there is no profile 'none'" in ended.stderr
+    other = write("other.jsonl", {"problem_id": 1, "code": DOUBLE})
+    ended = start("apps", "explain", other, "--dataset", "apps.jsonl", "-t", "0")
+    assert ended.returncode == 2
+    assert "has no program for any of the problems" in ended.stderr
