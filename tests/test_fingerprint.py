@@ -68,6 +68,7 @@ CHANGES: dict[str, Any] = {
     "manager": SourceFile(path="graders/manager.cpp", content=b""),
     "manager_files": (SourceFile(path="graders/t.h", content=b""),),
     "manager_args": ("x",),
+    "manager_protocol": CheckerProtocol.KATTIS,
     "checker_after_manager": True,
     "processes": 2,
     "process_io": ProcessIO.FIFO_IO,

@@ -28,8 +28,9 @@ class Judge {
 
   const char* blamed() const { return ours ? "runner" : name; }
 
+  // `talks` is given for an interactor: the place of the program whose FIFOs become its stdin and stdout.
   void begin(const char* its_name, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
-             int result, int standard_input) {
+             int result, int standard_input, const Place* talks = nullptr) {
     name = its_name;
     spec_ = &spec;
     output = memory_file("judge stdout");
@@ -39,7 +40,7 @@ class Judge {
     link(kJudgeAnswerFd, "correct_output.txt");
     if (result >= 0) link(kJudgeOutputFd, "output.txt");
     link(kJudgeProgramFd, name);
-    if (g_plan.protocol == Protocol::Kattis) make_directory(directory + "/feedback");
+    if (spec.protocol == Protocol::Kattis) make_directory(directory + "/feedback");
     started_us = now_us();
     if (start(process) != 0) return;
     // -------- the child's side
@@ -49,7 +50,13 @@ class Judge {
     Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
     if (!own || !again) last_words_.say("open its stderr");
     if (chdir(directory.c_str()) != 0) last_words_.say("chdir");
-    if (!place_descriptors({{standard_input, 0}, {output.get(), 1}, {own.get(), 2}, {input, kJudgeInputFd},
+    int standard_output = output.get();
+    if (talks != nullptr) {
+      // In the order in which the program opens them: each open waits for the other's.
+      if ((standard_output = open(talks->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
+      if ((standard_input = open(talks->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
+    }
+    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {input, kJudgeInputFd},
                             {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {spec.program.get(), kJudgeProgramFd},
                             {again.get(), kJudgeLastFd}},
                            INT_MAX)) {
@@ -94,7 +101,10 @@ class Judge {
   }
 
   // After its end: what its exit says, but for the codes of its protocol.
-  void conclude(std::initializer_list<int> good_codes) {
+  void conclude() {
+    const std::vector<int> good_codes = spec_->protocol == Protocol::Testlib  ? std::vector<int>{0, 1, 2, 4, 7, 8}
+                                        : spec_->protocol == Protocol::Kattis ? std::vector<int>{42, 43}
+                                                                              : std::vector<int>{0};
     ended_us = now_us();
     if (!fault.empty()) return;
     std::string unstarted = last_words_.hear();

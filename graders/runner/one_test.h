@@ -86,7 +86,9 @@ class HangUps {
           // The end of file may be all that it has still to say: it has hung up when it does not listen either.
           if ((event->mask & w.of_manager) == 0) continue;
           left_by_manager_[w.process] |= w.of_manager;
-          if (manager_leaves_ || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
+          // An interactor's two are its first descriptors and go before its `errors`: there the one it reads from will do.
+          bool deaf = g_plan.interactive() && w.of_manager == IN_CLOSE_NOWRITE;
+          if (manager_leaves_ || deaf || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
         }
         at += static_cast<ssize_t>(sizeof *event + event->len);
       }
@@ -154,10 +156,37 @@ class TestRun {
       args.push_back(g_places[i].fifo_out);
       args.push_back(g_places[i].fifo_in);
     }
-    args.insert(args.end(), g_plan.manager.args.begin(), g_plan.manager.args.end());
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
-    manager_.begin("manager", g_plan.manager, args, again.get(), answer.get(), -1, input.get());
+    const Place* talks = g_plan.interactive() ? &g_places[0] : nullptr;
+    if (talks != nullptr) {
+      bool kattis = g_plan.manager.protocol == Protocol::Kattis;
+      args = {"input.txt", kattis ? "correct_output.txt" : "output.txt", kattis ? "feedback/" : "correct_output.txt"};
+      held_in_ = hold(talks->fifo_in);
+      held_out_ = hold(talks->fifo_out);
+    }
+    args.insert(args.end(), g_plan.manager.args.begin(), g_plan.manager.args.end());
+    if (talks != nullptr && !g_plan.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
+    manager_.begin("manager", g_plan.manager, args, again.get(), answer.get(), -1, input.get(), talks);
     hang_ups_.watch_end(manager_);
+  }
+
+  // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
+  // told of it by a signal. So we hold a reading end of each FIFO; what nobody else reads any more is thrown away.
+  // Source: problemtools' `interactive`.
+  static Fd hold(const std::string& fifo) {
+    Fd end(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!end) system_fault("hold a fifo");
+    return end;
+  }
+
+  void drain() {
+    char buffer[65536];
+    auto empty = [&](const Fd& end) {
+      while (end && read(end.get(), buffer, sizeof buffer) > 0) {
+      }
+    };
+    if (!anybody_alive()) empty(held_in_);
+    if (!manager_.process.alive()) empty(held_out_);
   }
 
   // A test without an answer has an empty one.
@@ -180,7 +209,7 @@ class TestRun {
         // Without a listener the filter kills by this signal, and nothing tells it from the program's own.
         c.violated |= !g_means.notify && g_means.seccomp && c.process.signal() == SIGSYS;
       }
-      if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude({0});
+      if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude();
       int64_t now = now_us();
       if (now >= ticked_us_ + tick_length()) tick(now);
       if (is_over(now)) break;
@@ -239,6 +268,7 @@ class TestRun {
     // The kernel adds a wait for a processor to schedstat when it is over: until nobody is in one, nothing is settled.
     int64_t idle = somebody_is('R') ? 0 : settle(now);
     unblock();
+    drain();
     if (anybody_alive()) {
       idle_us_ += idle;
       check_times(now);
@@ -367,12 +397,19 @@ class TestRun {
     }
     if (manager_.process.alive()) return false;
     if (!anybody_alive()) return true;
+    if (rejected_by_interactor()) return true;  // whatever the program would still do
     if (manager_.fault.empty()) return false;  // a batch task, or a manager that is done: they have their limits
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
       own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first(i) == HangUps::TheProcess;
     }
     return !own_failure_may_show || now - manager_.ended_us > kManagerGraceUs;
+  }
+
+  bool rejected_by_interactor() const {
+    int accepts = g_plan.manager.protocol == Protocol::Kattis ? 42 : 0;
+    int code = manager_.process.code();
+    return g_plan.interactive() && manager_.fault.empty() && code != accepts && code != 7 /* points */;
   }
 
   // -------------------------------------------------- what a process did
@@ -479,6 +516,7 @@ class TestRun {
     if (own_failure()) return;
     Said said;
     bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
+    bool decided = false;  // by the manager
     if (g_plan.communication) {
       crossed = manager_.fault == "signal" && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
@@ -487,14 +525,18 @@ class TestRun {
         said.message = "The program ended before the manager was done";
       } else if (!manager_.fault.empty()) {
         return judge_error(manager_.fault.c_str(), manager_.blamed(), manager_.words);
-      } else if (!g_plan.has_checker) {
-        said = read_cms(manager_.output.get(), manager_.errors.get());
+      } else if (!g_plan.has_checker || (g_plan.interactive() && manager_.process.code() != 0)) {
+        said = read_words(manager_, g_plan.manager.protocol);
         if (!said.valid) return judge_error("score", "manager", said.words);
+        decided = true;
       }
     }
-    if (!crossed && g_plan.has_checker) {
+    if (!crossed && !decided && g_plan.has_checker) {
       if (g_plan.protocol == Protocol::None) return leave_to_reader();
-      if (!check(g_plan.communication ? manager_.output.get() : contestants_[0].output.get(), said)) return;
+      Fd written;  // by an interactor
+      if (g_plan.interactive()) written = Fd(open((manager_.directory + "/output.txt").c_str(), O_RDONLY | O_CLOEXEC));
+      int output = g_plan.interactive() ? written.get() : g_plan.communication ? manager_.output.get() : contestants_[0].output.get();
+      if (!check(output, said)) return;
     }
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Where the judge gives points nonetheless, CMS gives none.
@@ -589,20 +631,8 @@ class TestRun {
       poll(&ready, 1, 5);
       if (!checker.process.reap(false)) checker.look();
     }
-    int code = checker.process.code();
-    switch (g_plan.protocol) {
-      case Protocol::Testlib:
-        checker.conclude({0, 1, 2, 4, 7, 8});
-        said = read_testlib(code, checker.errors.get());
-        break;
-      case Protocol::Kattis:
-        checker.conclude({42, 43});
-        said = read_kattis(code, checker.directory + "/feedback");
-        break;
-      default:
-        checker.conclude({0});
-        said = read_cms(checker.output.get(), checker.errors.get());
-    }
+    checker.conclude();
+    said = read_words(checker, g_plan.protocol);
     o_.judge_cpu_us += checker.process.cpu_us() + sweep({});
     o_.judge_wall_us += checker.ended_us - checker.started_us;
     if (!checker.fault.empty()) {
@@ -634,6 +664,7 @@ class TestRun {
   std::vector<Contestant> contestants_;
   HangUps hang_ups_;
   Judge manager_;
+  Fd held_in_, held_out_;  // beside an interactor
   const char* limit_ = nullptr;  // a rule about all processes together
   int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
   int64_t settled_us_ = 0, manager_settled_us_ = 0, disk_us_ = 0;

@@ -18,6 +18,7 @@ struct JudgeSpec {
   Fd program;
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0;
   std::vector<std::string> args;
+  Protocol protocol = Protocol::Cms;  // by which it tells a score
 };
 
 struct Test {
@@ -53,6 +54,9 @@ struct Plan {
   int64_t return_bytes = 0;  // of each output
   bool needed_only = false;
   std::vector<Test> tests;
+
+  // The manager is an interactor: its stdin and stdout are the program's.
+  bool interactive() const { return communication && manager.protocol != Protocol::Cms; }
 
   // The runner itself compares, with the test's answer.
   bool compares() const { return protocol >= Protocol::WhiteDiff && protocol <= Protocol::Compare; }
@@ -343,6 +347,7 @@ void read_checker_line(PlanLine& line, Plan& plan) {
     return;
   }
   plan.checker = judge_spec(line, !plan.compares());
+  plan.checker.protocol = plan.protocol;
   if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
 }
 
@@ -362,6 +367,10 @@ void read_run_line(PlanLine& line, Plan& plan) {
   } else if (line.name == "manager") {
     plan.has_manager = true;
     plan.manager = judge_spec(line, true);
+    if (line.has("protocol")) {
+      plan.manager.protocol = line.choice<Protocol>(
+          "protocol", {{"cms", Protocol::Cms}, {"testlib", Protocol::Testlib}, {"kattis", Protocol::Kattis}});
+    }
   } else if (line.name == "checker") {
     read_checker_line(line, plan);
   } else if (line.name == "order") {
@@ -422,6 +431,10 @@ Plan read_plan() {
   needs(plan.communication ? "manager" : "checker");
   if (!plan.communication && plan.has_manager) plan_fault("a batch task has no manager");
   if (!plan.communication && plan.processes != 1) plan_fault("a batch task has one process");
+  if (plan.interactive() && (plan.processes != 1 || plan.fifo_io)) plan_fault("an interactor talks to one process, by std_io");
+  if (plan.interactive() && plan.has_checker && plan.manager.protocol != Protocol::Testlib) {
+    plan_fault("after an interactor of kattis comes no checker");
+  }
   bool own_protocol = plan.protocol == Protocol::Compare || plan.protocol == Protocol::None;
   if (plan.communication && own_protocol) plan_fault("such a checker is for batch tasks");
   if (plan.communication && !plan.interpreter.empty()) plan_fault("an interpreter is for batch tasks");

@@ -91,6 +91,15 @@ Said read_kattis(int code, const std::string& feedback) {
   return said;
 }
 
+// What a judge program said that has ended as its protocol wants.
+Said read_words(const Judge& judge, Protocol protocol) {
+  switch (protocol) {
+    case Protocol::Testlib: return read_testlib(judge.process.code(), judge.errors.get());
+    case Protocol::Kattis: return read_kattis(judge.process.code(), judge.directory + "/feedback");
+    default: return read_cms(judge.output.get(), judge.errors.get());
+  }
+}
+
 // A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
 // Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
 class Canonical {

@@ -126,7 +126,7 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
     """The lines that say how a test is judged: task, manager, checker."""
     judge = policy.judge
     checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}
-    if problem.task_type is TaskType.COMMUNICATION:
+    if problem.task_type is not TaskType.BATCH:
         plan.line("task", kind="communication", io=problem.process_io.value)
         plan.line(
             "manager",
@@ -135,6 +135,7 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
             wall_ms=most_wall_ms(problem, policy),
             memory_bytes=judge.memory_bytes,
             args=words(problem.manager_args) if problem.manager_args else None,
+            protocol=None if problem.manager_protocol is CheckerProtocol.CMS else problem.manager_protocol.value,
         )
         if not problem.checker_after_manager:
             return

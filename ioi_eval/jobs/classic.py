@@ -120,6 +120,8 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
 
 def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
     """Why the scripts cannot judge this test, the stock pair or ours; `None` if they can."""
+    if problem.task_type is TaskType.INTERACTIVE:
+        return "the classic profile has no Interactive tasks"
     if problem.checker_args or case.checker_args:
         return "the classic profile gives a checker no arguments"
     if problem.checker_protocol is CheckerProtocol.TOKENS:

@@ -90,7 +90,7 @@ class Problem:
         key: year and id; the id, in lower case, names the submission's file.
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
-        task_type: Batch or Communication.
+        task_type: Batch, Communication or Interactive.
         time_limit_s: CPU seconds, all processes of a submission together.
         time_scale: what the official limit was multiplied with to give this one, for a slower or faster machine.
         memory_limit_bytes: peak resident bytes a process.
@@ -104,10 +104,11 @@ class Problem:
         checker_files: what the checker's source may include.
         checker_protocol: how checker or manager tell the score.
         checker_args: further arguments of the checker, after its three files (Kattis: `validator_flags`).
-        manager: the program that talks to the submission's processes.
+        manager: the program that talks to the submission's processes; for an Interactive task the interactor.
+        manager_protocol: how the manager is started and tells the score; `cms` but for Interactive tasks.
         manager_files: what the manager's source may include.
-        manager_args: further arguments of the manager, after the FIFOs.
-        checker_after_manager: the manager's stdout is the output that the checker judges.
+        manager_args: further arguments of the manager, after the FIFOs; of an interactor, after its files.
+        checker_after_manager: the manager's stdout, or the file that an interactor wrote, is what the checker judges.
         processes: how many processes of the submission run at once (Communication).
         process_io: how they get their FIFOs.
         cxx_std: the C++ standard (`gnu++17`).
@@ -133,6 +134,7 @@ class Problem:
     checker_args: tuple[str, ...] = ()
     manager: SourceFile | None = None
     manager_files: tuple[SourceFile, ...] = ()
+    manager_protocol: CheckerProtocol = CheckerProtocol.CMS
     manager_args: tuple[str, ...] = ()
     checker_after_manager: bool = False
     processes: int = 1

@@ -23,10 +23,11 @@ class Verdict(StrEnum):
 
 
 class TaskType(StrEnum):
-    """How a submission meets its tests. Names as in CMS."""
+    """How a submission meets its tests. Names as in CMS, but for the last."""
 
     BATCH = "Batch"
     COMMUNICATION = "Communication"
+    INTERACTIVE = "Interactive"  # a program of the judge's at its stdin and stdout, as in Kattis and testlib
 
 
 class Language(StrEnum):

@@ -21,7 +21,11 @@ _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
 _SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl", ".ipp", ".tpp")
 _SCRIPT_ENDINGS = ("", ".py", ".sh")  # a judge program that is run as it is
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_JUDGE_FOLDERS = {"checker": ("checker", "graders", ""), "manager": ("graders", "manager", "")}
+_JUDGE_FOLDERS = {
+    "checker": ("checker", "graders", ""),
+    "manager": ("graders", "manager", ""),
+    "interactor": ("interactor", "graders", ""),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +100,7 @@ def judge_program(
 
     Args:
         files: all files of the problem.
-        role: `checker` or `manager`.
+        role: `checker`, `manager` or `interactor`.
         is_private: tells the files that belong to the submission's side and are not handed on.
 
     Raises:
@@ -143,7 +147,8 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
         return file.path in (submission, "graders/grader.cpp", "graders/stub.cpp")
 
     checker, checker_files = judge_program(files, "checker", is_private)
-    manager, manager_files = judge_program(files, "manager", is_private)
+    role = "interactor" if task_type is TaskType.INTERACTIVE else "manager"
+    manager, manager_files = judge_program(files, role, is_private)
     return GraderFiles(
         config=config_text(files),
         linked=(linked,) if linked else (),

@@ -102,10 +102,13 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     files = classify(sheet.grader_files, key.id, task_type, link=config.linked is not False)
     _check_linking(key, files, config)
     is_batch = task_type is TaskType.BATCH
+    interactive = task_type is TaskType.INTERACTIVE
     has_checker = _has_checker(sheet, config, files, task_type)
     protocol = _protocol_in_use(sheet.checker_protocol, is_batch and not has_checker)
     if not is_batch and files.manager is None:
-        raise InputError("a Communication task needs a manager; grader_files holds no graders/manager.cpp")
+        what = "an interactor" if interactive else "a manager"
+        path = "interactor/interactor.cpp" if interactive else "graders/manager.cpp"
+        raise InputError(f"task type {task_type.value} needs {what}; grader_files holds no {path}")
     return Problem(
         key=key,
         name=sheet.name or key.id,
@@ -125,7 +128,8 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         checker_args=_checker_args(sheet, protocol, has_checker),
         manager=None if is_batch else files.manager,
         manager_files=() if is_batch else files.manager_files,
-        manager_args=config.manager_args if sheet.manager_args is None else sheet.manager_args,
+        manager_protocol=_interactor_protocol(sheet, has_checker) if interactive else CheckerProtocol.CMS,
+        manager_args=_manager_args(sheet, config, interactive and not has_checker),
         checker_after_manager=has_checker and not is_batch,
         processes=1 if is_batch else config.processes or 1,
         process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
@@ -176,6 +180,24 @@ def _checker_args(sheet: Sheet, protocol: CheckerProtocol, has_checker: bool) ->
         check_token_flags(arguments)
         return arguments
     return arguments if has_checker else ()
+
+
+def _interactor_protocol(sheet: Sheet, has_checker: bool) -> CheckerProtocol:
+    """Kattis's is the only format with interactors as a part of it; a checker comes only after testlib's."""
+    protocol = sheet.checker_protocol or CheckerProtocol.KATTIS
+    if protocol not in (CheckerProtocol.KATTIS, CheckerProtocol.TESTLIB):
+        raise UnsupportedError(
+            f"checker_protocol {protocol.value} is not for Interactive tasks; kattis and testlib are"
+        )
+    if has_checker and protocol is not CheckerProtocol.TESTLIB:
+        raise UnsupportedError("a checker after an interactor is supported with checker_protocol testlib only")
+    return protocol
+
+
+def _manager_args(sheet: Sheet, config: GraderConfig, decides_alone: bool) -> tuple[str, ...]:
+    """An interactor that decides takes the flags that a checker would."""
+    stated = config.manager_args if sheet.manager_args is None else sheet.manager_args
+    return (*stated, *(sheet.checker_args or ())) if decides_alone else stated
 
 
 def _limit(name: str, stated: float | None, configured: float | None) -> float:

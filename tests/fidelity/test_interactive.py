@@ -1,0 +1,161 @@
+"""Interactive tasks: an interactor at the stdin and stdout of the program, and who of the two ends first.
+
+The interactor is a script that does what the test's input says; its first word tells the program what to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ioi_eval.model import CheckerProtocol, Isolation, SourceFile, TaskType, TestOutcome, Verdict
+
+PROGRAM = """
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <csignal>
+#include <unistd.h>
+int main() {
+  char word[100];
+  if (std::scanf("%99s", word) != 1) return 3;
+  if (!std::strcmp(word, "add")) {
+    for (int a, b; std::scanf("%d %d", &a, &b) == 2;) {
+      std::printf("%d\\n", a + b);
+      std::fflush(stdout);
+    }
+  }
+  if (!std::strcmp(word, "crash")) return 1;
+  if (!std::strcmp(word, "segv")) raise(SIGSEGV);
+  if (!std::strcmp(word, "loop")) for (volatile int i = 0;; i = i + 1) {}
+  if (!std::strcmp(word, "wait")) for (;;) sleep(1);
+  if (!std::strcmp(word, "late")) {
+    while (std::getchar() != EOF) {}
+    return 1;
+  }
+  if (!std::strcmp(word, "flood")) for (int i = 0; i < 30000; i++) std::puts("0123456789");
+  return 0;
+}
+"""
+INTERACTOR = SourceFile(path="interactor/interactor.sh", content=b"#!/bin/bash\n. ./input.txt\n")
+AC, PA, WA, RE, TLE, JE = Verdict.AC, Verdict.PA, Verdict.WA, Verdict.RE, Verdict.TLE, Verdict.JE
+Cases = dict[str, tuple[str, Verdict, float | None]]
+"""By name: what the interactor does, and what must come of it."""
+
+KATTIS: Cases = {
+    "right": ("echo add; echo 2 3; read x; [[ $x == 5 ]] && exit 42; exit 43", AC, 1.0),
+    "many questions": ("echo add; for i in {1..300}; do echo $i $i; read x; done; [[ $x == 600 ]] && exit 42", AC, 1.0),
+    "wrong": ("echo add; echo 2 3; read x; [[ $x == 6 ]] && exit 42; exit 43", WA, 0.0),
+    "score": ("echo add; echo 0.25 > $3/score.txt; exit 42", PA, 0.25),
+    "crashes": ("echo crash; read x; exit 43", RE, 0.0),
+    "crashes, though accepted": ("echo crash; read x; exit 42", RE, 0.0),
+    "dies of a signal": ("echo segv; read x; exit 43", RE, 0.0),
+    "gets no word": ("exec 1>&-; cat > /dev/null; exit 42", RE, 0.0),
+    "fails after it was rejected": ("echo late; exit 43", WA, 0.0),
+    "fails after it was accepted": ("echo late; exit 42", RE, 0.0),
+    "loops": ("echo loop; read x; exit 43", TLE, 0.0),
+    "loops after it was rejected": ("echo loop; exit 43", WA, 0.0),
+    "loops after it was accepted": ("echo loop; exit 42", TLE, 0.0),
+    "waits": ("echo wait; read x; exit 43", TLE, 0.0),
+    "waits after it was rejected": ("echo wait; exit 43", WA, 0.0),
+    "both wait": ("echo add; read x; exit 42", TLE, 0.0),
+    "ends early": ("echo early; cat > /dev/null; exit 42", AC, 1.0),
+    "ends before much is said": ("echo early; read x; head -c 1000000 /dev/zero; exit 42", AC, 1.0),
+    "speaks on after it was accepted": ("echo flood; read x; exit 42", AC, 1.0),
+    "speaks on after it was rejected": ("echo flood; read x; exit 43", WA, 0.0),
+    "answer": ("[[ $(< $2) == secret ]] && echo early && cat > /dev/null && exit 42", AC, 1.0),
+    "flags": ("[[ $4 == one && $5 == two && $# == 5 ]] && echo early && exit 42", AC, 1.0),
+    "interactor fails": ("echo early; cat > /dev/null; exit 1", JE, None),
+    "interactor dies": ("echo early; cat > /dev/null; kill -SEGV $$", JE, None),
+    "interactor gives no score": ("echo early; cat > /dev/null; echo much > $3/score.txt; exit 42", JE, None),
+}
+TESTLIB: Cases = {
+    "right": ("echo add; echo 2 3; read x; echo $x > $2; exit 0", AC, 1.0),
+    "checker refuses": ("echo add; echo 2 4; read x; echo $x > $2; exit 0", WA, 0.0),
+    "nothing was written": ("echo early; cat > /dev/null; exit 0", WA, 0.0),
+    "rejected": ("echo add; echo 2 3; read x; echo $x > $2; exit 1", WA, 0.0),
+    "presentation": ("echo early; exit 2", WA, 0.0),
+    "points": ("echo early; cat > /dev/null; echo points 0.5 half >&2; exit 7", PA, 0.5),
+    "interactor fails": ("echo early; cat > /dev/null; exit 3", JE, None),
+    "crashes": ("echo crash; read x; exit 1", RE, 0.0),
+    "answer": ("[[ $(< $3) == secret ]] && echo 5 > $2 && echo early && exit 0", AC, 1.0),
+}
+CHECKER = SourceFile(path="checker/checker.sh", content=b'#!/bin/bash\n[[ $(< "$2") == 5 ]] && exit 0\nexit 1\n')
+
+
+def task(problem_from: Any, cases: Cases, protocol: CheckerProtocol, **fields: Any) -> Any:
+    """An Interactive problem with a test a case."""
+    return problem_from(
+        {name: (does.encode(), b"secret\n") for name, (does, _, _) in cases.items()},
+        task_type=TaskType.INTERACTIVE,
+        manager=INTERACTOR,
+        manager_protocol=protocol,
+        **fields,
+    )
+
+
+def wrong(cases: Cases, outcomes: dict[str, TestOutcome]) -> list[str]:
+    """The cases that came out otherwise."""
+    return [
+        f"{name}: {outcomes[name].verdict} {outcomes[name].score} {outcomes[name].message!r}, not {verdict} {score}"
+        for name, (_, verdict, score) in cases.items()
+        if (outcomes[name].verdict, outcomes[name].score) != (verdict, score)
+    ]
+
+
+def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
+    """Exit code 42 accepts if the program ends well, 43 rejects whatever the program does after that."""
+    problem = task(problem_from, KATTIS, CheckerProtocol.KATTIS, manager_args=("one",))
+    problem = replace(
+        problem, tests={name: replace(test, checker_args=("two",)) for name, test in problem.tests.items()}
+    )
+    outcomes = bench.outcomes(problem, PROGRAM)
+    assert wrong(KATTIS, outcomes) == []
+    assert {outcomes[name].judge_program for name in KATTIS if name.startswith("interactor")} == {"manager"}
+
+
+def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
+    """One that accepts leaves its output file to the checker; any other word of its own is the last."""
+    problem = task(
+        problem_from,
+        TESTLIB,
+        CheckerProtocol.TESTLIB,
+        checker=CHECKER,
+        checker_protocol=CheckerProtocol.TESTLIB,
+        checker_after_manager=True,
+    )
+    assert wrong(TESTLIB, full_bench.outcomes(problem, PROGRAM)) == []
+
+
+def test_message_is_the_judges(full_bench: Any, problem_from: Any) -> None:
+    """Kattis: the file `judgemessage.txt`."""
+    cases: Cases = {"one": ("echo early; echo 7 of 10 > $3/judgemessage.txt; exit 43", WA, 0.0)}
+    outcomes = full_bench.outcomes(task(problem_from, cases, CheckerProtocol.KATTIS), PROGRAM)
+    assert outcomes["one"].message == "7 of 10"
+
+
+@pytest.mark.parametrize("isolation", [Isolation.FULL, Isolation.REDUCED])
+def test_program_cannot_read_what_the_interactor_reads(benches: Any, problem_from: Any, isolation: Isolation) -> None:
+    """Nothing but the FIFOs: no input, no answer, no directory of the judge's."""
+    spy = """
+    #include <cstdio>
+    #include <dirent.h>
+    #include <fcntl.h>
+    #include <string>
+    int main() {
+      int seen = 0;
+      for (const char* name : {"input.txt", "correct_output.txt", "../input.txt", "/proc/1/root/input.txt"})
+        seen += open(name, O_RDONLY) >= 0;
+      for (int fd = 3; fd < 300; fd++) seen += fcntl(fd, F_GETFD) >= 0;
+      DIR* here = opendir(".");
+      while (dirent* entry = here ? readdir(here) : nullptr) seen += entry->d_name[0] != '.';
+      std::printf("%d\\n", seen);
+      std::fflush(stdout);
+      std::getchar();
+    }
+    """
+    cases: Cases = {"one": ("read x; [[ $x == 0 ]] && exit 42; exit 43", AC, 1.0)}
+    bench = benches(isolation)
+    assert wrong(cases, bench.outcomes(task(problem_from, cases, CheckerProtocol.KATTIS), spy)) == []
