@@ -112,13 +112,19 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     compat = kwargs.get("compat")
     if compat not in (None, COMPAT):
         raise InputError(f"compat is {compat!r}, where {COMPAT!r} or nothing is possible")
+    memory_mb = kwargs.get("memory_mb", 1024)
+    if isinstance(memory_mb, bool) or not isinstance(memory_mb, int):
+        raise InputError(f"memory_mb is {memory_mb!r}, where a whole number is needed")
+    isolation = kwargs.get("isolation", Isolation.REDUCED)
+    if isolation not in set(Isolation):
+        raise InputError(f"isolation is {isolation!r}, where one of {', '.join(Isolation)} is needed")
     return AppsSettings(
         time_limit_s=float(timeout),
-        memory_limit_bytes=int(kwargs.get("memory_mb", 1024)) * MIB,
+        memory_limit_bytes=memory_mb * MIB,
         comparator=Comparator.parse(kwargs.get("comparator", "lines")),
         profile=None if compat is None else profile_named(compat),
         python=kwargs.get("python", "python3"),
-        isolation=Isolation(kwargs.get("isolation", Isolation.REDUCED)),
+        isolation=Isolation(isolation),
     )
 
 

@@ -1,0 +1,194 @@
+"""`evaluate_apps_solution` on real boxes: the documented words, from any thread, inside an event loop, in forks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps_rows import DOUBLE, ZERO
+
+from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
+from ioi_eval.errors import InputError
+
+TESTS = {"inputs": ["1\n", "2\n"], "outputs": ["2\n", "4\n"]}
+SECOND_FAILS = "n = int(input())\nprint(2 * n // (2 - n))\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The tests' own cache, as long as the sandbox that they share is opened."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IOI_EVAL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def says(code: str) -> list[dict[str, str]]:
+    """A conversation in which the model hands in a program."""
+    return [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"So:\n```python\n{code}\n```\n"}]
+
+
+def evaluate(code: str, tests: Any = TESTS, **kwargs: Any) -> EvaluateResult:
+    """What it is worth."""
+    result = evaluate_apps_solution(says(code), tests, **kwargs)
+    assert isinstance(result, EvaluateResult)
+    return result
+
+
+def notes(result: EvaluateResult) -> dict[str, Any]:
+    """Metrics' reasons, read where they are JSON."""
+    reasons = {name: metric.reason for name, metric in result.metrics.items()}
+    return {name: words if name == "pass_rate" else json.loads(words) for name, words in reasons.items()}
+
+
+def test_full_pass() -> None:
+    """JSON text as ground truth."""
+    result = evaluate(DOUBLE, json.dumps(TESTS))
+    assert (result.score, result.reason, result.is_score_valid) == (1.0, "Passed 2/2 test cases.", True)
+    assert notes(result) == {"pass_rate": "2/2", "raw_results": [True, True], "execution_metadata": [{}]}
+    assert result.metrics["pass_rate"].is_score_valid
+    assert not result.metrics["raw_results"].is_score_valid
+
+
+def test_wrong_answer() -> None:
+    """The first failure is told, and all tests count."""
+    result = evaluate(ZERO)
+    words = "Passed 0/2 test cases.. First fail details: Inputs: 1\n, Expected: 2\n, Got: 0"
+    assert (result.score, result.reason) == (0.0, words)
+    wrong = {"output": "0", "expected": "2\n", "inputs": "1\n", "error_message": "Wrong Answer"}
+    assert notes(result)["execution_metadata"] == [wrong]
+
+
+def test_runtime_error() -> None:
+    """The exception as Python spells it, with its traceback."""
+    result = evaluate(SECOND_FAILS)
+    words = "ZeroDivisionError('integer division or modulo by zero')"
+    assert (result.score, result.reason) == (0.5, f"Passed 1/2 test cases. Execution Error: {words}")
+    details = notes(result)["execution_error_details"]
+    assert details["error"] == words
+    assert details["traceback"].startswith("Traceback (most recent call last):")
+    assert notes(result)["raw_results"] == [True, -1]
+
+
+def test_syntax_error_and_time() -> None:
+    """−2 where the program does not compile, −1 where time is up."""
+    result = evaluate("print(", {"inputs": ["1\n"], "outputs": ["2\n"]})
+    assert str(result.reason).startswith("Passed 0/1 test cases. Execution Error: SyntaxError(")
+    assert notes(result)["raw_results"] == [-2]
+    result = evaluate("while True:\n    pass\n", {"inputs": ["1\n"], "outputs": ["2\n"]}, execution_timeout=0.5)
+    assert notes(result)["raw_results"] == [-1]
+    assert "Time Limit Exceeded" in str(result.reason)
+
+
+def test_functions_are_called() -> None:
+    """Eval Protocol's own code gives 0 to every such row."""
+    tests = {"fn_name": "twice", "inputs": [[1], [2]], "outputs": [2, 4]}
+    assert evaluate("def twice(n):\n    return 2 * n\n", tests).score == 1.0
+    assert evaluate("def twice(n):\n    return n\n", tests).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("messages", "tests", "reason"),
+    [
+        ([], TESTS, "No messages provided."),
+        (says(""), TESTS, "The provided code solution was empty after extraction."),
+        ([{"role": "assistant", "content": None}], TESTS, "The provided code solution was empty after extraction."),
+        (says("x"), "{", "Ground_truth JSONDecodeError: "),
+        (says("x"), None, "Invalid ground_truth type."),
+        (says("x"), {"inputs": []}, "Invalid ground_truth structure after parsing."),
+        (says("x"), {"inputs": [], "outputs": []}, "Execution utility returned no results."),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_nothing_to_judge(messages: Any, tests: Any, reason: str) -> None:
+    """The documented result, without a sandbox."""
+    result = evaluate_apps_solution(messages, tests)
+    assert (result.score, str(result.reason)[: len(reason)]) == (0.0, reason)
+
+
+def test_unequal_rows_have_no_valid_score() -> None:
+    """Neither 0 nor a pass."""
+    result = evaluate(DOUBLE, {"inputs": ["1\n"], "outputs": []})
+    assert not result.is_score_valid
+    assert "1 inputs and 0 outputs" in str(result.error)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"execution_timeout": -1}, "execution_timeout is -1, where a number of seconds above 0"),
+        ({"execution_timeout": "10"}, "execution_timeout is '10'"),
+        ({"compat": "hendrycks"}, "compat is 'hendrycks', where 'eval-protocol' or nothing is possible"),
+        ({"comparator": "fuzzy"}, "there is no comparator 'fuzzy'"),
+        ({"isolation": "strong"}, "isolation is 'strong', where one of full, reduced, none is needed"),
+        ({"memory_mb": "x"}, "memory_mb is 'x', where a whole number is needed"),
+    ],
+)
+def test_arguments_that_make_no_sense(kwargs: dict[str, Any], words: str) -> None:
+    """Are an error of the caller's, not a score."""
+    with pytest.raises(InputError, match=words):
+        evaluate(DOUBLE, **kwargs)
+
+
+def test_a_sandbox_that_fails_is_no_score() -> None:
+    """An interpreter that is not there."""
+    result = evaluate(DOUBLE, python="/no/python")
+    assert not result.is_score_valid
+    assert "/no/python" in str(result.error)
+    assert result.score == 0.0
+
+
+def test_from_an_event_loop_and_from_many_threads() -> None:
+    """A caller's loop is not touched; calls share one sandbox."""
+
+    async def inside() -> EvaluateResult:
+        return evaluate(DOUBLE)
+
+    assert asyncio.run(inside()).score == 1.0
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda code: evaluate(code).score, [DOUBLE, ZERO, SECOND_FAILS] * 3))
+    assert found == [1.0, 0.0, 0.5] * 3
+
+
+def test_a_fork_opens_its_own() -> None:
+    """As with the workers of a data loader."""
+    assert evaluate(DOUBLE).score == 1.0
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if evaluate(DOUBLE).score == 1.0 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_objects_are_messages_too() -> None:
+    """And the rules of extraction are ours: the last block, of the assistant's last message."""
+    from ioi_eval.apps import Message
+
+    blocks = f"```python\n{ZERO}```\nNo:\n```python\n{DOUBLE}```"
+    talk = [Message(role="user", content="?"), Message(role="assistant", content=blocks)]
+    assert evaluate_apps_solution(talk, TESTS).score == 1.0
+
+
+def test_rows() -> None:
+    """The question, and the tests as they are."""
+    (row,) = apps_dataset_to_evaluation_row([{"question": "?", "input_output": "{}", "id": 1}])
+    assert (row.messages[0].role, row.messages[0].content, row.ground_truth) == ("user", "?", "{}")
+    with pytest.raises(InputError, match="row 0 has no question; it has: id"):
+        apps_dataset_to_evaluation_row([{"id": 1}])
+
+
+def test_the_process_ends(tmp_path: Path) -> None:
+    """The thread that keeps the sandbox does not keep the interpreter."""
+    code = (
+        "from ioi_eval.apps import evaluate_apps_solution as e\n"
+        f"print(e([{{'role': 'assistant', 'content': {DOUBLE!r}}}], {TESTS!r}).score)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert ended.stdout == "1.0\n"
+    assert ended.stderr == ""
