@@ -247,12 +247,26 @@ class Command {
   std::vector<char*> argv_, envp_;
 };
 
+// The threads that RLIMIT_NPROC counts beside a contestant's own: since Linux 5.14 none in a user namespace of ours, else all
+// of its user's. Those are not counted one by one: they are fewer than the machine has now, and may become more.
+rlim_t threads_of_strangers() {
+  utsname system;
+  int major = 0, minor = 0;
+  bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
+  if (full() && known && (major > 5 || (major == 5 && minor >= 14))) return 0;
+  char text[128];
+  long threads = 0;
+  read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
+  if (sscanf(text, "%*s %*s %*s %*d/%ld", &threads) != 1) return RLIM_INFINITY / 2;
+  return static_cast<rlim_t>(threads) + kMoreStrangers;
+}
+
 // All but that of descriptors, which comes last.
 std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
   rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
   // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
-  // no limit. Threads are counted by polling; NPROC only stops a burst. Outside of a user namespace of ours it would
-  // count strangers too.
+  // no limit. Threads are counted by polling; NPROC stops a burst: on a loaded machine it could take all the ids that there
+  // are before we get to look. (Siblings have no threads where theirs could: under reduced isolation.)
   bool siblings = g_plan.processes > 1;
   std::vector<std::pair<__rlimit_resource_t, rlim_t>> limits{
       {RLIMIT_CORE, kNoCore},
@@ -265,7 +279,7 @@ std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
       {RLIMIT_MSGQUEUE, 0},
       // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
       {RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals}};
-  if (full() && !siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200);
+  if (!siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200 + threads_of_strangers());
   return limits;
 }
 

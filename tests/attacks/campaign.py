@@ -20,8 +20,14 @@ from compile_attacks import ATTACKS as COMPILE_ATTACKS
 from compile_attacks import CompileAttack
 from harm import State
 from persons import Person
+from python_attacks import ATTACKS as PYTHON_ATTACKS
+from python_attacks import HONEST as HONEST_PYTHON
+from python_attacks import PythonAttack, honest_problem
+from python_attacks import problem as python_problem
 
+from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import MIB
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox
@@ -172,6 +178,9 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     for program in programs():
         scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked), bundle_tests=program.bundle)
         yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
+    executor = AppsExecutor(sandbox, artifacts=store, settings=replace(PYTHON, isolation=campaign.asked))
+    for python_attack in PYTHON_ATTACKS:
+        yield python_attack.name, partial(_attack_by_python, python_attack, executor)
     compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
         if campaign.slow or not attack.slow:
@@ -185,6 +194,28 @@ async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Ma
     if not program.solves_honest:
         honest = await _score(scorer, task, "solver", (HERE / "problems" / "solver.cpp").read_text())
     return {attack.name: _finding(attack, result, honest) for attack in program.attacks}
+
+
+PYTHON = AppsSettings(time_limit_s=0.4, memory_limit_bytes=192 * MIB, output_bytes=8 * MIB)
+"""Limits that take no long time to reach."""
+
+
+async def _attack_by_python(attack: PythonAttack, executor: AppsExecutor) -> Mapping[str, Finding]:
+    """Judge an attack by a Python program, then an honest program."""
+    result = await executor.score(python_problem(called=attack.called), attack.code)
+    honest = await executor.score(honest_problem(), HONEST_PYTHON)
+    messages = [test.output for test in result.tests if test.output.startswith("GOT")]
+    finding = Finding(
+        attack=attack.name,
+        verdict=str(result.verdict),
+        solved=result.passed > 0,
+        message=(messages or [result.tests[0].message])[0],
+        final=False,
+        attempted=tuple({call for test in result.tests for call in test.attempted}),
+        honest=str(honest.verdict),
+        isolation=result.isolation,
+    )
+    return {attack.name: finding}
 
 
 _SECRET = secrets.token_hex(13)

@@ -55,7 +55,8 @@ def persons() -> tuple[Person, ...]:
 
 
 def _in_child(work: Callable[[], Result]) -> Result:
-    boxfiles.runner_source()  # the child may not be able to read it
+    boxfiles.runner_source()  # the child may not be able to read them
+    boxfiles.harness_archive()
     back, there = os.pipe()
     child = os.fork()
     if child == 0:

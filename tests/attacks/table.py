@@ -20,12 +20,13 @@ from campaign import Campaign, Finding
 from catalogue import LEVELS, attacks
 from compile_attacks import ATTACKS as COMPILE_ATTACKS
 from persons import USER_UID, persons
+from python_attacks import ATTACKS as PYTHON_ATTACKS
 
 from ioi_eval.model import Isolation
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 BEGIN, END = "<!-- attacks: made by scripts/attack-table -->", "<!-- end of attacks -->"
-COMPILER = "compile time"
+COMPILER, PYTHON = "compile time", "Python"
 
 _ROW = re.compile(r"^\| `(\w+)` \| (.+) \| ([^|]+) \| ([^|]+) \|$")
 
@@ -61,14 +62,14 @@ def all_attacks() -> list[tuple[str, str, str]]:
     """Group, name and purpose of every attack, in the order of the table."""
     listed = [(COMPILER, attack.name, attack.tries) for attack in COMPILE_ATTACKS]
     listed += sorted(((attack.group, attack.name, attack.tries) for attack in attacks()), key=lambda each: each[0])
-    return listed
+    return listed + [(PYTHON, attack.name, attack.tries) for attack in PYTHON_ATTACKS]
 
 
 def render(rows: Sequence[Row]) -> str:
     """The table as Markdown, a section for each group."""
     parts = []
     for group, members in groupby(rows, key=lambda row: row.group):
-        head = f"### {group.capitalize()}\n\n| attack | what it tries | full | reduced |\n|---|---|---|---|\n"
+        head = f"### {group[0].upper() + group[1:]}\n\n| attack | what it tries | full | reduced |\n|---|---|---|---|\n"
         parts.append(head + "\n".join(str(row) for row in members))
     return "\n\n".join(parts)
 
@@ -101,7 +102,7 @@ def _campaigns() -> Iterator[list[Campaign]]:
             cache.chmod(0o755)
             if person.forks:
                 os.chown(cache, USER_UID, USER_UID)
-            made += [Campaign(level, person, cache, slow=level is LEVELS[0] and not made) for level in LEVELS]
+            made += [Campaign(level, person, cache, slow=person is persons()[0]) for level in LEVELS]
             if not person.forks:
                 made.append(Campaign(Isolation.FULL, person, cache, served=True, slow=False))
         yield made

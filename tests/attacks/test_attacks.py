@@ -7,6 +7,8 @@ from campaign import Campaign, Finding
 from catalogue import Attack, attacks
 from compile_attacks import ATTACKS as COMPILE_ATTACKS
 from compile_attacks import CompileAttack
+from python_attacks import ATTACKS as PYTHON_ATTACKS
+from python_attacks import PythonAttack
 
 
 def check(found: Finding, campaign: Campaign) -> None:
@@ -37,6 +39,15 @@ def test_attack_on_the_compiler(attack: CompileAttack, campaign: Campaign) -> No
     assert found.verdict in attack.expect, found
     assert not found.succeeded, found
     assert not any(words in found.message for words in attack.unsaid), found.message
+    check(found, campaign)
+
+
+@pytest.mark.parametrize("attack", PYTHON_ATTACKS, ids=lambda attack: attack.name)
+def test_attack_by_python(attack: PythonAttack, campaign: Campaign) -> None:
+    """It passes none of its tests, finds nothing, and an honest program behind it passes."""
+    found = campaign.findings().by_attack[attack.name]
+    assert found.verdict in attack.expect, found
+    assert not found.succeeded, found
     check(found, campaign)
 
 
