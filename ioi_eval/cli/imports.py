@@ -1,4 +1,4 @@
-"""`ioi-eval import cms`, `import tps` and `import kattis`."""
+"""`ioi-eval import cms`, `import tps`, `import kattis` and `import library-checker`."""
 
 from __future__ import annotations
 
@@ -65,6 +65,21 @@ def kattis(
     from ioi_eval.importers.kattis import import_package
 
     return _write([import_package(one, year=year, day=day, time_limit_s=time_limit) for one in packages], out)
+
+
+def library_checker(
+    problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM…", help="Folders with info.toml, in/ and out/.")],
+    year: Year,
+    out: options.Out,
+    time_limit: TimeLimit = None,
+) -> int:
+    """Turn problems in the layout of Library Checker, with generated tests, into rows.
+
+    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
+    """
+    from ioi_eval.importers.library_checker import import_package
+
+    return _write([import_package(one, year=year, time_limit_s=time_limit) for one in problems], out)
 
 
 def _write(tasks: list[ImportedTask], out: Path) -> int:

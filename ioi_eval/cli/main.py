@@ -11,7 +11,7 @@ from ioi_eval.cli import cluster
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import command
-from ioi_eval.cli.imports import cms, kattis, tps
+from ioi_eval.cli.imports import cms, kattis, library_checker, tps
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
 from ioi_eval.cli.validate import validate
@@ -37,6 +37,7 @@ app.add_typer(imports, name="import", help="Turn official packages into problem,
 imports.command("cms", context_settings=HELP)(command(cms))
 imports.command("tps", context_settings=HELP)(command(tps))
 imports.command("kattis", context_settings=HELP)(command(kattis))
+imports.command("library-checker", context_settings=HELP)(command(library_checker))
 app.add_typer(clusters, name="cluster", help="Look at all workers of a Piston cluster, and install what they need.")
 for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.uninstall):
     clusters.command(subcommand.__name__, context_settings=HELP)(command(subcommand))

@@ -1,0 +1,219 @@
+"""Problems in the layout of Library Checker: `info.toml`, `in/`, `out/`, a checker on testlib, `sol/`.
+
+Its tests are generated (`generate.py`), and `hash.json` tells whether they came out as they should. A problem is one
+subtask of all tests. What is stated of a solution is a status that must occur, and others that may: as a verdict
+here is that of the first test that fails, it is one of them.
+
+Source: library-checker-problems, `docs/`, `generate.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.task import ImportedTask, Solution, SubtaskFile, build_task, language
+
+ROOT_FILE = "info.toml"
+_SUBTASK = "all"
+_MEMORY_BYTES = 1024 * 1024 * 1024  # Source: what judge.yosupo.jp states on every problem
+_HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
+_VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", "SV")}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+def import_package(
+    path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
+) -> ImportedTask:
+    """Read a problem's folder, with generated tests.
+
+    Args:
+        path: the folder that holds `info.toml`; shared headers are looked for in `common/` of the folders above it.
+        year: as it shall stand in the rows; problems are of no year.
+        day: likewise.
+        time_limit_s: instead of what the problem states.
+
+    Raises:
+        InputError: the folder is incomplete, or its tests are not those that it was released with.
+        UnsupportedError: it asks for something that is not supported.
+    """
+    where = Path(path)
+    if not where.exists():
+        raise InputError(f"there is no problem folder {where}")
+    with open_package(where, ROOT_FILE) as package:
+        return _import(package, year, day, time_limit_s)
+
+
+def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
+    where = package.where
+    info = _info(package)
+    tests = _tests(package, info)
+    notes = _check_hashes(package, tests)
+    solutions = _solutions(package, info, notes)
+    limit = info.get("timelimit") if time_limit_s is None else time_limit_s
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0:
+        raise InputError(f"{where}: timelimit in {ROOT_FILE} is {limit!r}, where a number of seconds is needed")
+    shared = {
+        "year": year,
+        "name": str(info.get("title") or package.name),
+        "id": package.name,
+        "day": day,
+        "statement": "",
+        "problem": "",
+        "time_limit": limit,
+        "memory_limit": _MEMORY_BYTES,
+        "score_precision": 2,
+        "task_type": "Batch",
+        "checker_protocol": "testlib",
+        "cxx_std": "gnu++17",  # Source: `generate.py`
+        "starting_code": "",
+    }
+    return build_task(
+        package,
+        shared,
+        subtasks=[SubtaskFile(name=_SUBTASK, points=1, tests=tuple(tests))],
+        files=_files(package, info, solutions),
+        config={"code": package.name, "task_type": "Batch"},
+        tests=tests,
+        solutions=solutions,
+        notes=notes,
+    )
+
+
+def _info(package: Package) -> dict[str, Any]:
+    try:
+        return tomllib.loads(package.text(ROOT_FILE))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{package.where}: {ROOT_FILE} is not TOML: {error}") from error
+
+
+def _tables(package: Package, info: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    tables = info.get(name, [])
+    if not isinstance(tables, list) or not all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) for one in tables
+    ):
+        raise InputError(f"{package.where}: [[{name}]] in {ROOT_FILE} is no list of tables with a name")
+    return tables
+
+
+def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """The tests that `info.toml` names, in its order: `random.cpp` × 3 are `random_00`, `random_01`, `random_02`."""
+    tests: dict[str, tuple[str, str]] = {}
+    for table in _tables(package, info, "tests"):
+        number = table.get("number")
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise InputError(f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}")
+        for place in range(number):
+            test = f"{PurePosixPath(table['name']).stem}_{place:02}"
+            tests[test] = (f"in/{test}.in", f"out/{test}.out")
+    if not tests:
+        raise InputError(f"{package.where}: {ROOT_FILE} names no tests")
+    missing = [path for paths in tests.values() for path in paths if not package.has(path)]
+    if missing:
+        raise InputError(
+            f"{package.where}: there is no {missing[0]} ({len(missing)} of {2 * len(tests)} test files are missing);"
+            f" {_HOW_TO_GENERATE}"
+        )
+    return tests
+
+
+def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Compare inputs and outputs with `hash.json`."""
+    if not package.has("hash.json"):
+        return ["there is no hash.json: nothing shows that the tests were generated as they should be"]
+    stated = package.json("hash.json")
+    for path in (path for paths in tests.values() for path in paths):
+        name = PurePosixPath(path).name
+        if name in stated and hashlib.sha256(package.read(path)).hexdigest() != stated[name]:
+            raise InputError(f"{package.where}: {path} is not what hash.json states; {_HOW_TO_GENERATE} once more")
+    return []
+
+
+def _files(package: Package, info: Mapping[str, Any], solutions: Sequence[Solution]) -> list[tuple[str, str]]:
+    """The checker, and what it and the solutions include."""
+    path = str(info.get("checker", "checker.cpp"))
+    if not package.has(path):
+        raise InputError(f"{package.where}: there is no {path}")
+    seen = [("checker", path), *(("graders", solution.path) for solution in solutions)]
+    files = {f"{role}/{name}": text for role, one in seen for name, text in _included(package, one, info).items()}
+    return [("checker/checker.cpp", package.text(path)), *files.items()]
+
+
+def _included(package: Package, path: str, info: Mapping[str, Any]) -> dict[str, str]:
+    """What a source includes: beside `info.toml`, made of `[params]`, or from the repository's `common/`."""
+    folders = [parent / "common" for parent in package.where.resolve().parents]
+    found: dict[str, str] = {}
+    waiting = [package.text(path)]
+    while waiting:
+        for name in _INCLUDE.findall(waiting.pop()):
+            text = None if name in found else _header(package, name, info, folders)
+            if text is not None:
+                found[name] = text
+                waiting.append(text)
+    return found
+
+
+def _header(package: Package, name: str, info: Mapping[str, Any], folders: Sequence[Path]) -> str | None:
+    if package.has(name):
+        return package.text(name)
+    if name == "params.h":
+        return "".join(map(_definition, info.get("params", {}).items()))
+    for folder in folders:
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8", errors="replace")
+    return None
+
+
+def _definition(parameter: tuple[str, Any]) -> str:
+    """A line of `params.h`. Source: `generate.py`."""
+    name, value = parameter
+    match value:
+        case bool() | str():
+            return f'#define {name} "{value}"\n'
+        case int():
+            return f"#define {name} (long long){value}\n"
+        case float():
+            return f"#define {name} {value}\n"
+    raise UnsupportedError(f"the parameter {name} in {ROOT_FILE} is {value!r}, which no header can hold")
+
+
+def _solutions(package: Package, info: Mapping[str, Any], notes: list[str]) -> list[Solution]:
+    tables = {table["name"]: table for table in _tables(package, info, "solutions")}
+    names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
+    found: list[Solution] = []
+    for name in names:
+        path, table = f"sol/{name}", tables.get(name, {})
+        if not package.has(path):
+            raise InputError(f"{package.where}: there is no {path}, which {ROOT_FILE} names")
+        if language(path) is None or table.get("function"):
+            notes.append(
+                f"{path} is left out: it is {'a function for a grader' if table.get('function') else 'no source'}"
+            )
+            continue
+        verdicts = _expected(package, name, table)
+        found.append(
+            Solution(
+                path=path,
+                label=name,
+                expected=MODEL_SOLUTION if name == "correct.cpp" else None,
+                expected_subtasks={_SUBTASK: ",".join(verdicts)},
+            )
+        )
+    return found
+
+
+def _expected(package: Package, name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+    """The verdicts of which one must come out."""
+    expect = table.get("expect", "")
+    if expect and expect not in _VERDICTS:
+        raise InputError(f"{package.where}: {name} expects {expect!r} in {ROOT_FILE}; known are {', '.join(_VERDICTS)}")
+    allowed = [status for status in ("WA", "RE", "TLE") if table.get(f"allow_{status.lower()}")]
+    statuses = [expect or "AC", *allowed]
+    return tuple(dict.fromkeys(verdict for status in statuses for verdict in _VERDICTS[status]))

@@ -1,0 +1,120 @@
+"""Problems in the layout of Library Checker: the rows they become, and what is said of those that are not complete."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError
+from ioi_eval.importers.library_checker import import_package
+from ioi_eval.importers.rows_out import write_rows
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import CheckerProtocol
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+
+INFO = """
+title = "A + B"
+timelimit = 2.0
+[[tests]]
+    name = "example.in"
+    number = 1
+[[tests]]
+    name = "random.cpp"
+    number = 2
+[[solutions]]
+    name = "wa.cpp"
+    expect = "WA"
+    allow_tle = true
+[[solutions]]
+    name = "slow.cpp"
+    allow_tle = true
+[[solutions]]
+    name = "function.cpp"
+    function = true
+[params]
+    N_MAX = 1_000
+    RATIO = 0.5
+    WORD = "abc"
+"""
+NAMES = ("example_00", "random_00", "random_01")
+HASHES = {f"{name}.{end}": hashlib.sha256(f"{name}\n".encode()).hexdigest() for name in NAMES for end in ("in", "out")}
+PROBLEM: dict[str, str | None] = {
+    "info.toml": INFO,
+    **{f"in/{name}.in": f"{name}\n" for name in NAMES},
+    **{f"out/{name}.out": f"{name}\n" for name in NAMES},
+    "checker.cpp": '#include "testlib.h"\n#include "params.h"\nint main() {}\n',
+    "hash.json": json.dumps(HASHES),
+    **{f"sol/{name}.cpp": "int main() {}\n" for name in ("correct", "wa", "slow", "function")},
+    "../../common/testlib.h": '#include "more.h"\n',
+    "../../common/more.h": "// more\n",
+}
+
+
+def read(tmp_path: Path, **changes: str | None) -> ImportedTask:
+    """Import a problem with changes; `None` leaves a file out."""
+    where = tmp_path / "repository" / "sample" / "aplusb"
+    where.mkdir(parents=True)
+    for name, content in {**PROBLEM, **changes}.items():
+        if content is not None:
+            (where / name).parent.mkdir(parents=True, exist_ok=True)
+            (where / name).write_text(content)
+    return import_package(where, year=2026)
+
+
+def test_problem_becomes_one_subtask(tmp_path: Path) -> None:
+    """Its tests in the order of `info.toml`; the checker with the headers that the repository has and makes."""
+    task = read(tmp_path)
+    written = write_rows([task], tmp_path / "rows")
+    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
+    problem = found.problems[task.key]
+    assert [(one.name, one.tests) for one in problem.subtasks] == [("all", NAMES)]
+    assert (problem.name, problem.time_limit_s, problem.cxx_std) == ("A + B", 2.0, "gnu++17")
+    assert problem.checker_protocol is CheckerProtocol.TESTLIB
+    assert {file.name: file.content.decode() for file in problem.checker_files} == {
+        "testlib.h": '#include "more.h"\n',
+        "more.h": "// more\n",
+        "params.h": '#define N_MAX (long long)1000\n#define RATIO 0.5\n#define WORD "abc"\n',
+    }
+
+
+def test_statuses_are_stated(tmp_path: Path) -> None:
+    """What must occur, and what else may; functions for a grader are left out by name."""
+    task = read(tmp_path)
+    assert {row["label"]: row["expected_subtasks"] for row in task.solution_rows} == {
+        "correct.cpp": {"all": "AC"},
+        "wa.cpp": {"all": "WA,TLE"},
+        "slow.cpp": {"all": "AC,TLE"},
+    }
+    assert task.notes == ("sol/function.cpp is left out: it is a function for a grader",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"info.toml": None}, "no problem of Library Checker"),
+        ({"info.toml": "title = "}, "info.toml is not TOML"),
+        ({"info.toml": "timelimit = 1.0"}, "names no tests"),
+        ({"in/random_01.in": None}, "there is no in/random_01.in (1 of 6 test files are missing); generate them"),
+        ({"out/random_01.out": "other\n"}, "out/random_01.out is not what hash.json states; generate them"),
+        ({"checker.cpp": None}, "there is no checker.cpp"),
+        ({"checker.cpp": '#include "lost.h"\n'}, "checker/checker.cpp includes lost.h"),
+        ({"sol/wa.cpp": None}, "there is no sol/wa.cpp"),
+        ({"info.toml": INFO.replace('"WA"', '"Wrong"')}, "wa.cpp expects 'Wrong'"),
+        ({"info.toml": INFO.replace("2.0", '"2"')}, "timelimit in info.toml is '2'"),
+    ],
+)
+def test_bad_problems_are_named(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """Each says what is wrong and what to do."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+
+
+def test_tests_without_hashes_are_noted(tmp_path: Path) -> None:
+    """Nothing shows then that they are the right ones."""
+    assert "there is no hash.json" in read(tmp_path, **{"hash.json": None}).notes[0]
