@@ -1,7 +1,8 @@
 """The harness's command line.
 
 [--grader NAME] run [--task FD] [--report FD]    do what a task asks, with the streams on 0, 1 and 2
-[--grader NAME] serve [--control FD]             fork for each request: see `warm.py`
+[--grader NAME] serve [--control FD] [--preload NAME,...]
+                                                 fork for each request: see `warm.py`
 probe                                            print what this interpreter is
 bundle FILE                                      print that too; write the harness as this interpreter loads it fastest
 
@@ -10,21 +11,22 @@ The descriptors are those that the runner gives (PROTOCOL.md), if none are named
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import marshal
 import os
 import sys
-import sysconfig
-from typing import Any
 
 from . import program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TASK_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
 
 
 def probe() -> dict[str, Any]:
     """What this interpreter is, for the results; where it is, and what it reads, for its confinement."""
+    import sysconfig
+
     try:
         import numpy
     except ImportError:
@@ -41,6 +43,9 @@ def probe() -> dict[str, Any]:
 
 def bundle(path: str) -> None:
     """Write all modules of the harness as this interpreter's code, for the loader in `ioi_eval/jobs/harness.py`."""
+    import importlib.util
+    import marshal
+
     codes: dict[str, tuple[bool, Any]] = {}
     for name in MODULES:
         full = f"{__package__}.{name}".rstrip(".")
@@ -68,6 +73,8 @@ def main(arguments: list[str]) -> int:
             words.append(word)
     command = words[0]
     if command in ("probe", "bundle"):
+        import json
+
         print(json.dumps(probe()), flush=True)
         if command == "bundle":
             bundle(words[1])
@@ -80,7 +87,7 @@ def main(arguments: list[str]) -> int:
     if command == "serve":
         from . import warm
 
-        return warm.serve(int(options.get("--control", CONTROL_FD)), grader)
+        return warm.serve(int(options.get("--control", CONTROL_FD)), grader, options.get("--preload", ""))
     task_fd = int(options.get("--task", TASK_FD))
     task = program.Task(program.read_all(task_fd))
     os.close(task_fd)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import atexit
 import builtins
 import gc
-import importlib
 import io
-import json
-import linecache
 import os
 import sys
-import threading
-import traceback
-import types
-from typing import Any
 
-from . import top_level, values
+TYPE_CHECKING = False  # each module that is loaded costs every job: `typing` as much as a test
+if TYPE_CHECKING:
+    import types
+    from typing import Any
 
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
@@ -26,19 +22,17 @@ CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bis
 
 
 class Task:
-    """A program and how to run it. Travels as one line of JSON, then the program.
+    """A program and how to run it. Travels as one line of three words, then the program.
 
     mode:         `stdin` or `call`.
-    name:         the function or method (call).
-    conventions:  mend what the data set did to its reference solutions: see `top_level.py`.
+    conventions:  1: mend what the data set did to its reference solutions: see `top_level.py`; else 0.
+    name:         the function or method (call): the rest of the line.
     """
 
     def __init__(self, data: bytes) -> None:
         line, _, self.program = data.partition(b"\n")
-        header = json.loads(line)
-        self.mode: str = header["mode"]
-        self.name: str = header.get("name") or ""
-        self.conventions: bool = header.get("conventions", False)
+        self.mode, conventions, self.name = line.decode("utf-8", "surrogatepass").split(" ", 2)
+        self.conventions = conventions == "1"
 
 
 class Report:
@@ -56,12 +50,15 @@ class Report:
         fd, self._fd = self._fd, None
         if fd is None:
             return
-        line = [f'"phase":{values.quote(phase)}']
+        line = [f'"phase":"{phase}"']
         if error is not None:
-            lines = traceback.format_exception(type(error), error, error.__traceback__)
+            from json.encoder import encode_basestring_ascii as quote
+            from traceback import format_exception
+
+            lines = format_exception(type(error), error, error.__traceback__)
             line.append(f'"exit":{"true" if isinstance(error, SystemExit) else "false"}')
-            line.append(f'"error":{values.quote(_shown(error)[:SHOWN])}')
-            line.append(f'"traceback":{values.quote("".join(lines)[-SHOWN:])}')
+            line.append(f'"error":{quote(_shown(error)[:SHOWN])}')
+            line.append(f'"traceback":{quote("".join(lines)[-SHOWN:])}')
         write_all(fd, f"{{{','.join(line)}}}\n".encode("ascii"))
         os.close(fd)
 
@@ -83,6 +80,8 @@ def perform(task: Task, report: Report, grader: Any = None) -> int:
     sys.path[0] = os.getcwd()  # as for a script; the harness's own archive is no place to import from
     if task.mode == "stdin":
         return grader.run_stdin(task, report) if grader else run_stdin(task, report)
+    from . import values  # before the program is looked at: all that writes its result is bound by then
+
     arguments = values.decode(read_all(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -118,6 +117,8 @@ def run_stdin(task: Task, report: Report) -> int:
 
 def run_call(task: Task, arguments: Any, result_fd: int, report: Report) -> int:
     """Load a program and call its function; what it returns is written to `result_fd`. Returns the exit code."""
+    from . import values
+
     module = _module("solution", task)
     module.__dict__.update(call_prelude())
     phase = "compile"
@@ -142,6 +143,8 @@ def run_call(task: Task, arguments: Any, result_fd: int, report: Report) -> int:
 
 def call_prelude() -> dict[str, Any]:
     """The names that a call-based answer may use without importing them. None hides a builtin."""
+    import importlib
+
     names: dict[str, Any] = {}
     for module_name in CALL_MODULES:
         module = importlib.import_module(module_name)
@@ -155,16 +158,25 @@ def call_prelude() -> dict[str, Any]:
 # --------------------------------------------------------------------------- as a fresh interpreter would
 
 
+class _Source:
+    """Where tracebacks get the program's lines from: there is no file."""
+
+    def __init__(self, program: bytes) -> None:
+        self._program = program
+
+    def get_source(self, _: str) -> str:
+        return self._program.decode("utf-8", "replace")
+
+
 def _module(name: str, task: Task) -> types.ModuleType:
     """A fresh module, which tracebacks can quote from."""
-    module = types.ModuleType(name)
+    module = type(sys)(name)
     module.__dict__["__builtins__"] = builtins
     if name == "__main__":
         module.__dict__["__file__"] = FILE
         sys.argv[:] = [FILE]
+    module.__dict__["__loader__"] = _Source(task.program)
     sys.modules[name] = module
-    text = task.program.decode("utf-8", "replace")
-    linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
     return module
 
 
@@ -174,6 +186,8 @@ def _compiled(task: Task) -> types.CodeType:
     except SyntaxError as error:
         if not (task.conventions and "'return' outside function" in str(error.msg)):
             raise
+    from . import top_level
+
     return top_level.compile_returning(task.program, FILE)
 
 
@@ -191,6 +205,8 @@ def _start(task: Task, module: types.ModuleType) -> None:
     start = module.__dict__.get("__starting_point")
     if not task.conventions or start is None:
         return
+    from . import top_level
+
     if top_level.lacks_start(task.program):
         start()
 
@@ -221,6 +237,8 @@ def _print_error(error: BaseException) -> None:
     while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
         trace = trace.tb_next
     error.__traceback__ = trace
+    import traceback
+
     try:
         if sys.excepthook is not sys.__excepthook__:
             sys.excepthook(type(error), error, trace)
@@ -240,7 +258,8 @@ def _shown(error: BaseException) -> str:
 def _end(module: types.ModuleType, status: int) -> int:
     """What the interpreter does at its end, as far as a program can tell: threads, exit functions, files."""
     try:
-        threading._shutdown()
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
         atexit._run_exitfuncs()
     except BaseException as error:  # noqa: BLE001 - the program's own functions
         _print_error(error)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import decimal
 import fractions
 import json
-from collections.abc import Callable, Iterable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 MOST_NESTED = 200  # deeper results equal no expected one: those have at most 100
 LONGEST = 64 << 20

@@ -20,7 +20,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Profile, Run
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError, UnavailableError
-from ioi_eval.jobs.harness import Interpreter, task
+from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import SourceFile, Verdict
@@ -114,6 +114,7 @@ class AppsExecutor:
             isolation=settings.isolation,
             stop=settings.fail_fast if profile is None else profile.stops,
             warm=settings.warm,
+            preload=preloaded(code, calls=fn_name is not None),
         )
 
     async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:

@@ -38,6 +38,7 @@ class Program:
         isolation: the weakest that is accepted.
         stop: run nothing after the first failure.
         warm: fork each test from one interpreter.
+        preload: what that loads for all of them.
     """
 
     task: bytes
@@ -49,6 +50,7 @@ class Program:
     isolation: Isolation
     stop: bool
     warm: bool
+    preload: str
 
     @property
     def most_tests_first(self) -> int:
@@ -124,6 +126,7 @@ class TestRuns:
                 least=program.isolation,
                 stop=program.stop,
                 warm=program.warm,
+                preload=program.preload,
                 nonce=nonce,
                 alone=alone,
             )

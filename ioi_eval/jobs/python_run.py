@@ -76,6 +76,7 @@ def run_job(
     least: Isolation,
     stop: bool,
     warm: bool,
+    preload: str,
     nonce: str,
     alone: bool = False,
 ) -> Job:
@@ -91,12 +92,16 @@ def run_job(
         least: the weakest isolation that is accepted.
         stop: run nothing after the first test that scores 0.
         warm: fork each test from one interpreter.
+        preload: what that loads for all of them.
         nonce: 32 hexadecimal digits.
         alone: nothing else of ours may run on that machine meanwhile.
     """
     cpu_ms = round(limits.cpu_s * 1000)
     plan = Plan(mode="run", nonce=nonce, least=least)
-    files = [JobFile(name="program", content=task), *program_line(plan, interpreter, grader=grader, warm=warm)]
+    files = [
+        JobFile(name="program", content=task),
+        *program_line(plan, interpreter, grader=grader, warm=warm, preload=preload),
+    ]
     plan.line(
         "limits",
         cpu_ms=cpu_ms,

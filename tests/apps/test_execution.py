@@ -13,6 +13,7 @@ from python_box import row, score_all
 from ioi_eval.apps.execution import AppsResult, AppsSettings
 from ioi_eval.compat import profile_named
 from ioi_eval.errors import InputError, SetupError
+from ioi_eval.jobs.harness import preloaded
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, Comparator, RowFault
 
@@ -111,6 +112,22 @@ def test_wrong_programs_fail(name: str, score: Score) -> None:
     assert words in failed.message
     assert result.verdict == failed.verdict
     assert result.score == verdicts.count("AC") / len(verdicts)
+
+
+@pytest.mark.parametrize(
+    ("program", "loaded"),
+    [
+        ("import sys, heapq as h, os.path\nfrom math import *\n  import re", "heapq,math,re"),
+        ("from collections.abc import Sized", "collections"),
+        ("important = from_ = 1\nx = 'import re'", ""),
+        ("import numpy.linalg", "numpy"),
+        ("import antigravity, this, subprocess, socket", ""),
+    ],
+)
+def test_what_a_warm_interpreter_loads(program: str, loaded: str) -> None:
+    """What programs import and what takes long, and nothing that does anything."""
+    assert preloaded(program, calls=False) == loaded
+    assert preloaded(program, calls=True) == ",".join(["call", loaded] if loaded else ["call"])
 
 
 def test_cold_and_warm_give_the_same(score: Score) -> None:
