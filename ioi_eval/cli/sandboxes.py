@@ -45,6 +45,11 @@ ProfileOption = Annotated[
     ProfileChoice,
     typer.Option("--profile", help="Many tests a job (bundled), or one by scripts (classic); the best by default."),
 ]
+PatienceOption = Annotated[
+    float,
+    typer.Option("--patience", metavar="S", min=0, help="How long jobs wait while no server is in service, in s."),
+]
+PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,7 @@ class Place:
         profile: `bundled` or `classic`; `None` for the best that is to be had.
         workers: jobs at once; `None` for all slots there are.
         isolation: the weakest isolation that is accepted; `None` if the user did not say.
+        patience_s: how long jobs wait while no server is in service.
     """
 
     cluster: NamedCluster | None = None
@@ -64,6 +70,7 @@ class Place:
     profile: str | None = None
     workers: int | None = None
     isolation: Isolation | None = None
+    patience_s: float = PATIENCE_S
 
     def as_dict(self) -> Mapping[str, Any]:
         """For the journal and the summary."""
@@ -84,6 +91,7 @@ def place_of(
     profile: ProfileChoice = ProfileChoice.AUTO,
     workers: int | None = None,
     isolation: Isolation | None = None,
+    patience_s: float = PATIENCE_S,
 ) -> Place:
     """What the options say, with the environment and `.env` for those that are absent.
 
@@ -103,6 +111,7 @@ def place_of(
         profile=None if profile is ProfileChoice.AUTO else profile.value,
         workers=workers,
         isolation=isolation,
+        patience_s=patience_s,
     )
 
 
@@ -173,9 +182,13 @@ async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
 @asynccontextmanager
 async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]:
     from ioi_eval.sandbox.cluster import PistonCluster
+    from ioi_eval.sandbox.pool_terms import PoolPolicy
 
     async with PistonCluster(
-        cluster.source, max_requests_per_endpoint=cluster.max_requests_per_endpoint, profile=place.profile
+        cluster.source,
+        max_requests_per_endpoint=cluster.max_requests_per_endpoint,
+        profile=place.profile,
+        policy=PoolPolicy(patience_s=place.patience_s, lost_after_s=min(15.0, place.patience_s)),
     ) as sandbox:
         targets = sandbox.targets()
         slots = sum(target.slots for target in targets)

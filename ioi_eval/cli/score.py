@@ -9,7 +9,15 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
-from ioi_eval.cli.sandboxes import ProfileChoice, ProfileOption, SandboxChoice, SandboxOption, place_of
+from ioi_eval.cli.sandboxes import (
+    PATIENCE_S,
+    PatienceOption,
+    ProfileChoice,
+    ProfileOption,
+    SandboxChoice,
+    SandboxOption,
+    place_of,
+)
 
 
 def score(
@@ -37,6 +45,7 @@ def score(
     endpoints: Endpoints = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     profile: ProfileOption = ProfileChoice.AUTO,
+    patience: PatienceOption = PATIENCE_S,
     std: options.Std = None,
     time_scale: options.TimeScale = "1",
     fix_includes: Annotated[
@@ -70,6 +79,7 @@ def score(
         profile=profile,
         workers=workers,
         isolation=isolation,
+        patience_s=patience,
     )
     call = scoring.Call(
         dump=dump,

@@ -9,7 +9,15 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
-from ioi_eval.cli.sandboxes import ProfileChoice, ProfileOption, SandboxChoice, SandboxOption, place_of
+from ioi_eval.cli.sandboxes import (
+    PATIENCE_S,
+    PatienceOption,
+    ProfileChoice,
+    ProfileOption,
+    SandboxChoice,
+    SandboxOption,
+    place_of,
+)
 
 
 def validate(
@@ -37,6 +45,7 @@ def validate(
     endpoints: Endpoints = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     profile: ProfileOption = ProfileChoice.AUTO,
+    patience: PatienceOption = PATIENCE_S,
     std: options.Std = None,
     time_scale: options.TimeScale = "1",
     progress: options.Bar = None,
@@ -57,6 +66,7 @@ def validate(
         profile=profile,
         workers=workers,
         isolation=isolation,
+        patience_s=patience,
     )
     return validating.validate_solutions(
         validating.Call(

@@ -1,0 +1,69 @@
+"""Where jobs are executed: what the options and the environment say together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, place_of
+from ioi_eval.errors import InputError
+from ioi_eval.model import Isolation
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A directory without `.env`, and an environment without servers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PISTON_ENDPOINTS", raising=False)
+    monkeypatch.delenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", raising=False)
+
+
+def test_without_servers_it_is_this_machine() -> None:
+    """`auto` needs a server to be named before it leaves this machine."""
+    place = place_of()
+    assert place.cluster is None
+    assert place.as_dict()["sandbox"] == "embedded"
+    assert place.as_dict()["isolation"] is Isolation.REDUCED
+
+
+def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`auto` takes them, with the slots that are named beside them; `embedded` does not."""
+    monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
+    monkeypatch.setenv("PISTON_MAX_REQUESTS_PER_ENDPOINT", "4")
+    place = place_of()
+    assert place.cluster is not None
+    assert (place.why, place.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
+    assert len(place.cluster.source) == 2  # type: ignore[arg-type]
+    assert place_of(SandboxChoice.EMBEDDED).cluster is None
+
+
+def test_a_dotenv_file_names_servers(tmp_path: Path) -> None:
+    """`.env` stands in for what the environment does not set."""
+    (tmp_path / ".env").write_text('PISTON_ENDPOINTS="http://w1:2000"\n')
+    assert place_of().cluster is not None
+
+
+def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked for on the command line beats the environment, and decides that it is a cluster."""
+    monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
+    place = place_of(endpoints="http://w3:2000", per_endpoint=7, profile=ProfileChoice.CLASSIC)
+    assert place.cluster is not None
+    assert (place.cluster.text, place.cluster.max_requests_per_endpoint) == ("http://w3:2000", 7)
+    assert (place.why, place.profile) == ("--endpoints", "classic")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "drop one"),
+        ({"sandbox": SandboxChoice.PISTON}, "no server is named"),
+        ({"per_endpoint": 2}, "none is named"),
+        ({"endpoints": "http://"}, "no URL of a server"),
+        ({"endpoints": " , "}, "no Piston endpoint is named"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, object], words: str) -> None:
+    """With what to do instead, before anything is read."""
+    with pytest.raises(InputError, match=words):
+        place_of(**options)  # type: ignore[arg-type]

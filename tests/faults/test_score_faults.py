@@ -1,0 +1,151 @@
+"""`ioi-eval score` on a cluster that fails: it ends cleanly, and the same command goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval import sample
+
+COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
+FAULTS = (
+    "reset-before,reset-in,reset-after,reset-answer,truncate,empty-500,html-500,html-502,busy,lie,null,not-json,delay"
+)
+
+
+class Served:
+    """`ioi-eval serve` as a process of its own."""
+
+    def __init__(self, environment: dict[str, str], port: int = 0) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "serve", "--port", str(port), "--workers", "2"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        assert self.process.stderr is not None
+        said = []
+        for line in self.process.stderr:
+            said.append(line)
+            if "serving Piston API v2 at " in line:
+                break
+        else:
+            pytest.skip(f"nothing can be served here: {''.join(said)}")
+        self.url = said[-1].split("serving Piston API v2 at ")[1].split("/api")[0]
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.rsplit(":", 1)[1])
+
+    def kill(self) -> None:
+        """As a machine fails."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """With a cache of the test's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
+    return {**kept, "IOI_EVAL_CACHE": str(tmp_path / "cache")}
+
+
+def score(environment: dict[str, str], out: Path, url: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Score the first rows of the sample dump on a server."""
+    return subprocess.run(arguments(out, url, *options), env=environment, capture_output=True, text=True, check=False)
+
+
+def arguments(out: Path, url: str, *options: str) -> list[str]:
+    """The command."""
+    sources = ("--problems", str(sample.problems()), "--tests", str(sample.tests()), "--out", str(out))
+    cluster = ("--endpoints", url, "--max-requests-per-endpoint", "2", "--patience", "2")
+    return [*COMMAND, "score", str(sample.dump()), *sources, *cluster, "--limit", "12", *options]
+
+
+def results(out: Path) -> list[tuple[Any, ...]]:
+    """What was written: verdicts, scores and feedback by submission, subtask and test, in the dump's order."""
+    rows = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    return [
+        (
+            row["uuid"],
+            row["verdict"],
+            row["total_score"],
+            row["compile_message"],
+            [
+                [
+                    *(one[name] for name in ("subtask", "status", "score", "weighted_score")),
+                    *(test[name] for name in ("test_name", "status", "score", "feedback")),
+                ]
+                for one in row["all_subtasks_results"]
+                for test in one["test_results"]
+            ],
+        )
+        for row in rows
+    ]
+
+
+def ask(url: str) -> dict[str, int]:
+    """A question to the proxy."""
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        counts: dict[str, int] = json.load(answer)
+    return counts
+
+
+def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
+    """Exit code 1, the endpoint and the reason in one line, nothing scored."""
+    ended = score(environment, tmp_path / "out", "http://127.0.0.1:1")
+    assert ended.returncode == 1
+    assert "no endpoint can be used: http://127.0.0.1:1/api/v2" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_all_servers_die_and_the_same_command_goes_on(environment: dict[str, str], tmp_path: Path) -> None:
+    """Killed in mid-run, the only server ends the run after its patience, with exit code 1; then it is finished."""
+    first = Served(environment)
+    out = tmp_path / "out"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    run = subprocess.Popen(arguments(out, first.url), env=environment, text=True, **pipes)
+    journal = out / "journal"
+    while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 4):
+        time.sleep(0.05)
+    first.kill()
+    _, said = run.communicate()
+    assert run.returncode == 1, said
+    assert "Traceback" not in said
+    summary = json.loads((out / "summary.json").read_text())
+    assert not summary["complete"]
+    second = Served(environment, first.port)
+    try:
+        ended = score(environment, out, second.url)
+        assert ended.returncode == 0, ended.stderr
+        score(environment, tmp_path / "undisturbed", second.url)
+    finally:
+        second.kill()
+    assert results(out) == results(tmp_path / "undisturbed")
+
+
+def test_verdicts_under_faults(environment: dict[str, str], tmp_path: Path, start: Any) -> None:
+    """One request in five goes wrong on the way: every score, verdict and message is that of the undisturbed run."""
+    server = Served(environment)
+    faulty = ("--faults", FAULTS, "--rate", "0.2", "--seed", "3")
+    proxy = start("fault_proxy.py", "--upstream", f"[{server.port}]", *faulty)
+    try:
+        undisturbed = score(environment, tmp_path / "undisturbed", server.url)
+        assert undisturbed.returncode == 0, undisturbed.stderr
+        ask(f"{proxy.urls[0]}/arm")
+        disturbed = score(environment, tmp_path / "disturbed", proxy.urls[0])
+        done = ask(f"{proxy.urls[0]}/faults")
+    finally:
+        server.kill()
+    assert disturbed.returncode == 0, disturbed.stderr
+    assert sum(done.values()) - done["requests"] >= 3, "the faults did befall"
+    assert results(tmp_path / "disturbed") == results(tmp_path / "undisturbed")

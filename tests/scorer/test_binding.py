@@ -1,0 +1,84 @@
+"""Which target a submission is bound to: by free capacity, among those that may judge it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from dataclasses import replace
+
+from ioi_eval.config import Policy
+from ioi_eval.model import Isolation, Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.sandbox import Target
+from ioi_eval.scorer.binding import Bindings
+from ioi_eval.toolchain import Toolchain
+
+GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+BIG = Target(name="big", profile="bundled", toolchain=GCC, slots=6, isolation=Isolation.REDUCED)
+SMALL = replace(BIG, name="small", slots=2)
+STOCK = replace(BIG, name="stock", profile="classic", isolation=Isolation.NONE, brings_pair=True)
+PROBLEM = Problem(
+    key=ProblemKey(year=2026, id="sum"),
+    name="Sum",
+    task_type=TaskType.BATCH,
+    time_limit_s=1.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"1 2\n", answer=b"3\n")},
+    cxx_std="gnu++20",
+)
+
+
+def test_every_slot_is_used() -> None:
+    """Eight submissions fill six and two slots; the next ones go on in the same proportion."""
+    bindings = Bindings(Policy())
+    with contextlib.ExitStack() as stack:
+        for submissions in (8, 16, 24):
+            while sum(bound.values() if (bound := _bound(bindings)) else ()) < submissions:
+                target = bindings.choose([BIG, SMALL], PROBLEM)
+                assert target is not None
+                stack.enter_context(bindings.bound(target))
+            assert _bound(bindings) == {"big": submissions * 6 // 8, "small": submissions * 2 // 8}
+    assert not +_bound(bindings), "what is judged is counted no more"
+
+
+def _bound(bindings: Bindings) -> Counter[str]:
+    return Counter(bindings._bound)
+
+
+def test_a_target_that_nobody_serves_comes_last() -> None:
+    """It is chosen only if there is nothing else: then its jobs wait for workers to come back."""
+    bindings = Bindings(Policy())
+    gone = replace(BIG, slots=0)
+    assert bindings.choose([gone, SMALL], PROBLEM) is SMALL
+    assert bindings.choose([gone], PROBLEM) is gone
+
+
+def test_a_target_that_failed_a_submission_is_not_chosen_again() -> None:
+    """Until there is none left."""
+    bindings = Bindings(Policy())
+    assert bindings.choose([BIG, SMALL], PROBLEM, without={"big"}) is SMALL
+    assert bindings.choose([BIG, SMALL], PROBLEM, without={"big", "small"}) is None
+
+
+def test_isolation_is_never_lowered_unasked() -> None:
+    """A target that confines less than is asked for judges nothing, and the reason says what to do."""
+    strict = Bindings(Policy())
+    assert strict.choose([STOCK], PROBLEM) is None
+    assert "install the ioi_eval package" in str(strict.refusal(STOCK, PROBLEM))
+
+
+def test_what_the_stock_pair_would_judge_wrongly_goes_elsewhere() -> None:
+    """C++20 is refused there by name; a problem that it can judge is not."""
+    lax = Bindings(Policy(isolation=Isolation.NONE))
+    assert "compiles with gnu++17, not gnu++20" in str(lax.refusal(STOCK, PROBLEM))
+    assert lax.choose([STOCK, SMALL], PROBLEM) is SMALL
+    older = Bindings(Policy(isolation=Isolation.NONE, std="gnu++17"))
+    assert "compiles with" not in str(older.refusal(STOCK, PROBLEM)), "--std holds there too"
+
+
+def test_our_own_pair_has_its_limits_too() -> None:
+    """It gives checkers no arguments."""
+    bindings = Bindings(Policy())
+    own = replace(BIG, name="own", profile="classic")
+    assert bindings.choose([own], PROBLEM) is own
+    assert "checker no arguments" in str(bindings.refusal(own, replace(PROBLEM, checker_args=("x",))))

@@ -1,0 +1,184 @@
+"""A scorer over several targets: free slots are used, lost targets are left, and results say who judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import TargetLostError, UnavailableError
+from ioi_eval.model import (
+    Execution,
+    Isolation,
+    Job,
+    Language,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Verdict,
+)
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+LABEL = ("buoys", "model_solution/bisection.cpp")
+Loses = Callable[[str, int], bool]
+"""Whether the n-th run job on the target of that name loses the target."""
+
+
+class Farm:
+    """Two kinds of workers, played by this machine; they differ in what their compilers say of themselves.
+
+    Args:
+        inner: runs the jobs.
+        loses: what is lost when.
+        profile: of the first kind.
+    """
+
+    def __init__(self, inner: LocalSandbox, loses: Loses, *, profile: str = "bundled") -> None:
+        (here,) = inner.targets()
+        self.inner, self.loses = inner, loses
+        self.here = here
+        self.kinds = [
+            replace(here, name="old", slots=2, profile=profile),
+            replace(
+                here, name="new", slots=1, toolchain=replace(here.toolchain, version=f"{here.toolchain.version} (new)")
+            ),
+        ]
+        self.runs = {"old": 0, "new": 0}
+
+    def targets(self) -> Sequence[Target]:
+        """Both kinds."""
+        return self.kinds
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run it, or lose the target."""
+        if any(file.name == "program" for file in job.files):
+            self.runs[target.name] += 1
+            if self.loses(target.name, self.runs[target.name]):
+                raise TargetLostError(f"no worker of {target.name!r} is left")
+        return await self.inner.execute(job, self.here)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is compiled is compiled once for this file."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def contest(cache: Path) -> dict[str, Problem]:
+    """The sample contest's problems by id."""
+    loaded = load_problems(open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "blobs"))
+    return {key.id: problem for key, problem in loaded.problems.items()}
+
+
+def score(
+    cache: Path, loses: Loses, *, times: int = 1, problem_changes: dict[str, object] | None = None, **farm: str
+) -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:
+    """Score a right solution several times at once: results, possible fingerprints, and the farm."""
+    row = next(r for r in map(orjson.loads, sample.solutions().open()) if (r["problem_id"], r["label"]) == LABEL)
+    problems = load_problems(
+        open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "b")
+    ).problems
+    problem: Problem = replace(problems[ProblemKey(year=row["year"], id="buoys")], **(problem_changes or {}))  # type: ignore[arg-type]
+    submission = Submission(id="x", problem=problem.key, code=row["code"])
+
+    async def scenario() -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:
+        async with LocalSandbox(slots=2) as inner:
+            sandbox = Farm(inner, loses, **farm)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(scorer.score(problem, submission)) for _ in range(times)]
+            return [task.result() for task in tasks], [scorer.fingerprints(problem, submission)], sandbox
+
+    return asyncio.run(scenario())
+
+
+def test_free_slots_of_all_kinds_are_used(cache: Path) -> None:
+    """Three at once on two and one slots: two here, one there; each result names its kind and has its fingerprint."""
+    results, (fingerprints,), _ = score(cache, lambda *_: False, times=3)
+    assert sorted(result.target.split(",")[0] for result in results) == ["new", "old", "old"]
+    assert {result.verdict for result in results} == {Verdict.AC}
+    assert len(set(fingerprints)) == 2
+    by_kind = {result.target.split(",")[0]: result.fingerprint for result in results}
+    assert (by_kind["old"], by_kind["new"]) == fingerprints
+
+
+def test_a_lost_target_loses_its_submissions_to_another(cache: Path) -> None:
+    """What was bound to it begins anew elsewhere, and the result is that of one target from end to end."""
+    results, (fingerprints,), farm = score(cache, lambda name, number: name == "old" and number >= 2, times=2)
+    assert [(result.verdict, result.score) for result in results] == [(Verdict.AC, 100.0)] * 2
+    assert all(result.target.startswith("new") and result.fingerprint == fingerprints[1] for result in results)
+    assert farm.runs["old"] >= 2
+
+
+def test_nothing_left_that_may_judge_is_no_score(cache: Path) -> None:
+    """JE with the reasons, to be judged again another day; the run goes on, as others may be judged."""
+    (result,), _, _ = score(cache, lambda *_: True)
+    assert (result.verdict, result.score, result.compile.final) == (Verdict.JE, None, False)
+    assert "no worker of 'old' is left; no worker of 'new' is left" in result.compile.message
+
+
+def test_nothing_left_at_all_ends_the_run(cache: Path) -> None:
+    """It is not this submission's failure, and the next one would meet it too."""
+
+    def gone(_: str, __: int) -> bool:
+        raise UnavailableError("no endpoint left")
+
+    with pytest.raises(ExceptionGroup) as raised:
+        score(cache, gone)
+    assert raised.group_contains(UnavailableError)
+
+
+def test_a_standard_that_no_compiler_knows_is_no_compile_error(cache: Path) -> None:
+    """CE of every program would be a score for our own lack: JE, naming compiler and standard."""
+    (result,), _, farm = score(cache, lambda *_: False, problem_changes={"cxx_std": "gnu++29"})
+    assert (result.verdict, result.score) == (Verdict.JE, None)
+    assert "does not know -std=gnu++29" in result.compile.message
+    assert farm.runs == {"old": 0, "new": 0}
+
+
+def test_the_classic_profile_judges_the_same(cache: Path) -> None:
+    """With our own scripts: the same points, on the target that offers it."""
+
+    async def full() -> bool:
+        async with LocalSandbox() as sandbox:
+            return sandbox.targets()[0].isolation is Isolation.FULL
+
+    if not asyncio.run(full()):
+        pytest.skip("scripts need full isolation")
+    problems = load_problems(
+        open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "b")
+    ).problems
+    buoys = next(problem for key, problem in problems.items() if key.id == "buoys")
+    first = buoys.subtasks[0]
+    few = {"subtasks": (first,), "tests": {name: buoys.tests[name] for name in first.tests}}
+    (result,), _, farm = score(cache, lambda *_: False, problem_changes=few, profile="classic")
+    assert result.target.startswith("old, classic")
+    assert {subtask.verdict for subtask in result.subtasks} == {Verdict.AC}
+    assert farm.runs == {"old": 0, "new": 0}, "no job of the bundled profile was run"
+
+
+def test_other_languages_are_not_for_the_classic_profile(cache: Path) -> None:
+    """A C program is bound to a bundled target instead."""
+
+    async def scenario() -> SubmissionResult:
+        problem = contest(cache)["buoys"]
+        submission = Submission(id="c", problem=problem.key, code="int main(void) { return 0; }", language=Language.C)
+        async with LocalSandbox(slots=1) as inner:
+            sandbox = Farm(inner, lambda *_: False, profile="classic")
+            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+
+    result = asyncio.run(scenario())
+    assert result.verdict is Verdict.WA
+    assert result.target.startswith("new, bundled")
