@@ -18,12 +18,13 @@ position is known to score 0. Such a test is **needed**. Everything in this file
 
 **Two kinds of outcome are provisional**, and run once more before they are believed:
 
-- A *near-limit TLE*, alone on its machine. Until then it counts as the zero that it probably is, so tests behind it
-  wait. Should it turn out to be none, they are needed again, and simply appear in `pending`. It is repeated only
-  once it is certain to matter: it is the first zero of a subtask, and all tests before it have outcomes. For less, an
-  idle machine costs too much. The repetition decides about time only: a run whose output was wrong is not repeated,
-  and none gains by it more than the first run would have got in time. Else a program that guesses, and burns a
-  little more than the limit after a bad guess, would guess twice.
+- A *near-limit TLE*, alone on its machine: one within 10 % of the limit, or of a program that ended by itself, so not
+  much later. Until then it counts as the zero that it probably is, so tests behind it wait. Should it turn out to be
+  none, they are needed again, and simply appear in `pending`. It is repeated only once it is certain to matter: it is
+  the first zero of a subtask, and all tests before it have outcomes. For less, an idle machine costs too much. The
+  repetition decides about time only: a run whose output was wrong is not repeated, and none gains by it more than the
+  first run would have got in time. Else a program that guesses, and burns a little more than the limit after a bad
+  guess, would guess twice.
 - A *judge fault*: a JE that names the program that failed. It is repeated in a clean box while its test is needed,
   whether there is a zero behind it or not: to know of that zero already is a matter of the order of running, which
   must decide nothing. If the same checker or manager fails again the JE is final, and is not retried for ever. Faults
@@ -170,8 +171,7 @@ class Judging:
         )
 
     def _wants_run_alone(self, outcome: TestOutcome) -> bool:
-        doubtful = outcome.verdict is Verdict.TLE and outcome.near_limit and outcome.in_time_score != 0.0
-        return doubtful and outcome.test not in self._had_run_alone
+        return outcome.may_be_in_time and outcome.test not in self._had_run_alone
 
     def _wants_clean_run(self, outcome: TestOutcome) -> bool:
         at_fault = outcome.verdict is Verdict.JE and outcome.judge_program is not None

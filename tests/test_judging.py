@@ -306,6 +306,18 @@ def test_near_limit_tle_waits_until_it_decides() -> None:
     assert not judging.done
 
 
+def test_a_program_that_ended_by_itself_is_timed_alone() -> None:
+    """However late it was: what others did to the caches may have made it so. One that was stopped is not."""
+    judging = Judging(make_problem("ab"))
+    late = TestOutcome(test="a", verdict=Verdict.TLE, score=0.0, near_limit=False)
+    judging.record(replace(late, in_time_score=1.0))
+    assert names(judging.near_limit_reruns()) == "a"
+    judging.record(TestOutcome(test="a", verdict=Verdict.AC, score=1.0))
+    judging.record(replace(late, test="b"))
+    assert judging.done
+    assert [judging.outcomes()[name].verdict for name in "ab"] == [Verdict.AC, Verdict.TLE]
+
+
 def test_near_limit_tle_behind_a_zero_is_let_be() -> None:
     """An idle machine is not spent on a test that cannot matter."""
     judging = Judging(make_problem("ab"))

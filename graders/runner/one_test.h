@@ -7,7 +7,7 @@ namespace {
 
 struct Outcome {
   std::string verdict = "JE", score, message;
-  std::string in_time;  // of a TLE near the limit: the score that it would have had in time; empty if that is not known
+  std::string in_time;  // of a TLE that ended by itself: the score that it would have had in time; empty if that is not known
   const char* limit = nullptr;
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
@@ -498,11 +498,11 @@ class TestRun {
       }
     }
     bool late = o_.cpu_us >= g_plan.cpu_ms * 1000;
-    bool near = late && limit_ == nullptr && o_.cpu_us * 10 <= g_plan.cpu_ms * 1000 * 11;
-    if (!late || near) judge_in_time();
+    bool ended = limit_ == nullptr;
+    if (!late || ended) judge_in_time();
     if (!late) return;
-    // Near the limit the time is measured once more, and only the time: what this run was worth is told.
-    if (near && o_.fault.empty()) o_.in_time = o_.score;
+    // A program that ended by itself, if late, is timed once more, and only timed: what this run was worth is told.
+    if (ended && o_.fault.empty()) o_.in_time = o_.score;
     forgive();
     o_.limit = limit_ != nullptr ? limit_ : "cpu";
     give("TLE", "0", "");

@@ -150,8 +150,7 @@ class TestRuns:
 
 def _is_near_limit(came: Returned) -> bool:
     """Whether its time is measured once more: a TLE that would be worth something in time."""
-    outcome = came.outcome
-    return came.judged and outcome.verdict is Verdict.TLE and outcome.near_limit and outcome.in_time_score != 0.0
+    return came.judged and came.outcome.may_be_in_time
 
 
 def _in_time(first: Returned, again: Returned) -> Returned:

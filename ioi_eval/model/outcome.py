@@ -25,7 +25,7 @@ class TestOutcome:
         limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
         attempted: refused system calls that were seen, with their counts.
         near_limit: CPU time within 10 % of the limit.
-        in_time_score: for a TLE near the limit: what this very run would have scored in time; `None` if unknown.
+        in_time_score: for a TLE that ended by itself: what this very run would have scored in time; `None` if unknown.
         reran: this is the result of the repetition alone on the machine.
         judge_program: for JE: whose fault it is (`checker`, `manager`, `runner`); `None` for the sandbox's.
         final: for JE: a judge program's fault, the same twice, so not worth a retry.
@@ -53,6 +53,16 @@ class TestOutcome:
     final: bool = False
     evidence: str = ""
     check_cpu_ms: float | None = None
+
+    @property
+    def may_be_in_time(self) -> bool:
+        """Whether its time is worth another measurement: a TLE close to the limit, or that ended by itself.
+
+        What else runs on a machine slows a program down through caches and memory, even in CPU time: up to a third was
+        measured. A run that was worth nothing in time is not repeated: a program that guesses would guess twice.
+        """
+        close = self.near_limit or self.in_time_score is not None
+        return self.verdict is Verdict.TLE and close and self.in_time_score != 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

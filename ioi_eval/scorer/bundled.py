@@ -2,7 +2,7 @@
 
 What is repeated, and why:
 - a compilation that a limit stopped: once, alone on the machine, before it counts;
-- a time within 10 % of the limit that came out as TLE: once, alone, and that result stands;
+- a TLE within 10 % of the limit, or of a program that ended by itself: once, alone, and that time stands;
 - a checker or manager that failed: once, in a clean box; the same twice is final;
 - a bundle whose answer was cut off: its first half, as it may have met a limit of the server's.
 """
