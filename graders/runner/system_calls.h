@@ -69,6 +69,8 @@ const Rule kRules[] = {
     // shared library's page the wake-up call that the kernel makes at a thread's end.
     {Let::With, 0, {0x10600 /* CLONE_THREAD, FILES, FS */, 0x7e020000 /* namespaces */}, Where::OrApart, EPERM, true,
      {C(clone)}},
+    // The kernel wakes who waits for a lock that its holder had when it died, on whatever page that is.
+    {Let::Always, 0, {}, Where::OrApart, ENOSYS, false, {C(set_robust_list)}},
     // A futex that is not private is known by its file where a file is mapped: siblings meet on a page of libc. Waiting alone
     // tells nothing, and libc waits so for a thread's end.
     {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
@@ -128,7 +130,7 @@ const Rule kRules[] = {
     {Let::Always, 0, {}, Where::OnlyChild, EPERM, false, {C(sysinfo)}},
     // Its own memory, threads, signals and timers.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
-     {C(munmap), C(mremap), C(mprotect), C(brk), {449, "futex_waitv"}, C(set_robust_list),
+     {C(munmap), C(mremap), C(mprotect), C(brk), {449, "futex_waitv"},
       C(set_tid_address), {334, "rseq"}, C(sched_yield), C(sched_get_priority_max),
       C(sched_get_priority_min), C(getcpu), C(exit), C(exit_group), C(wait4), C(waitid), C(rt_sigaction),
       C(rt_sigprocmask), C(rt_sigreturn), C(rt_sigpending), C(rt_sigsuspend), C(rt_sigtimedwait), C(sigaltstack),

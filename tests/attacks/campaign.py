@@ -90,7 +90,8 @@ class Campaign:
         person: who starts the sandbox.
         cache: where compiled things are kept, for that person to write.
         served: by way of a worker, over HTTP.
-        slow: with the attacks that use up the compiler's limits.
+        compiler: with the attacks on the compiler.
+        slow: with those too that use up its limits.
         one_by_one: one program at a time.
     """
 
@@ -98,6 +99,7 @@ class Campaign:
     person: Person
     cache: Path
     served: bool = False
+    compiler: bool = True
     slow: bool = True
     one_by_one: bool = False
     _found: Findings | None = field(default=None, init=False)
@@ -183,7 +185,7 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
         yield python_attack.name, partial(_attack_by_python, python_attack, executor)
     compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
-        if campaign.slow or not attack.slow:
+        if campaign.compiler and (campaign.slow or not attack.slow):
             yield attack.name, partial(_attack_the_compiler, attack, compiler)
 
 

@@ -25,6 +25,9 @@ from ioi_eval.sandbox.local import LocalSandbox
 ALL = [(level, person, False) for level in LEVELS for person in persons()] + [(Isolation.FULL, persons()[0], True)]
 """Embedded at each level, started by each person; and a worker's, over HTTP."""
 
+STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
+"""What attacks on the compiler are tried on, unless asked for more: they meet less that differs."""
+
 
 def why_not(level: Isolation) -> str:
     """Why a level is not to be had on this machine; empty if it is."""
@@ -80,6 +83,7 @@ def campaign(request: pytest.FixtureRequest, caches: Callable[[Person], Path]) -
         person,
         caches(person),
         served=served,
+        compiler=full or request.param in STRONGEST_AND_WEAKEST,
         slow=full or request.param == ALL[0],
         one_by_one=full,
     )

@@ -35,7 +35,7 @@ def test_attack_on_the_compiler(attack: CompileAttack, campaign: Campaign) -> No
     """It reads nothing, ends in time, and nobody mistakes its words for the judge's."""
     found = campaign.findings().by_attack.get(attack.name)
     if found is None:
-        pytest.skip("takes its whole time limit, twice; another campaign made it: scripts/test --full")
+        pytest.skip("another campaign made it: scripts/test --full")
     assert found.verdict in attack.expect, found
     assert not found.succeeded, found
     assert not any(words in found.message for words in attack.unsaid), found.message

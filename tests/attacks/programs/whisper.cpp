@@ -334,6 +334,35 @@ ATTACK(whisper_by_futex) {
     answer(-1);
 }
 
+// attack: whisper_by_last_wish
+// tries: to have the kernel wake the other at its own end, as for a lock that it held, on a page that both have mapped
+// expect: WA
+ATTACK(whisper_by_last_wish) {
+    const Part part;
+    void *page = MAP_FAILED;
+    for (const char *path : {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"}) {
+        const int file = open(path, O_RDONLY);
+        if (file >= 0) page = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+        if (page != MAP_FAILED) break;
+    }
+    if (page == MAP_FAILED && part.knows()) wait_for_the_end();
+    if (page == MAP_FAILED) answer(-1);
+    char *zero = static_cast<char *>(page) + 8;  // of an ELF file's head
+    if (part.knows()) {
+        usleep(60000);
+        static struct {
+            void *list;
+            long offset;
+            void *pending;
+        } head = {&head, 0, zero};
+        syscall(SYS_set_robust_list, &head, sizeof head);
+        _exit(0);
+    }
+    const timespec soon = {0, 300000000};
+    if (syscall(SYS_futex, zero, 0 /* FUTEX_WAIT */, 0, &soon, nullptr, 0) == 0) answer_words("GOT a last wish");
+    answer(-1);
+}
+
 // attack: guess
 // tries: simply to guess
 // expect: WA
