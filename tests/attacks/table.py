@@ -102,7 +102,7 @@ def _campaigns() -> Iterator[list[Campaign]]:
             cache.chmod(0o755)
             if person.forks:
                 os.chown(cache, USER_UID, USER_UID)
-            made += [Campaign(level, person, cache, slow=person is persons()[0]) for level in LEVELS]
+            made += [Campaign(level, person, cache, slow=person == persons()[0]) for level in LEVELS]
             if not person.forks:
                 made.append(Campaign(Isolation.FULL, person, cache, served=True, slow=False))
         yield made
