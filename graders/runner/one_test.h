@@ -526,7 +526,7 @@ class TestRun {
       } else if (!manager_.fault.empty()) {
         return judge_error(manager_.fault.c_str(), manager_.blamed(), manager_.words);
       } else if (!g_plan.has_checker || (g_plan.interactive() && manager_.process.code() != 0)) {
-        said = read_words(manager_, g_plan.manager.protocol);
+        said = read_words(manager_, g_plan.manager.protocol, test_.full);
         if (!said.valid) return judge_error("score", "manager", said.words);
         decided = true;
       }
@@ -538,6 +538,7 @@ class TestRun {
       int output = g_plan.interactive() ? written.get() : g_plan.communication ? manager_.output.get() : contestants_[0].output.get();
       if (!check(output, said)) return;
     }
+    if (test_.steps > 0) said.set(floor(said.value * static_cast<double>(test_.steps)) / static_cast<double>(test_.steps));
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Where the judge gives points nonetheless, CMS gives none.
       if (failed_softly(c) && said.value > 0) return give("RE", "0", "");
@@ -632,7 +633,7 @@ class TestRun {
       if (!checker.process.reap(false)) checker.look();
     }
     checker.conclude();
-    said = read_words(checker, g_plan.protocol);
+    said = read_words(checker, g_plan.protocol, test_.full);
     o_.judge_cpu_us += checker.process.cpu_us() + sweep({});
     o_.judge_wall_us += checker.ended_us - checker.started_us;
     if (!checker.fault.empty()) {

@@ -26,6 +26,8 @@ struct Test {
   int input = -1, answer = -1, program = -1;   // descriptors
   std::vector<std::pair<int, int>> at;         // (group, position)
   std::vector<std::string> args;               // of the checker, after its own
+  int64_t full = 1;                            // what full marks are in the units of a score file
+  int64_t steps = 0;                           // a score is rounded down to a multiple of 1 / steps
 };
 
 struct CompileAction {
@@ -295,6 +297,8 @@ void read_test_line(PlanLine& line, Plan& plan) {
   if (line.has("answer")) test.answer = g_files.get(line.text("answer"));
   if (line.has("program")) test.program = g_files.get(line.text("program"));
   test.args = arguments(line);
+  if (line.has("full")) test.full = line.number("full", 1, 1'000'000'000);
+  if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
   if (line.has("at")) {
     for (const std::string& place : split(line.text("at"), ',')) {
       std::vector<std::string> pair = split(place, ':');

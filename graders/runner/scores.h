@@ -12,6 +12,11 @@ struct Said {
   double value = 0;
   std::string message;
   std::string words;    // what is wrong with it
+
+  void set(double new_value) {
+    value = new_value;
+    score = format("%.17g", value);
+  }
 };
 
 std::string trimmed(const std::string& text) {
@@ -22,7 +27,7 @@ std::string trimmed(const std::string& text) {
 std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
 // A score: a plain decimal number within [0, 1] and nothing else. No nan, no inf, no hexadecimal.
-bool read_score(const std::string& text, Said& said) {
+bool read_score(const std::string& text, Said& said, int64_t full = 1) {
   said.score = text;
   const char* at = text.c_str();
   bool digits = false;
@@ -40,9 +45,11 @@ bool read_score(const std::string& text, Said& said) {
     said.words = "not a score: " + text.substr(0, 100);
     return false;
   }
-  said.value = strtod(text.c_str(), nullptr);
-  said.valid = said.value >= 0.0 && said.value <= 1.0;
-  if (!said.valid) said.words = "a score outside of [0, 1]: " + text.substr(0, 100);
+  double value = strtod(text.c_str(), nullptr);
+  said.valid = value >= 0.0 && value <= static_cast<double>(full);
+  if (!said.valid) said.words = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
+  said.value = value;
+  if (full != 1) said.set(value / static_cast<double>(full));
   return said.valid;
 }
 
@@ -82,20 +89,24 @@ Said read_testlib(int code, int errors) {
 }
 
 // Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output.
-Said read_kattis(int code, const std::string& feedback) {
+Said read_kattis(int code, const std::string& feedback, int64_t full) {
   Said said;
   Fd message(open((feedback + "/judgemessage.txt").c_str(), O_RDONLY | O_CLOEXEC));
   Fd score(open((feedback + "/score.txt").c_str(), O_RDONLY | O_CLOEXEC));
   if (message) said.message = trimmed(head(message.get(), kMessageBytes));
-  read_score(code != 42 ? "0" : score ? trimmed(head(score.get(), 4096)) : "1", said);
+  if (code != 42 || !score) {
+    read_score(code == 42 ? "1" : "0", said);
+  } else {
+    read_score(trimmed(head(score.get(), 4096)), said, full);
+  }
   return said;
 }
 
 // What a judge program said that has ended as its protocol wants.
-Said read_words(const Judge& judge, Protocol protocol) {
+Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
   switch (protocol) {
     case Protocol::Testlib: return read_testlib(judge.process.code(), judge.errors.get());
-    case Protocol::Kattis: return read_kattis(judge.process.code(), judge.directory + "/feedback");
+    case Protocol::Kattis: return read_kattis(judge.process.code(), judge.directory + "/feedback", full);
     default: return read_cms(judge.output.get(), judge.errors.get());
   }
 }

@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_groups import pass_fail_subtasks, read_groups, scoring_subtasks, test_flags
+from ioi_eval.importers.kattis_graders import try_grader
+from ioi_eval.importers.kattis_groups import (
+    TestGroup,
+    pass_fail_subtasks,
+    read_groups,
+    scoring_subtasks,
+    test_columns,
+)
 from ioi_eval.importers.kattis_submissions import read_submissions
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, build_task
@@ -66,7 +73,10 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         )
     root = read_groups(package, _inherited(where, meta))
     custom = "score" in validation
-    subtasks = pass_fail_subtasks(root) if kind == "pass-fail" else scoring_subtasks(where, root, custom=custom)
+    graded = try_grader(package, [group for group in root.walk() if _is_graded(group)]) if custom else {}
+    subtasks = (
+        pass_fail_subtasks(root) if kind == "pass-fail" else scoring_subtasks(where, root, custom=custom, graded=graded)
+    )
     notes: list[str] = []
     interactive = "interactive" in validation
     limits = _mapping(where, meta, "limits")
@@ -104,7 +114,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
             notes=notes,
         ),
         notes=notes,
-        test_flags=test_flags(root),
+        test_columns=test_columns(where, root, custom=custom and kind == "scoring", graded=graded),
     )
 
 
@@ -119,6 +129,11 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
             f"{where}: validation {stated!r} is not supported; default, and custom with score or interactive, are"
         )
     return words
+
+
+def _is_graded(group: TestGroup) -> bool:
+    """Whether a grader of the package's own decides what a group of secret tests is worth."""
+    return bool(group.tests) and group.config["grading"] == "custom" and group.path.startswith("data/secret")
 
 
 def _inherited(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:

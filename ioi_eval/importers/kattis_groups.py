@@ -14,7 +14,8 @@ Source: Kattis problem package format (legacy), "Test Data Groups", "Graders"; p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,13 +113,16 @@ def pass_fail_subtasks(root: TestGroup) -> list[SubtaskFile]:
     return [SubtaskFile(name=PASS_FAIL, points=1, tests=tests)]
 
 
-def scoring_subtasks(where: Path, root: TestGroup, *, custom: bool) -> list[SubtaskFile]:
+def scoring_subtasks(
+    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, int] | None = None
+) -> list[SubtaskFile]:
     """The groups of a scoring problem as subtasks.
 
     Args:
         where: the package, for messages.
         root: of its test data.
         custom: whether its output validator gives scores of its own.
+        graded: what groups are worth that a grader of the package's own judges by their lowest score, by their paths.
 
     Raises:
         UnsupportedError: the groups are scored in a way that no minimum can express.
@@ -130,14 +134,16 @@ def scoring_subtasks(where: Path, root: TestGroup, *, custom: bool) -> list[Subt
             if tests := tuple(test for one in group.walk() for test in one.tests):
                 found.append(SubtaskFile(name="sample", points=0, tests=tests))
         else:
-            found += _subtasks(where, group, custom=custom)
+            found += _subtasks(where, group, custom, graded or {})
     names = [subtask.name for subtask in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnsupportedError(f"{where}: two test groups are called {twice}; rename one")
     return found
 
 
-def _subtasks(where: Path, group: TestGroup, *, custom: bool) -> list[SubtaskFile]:
+def _subtasks(where: Path, group: TestGroup, custom: bool, graded: Mapping[str, int]) -> list[SubtaskFile]:
+    if group.path in graded and not group.groups:
+        return [SubtaskFile(name=group.name, points=graded[group.path], tests=group.tests)]
     aggregation = _aggregation(where, group)
     if not group.groups:
         return _leaf(where, group, aggregation, custom=custom) if group.tests else []
@@ -147,7 +153,7 @@ def _subtasks(where: Path, group: TestGroup, *, custom: bool) -> list[SubtaskFil
         raise UnsupportedError(
             f"{where}: {group.path} takes the {aggregation} of its groups; only their sum is supported"
         )
-    return [subtask for one in group.groups for subtask in _subtasks(where, one, custom=custom)]
+    return [subtask for one in group.groups for subtask in _subtasks(where, one, custom, graded)]
 
 
 def _leaf(where: Path, group: TestGroup, aggregation: str, *, custom: bool) -> list[SubtaskFile]:
@@ -199,11 +205,38 @@ def _aggregation(where: Path, group: TestGroup) -> str:
     return ([flag for flag in _flags(where, group) if flag in _AGGREGATIONS] or ["sum"])[-1]
 
 
-def test_flags(root: TestGroup) -> dict[str, Sequence[str]]:
-    """The output validator's further flags for each test whose group states some."""
-    return {
-        test: str(group.config["output_validator_flags"]).split()
-        for group in root.walk()
-        for test in group.tests
-        if group.config["output_validator_flags"]
-    }
+def test_columns(
+    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, int]
+) -> dict[str, dict[str, object]]:
+    """What the rows of single tests say: the output validator's further flags, and how its scores are read.
+
+    A score of the validator's own is a part of 1 where a grader of the package's multiplies it, and is rounded down
+    with the points; else it is in points, up to what the group is worth.
+    """
+    columns: dict[str, dict[str, object]] = {}
+    for group in root.walk():
+        own: dict[str, object] = {}
+        if flags := str(group.config["output_validator_flags"] or "").split():
+            own["checker_args"] = flags
+        if group.path in graded:
+            own["score_steps"] = max(graded[group.path], 1)
+        elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
+            own["full_score"] = _full_score(where, group)
+        columns.update(dict.fromkeys(group.tests, own))
+    return columns
+
+
+def _full_score(where: Path, group: TestGroup) -> int:
+    """The most that a test of the group can get: the upper end of its `range`."""
+    words = str(group.config.get("range", "")).split()
+    points = _points(where, group)
+    try:
+        low, high = (float(word) for word in words)
+    except ValueError:
+        low, high = 0.0, math.inf
+    if low != 0 or not high.is_integer() or high != points or high < 1:
+        raise UnsupportedError(
+            f"{where}: {group.path} has scores of its own within {' '.join(words) or 'no range'} and an accept_score of"
+            f" {points}; a range from 0 to an accept_score in whole points is supported"
+        )
+    return int(high)

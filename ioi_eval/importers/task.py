@@ -92,7 +92,7 @@ def build_task(
     tests: Mapping[str, tuple[str, str]],
     solutions: Sequence[Solution],
     notes: Sequence[str],
-    test_flags: Mapping[str, Sequence[str]] | None = None,
+    test_columns: Mapping[str, RowValues] | None = None,
 ) -> ImportedTask:
     """The task as rows, after everything that would spoil its judging has been looked for.
 
@@ -105,7 +105,7 @@ def build_task(
         tests: paths of input and output, by the test's name.
         solutions: as stated.
         notes: what was noticed so far.
-        test_flags: the checker's further arguments, by the test's name.
+        test_columns: further columns of test rows, by the test's name.
 
     Raises:
         InputError: something that judging needs is missing, or the files do not match each other.
@@ -138,7 +138,7 @@ def build_task(
         solution_rows=_solution_rows(package, key, solutions),
         notes=tuple(notes),
         tests=_test_reader(
-            package, named, {name: paths for name, paths in tests.items() if name in used}, test_flags or {}
+            package, named, {name: paths for name, paths in tests.items() if name in used}, test_columns or {}
         ),
     )
 
@@ -219,7 +219,7 @@ def _test_reader(
     source: Package,
     named: RowValues,
     tests: Mapping[str, tuple[str, str]],
-    flags: Mapping[str, Sequence[str]],
+    columns: Mapping[str, RowValues],
 ) -> Callable[[], Iterator[RowValues]]:
     def read() -> Iterator[RowValues]:
         with open_package(source.where, source.root_file) as package:
@@ -229,7 +229,7 @@ def _test_reader(
                     "test_name": name,
                     "test_input": _test_text(package, given),
                     "test_output": _test_text(package, answer),
-                    **({"checker_args": list(flags[name])} if name in flags else {}),
+                    **columns.get(name, {}),
                 }
 
     return read

@@ -23,6 +23,7 @@ from ioi_eval.model import (
     Problem,
     StageLimits,
     TaskType,
+    TestCase,
 )
 from ioi_eval.sandbox import Target
 
@@ -102,7 +103,7 @@ def run_job(
             files.append(JobFile(name=answer, content=case.answer))
         at = ",".join(f"{group}:{position}" for group, position in planned.at) or None
         args = words(case.checker_args) if case.checker_args else None
-        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=at, args=args)
+        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=at, args=args, **_scale(case))
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(programs.runner, plan), *files),
@@ -147,6 +148,12 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
     file = "checker" if protocol.has_program else None
     args = words(problem.checker_args) if problem.checker_args and protocol is not CheckerProtocol.WHITE_DIFF else None
     plan.line("checker", protocol=protocol.value, file=file, **checker_ms, memory_bytes=judge.memory_bytes, args=args)
+
+
+def _scale(case: TestCase) -> dict[str, int]:
+    """How the score of a test is read, where not as a part of 1."""
+    full = {"full": case.full_score} if case.full_score != 1 else {}
+    return {**full, "steps": case.score_steps} if case.score_steps else full
 
 
 def most_wall_ms(problem: Problem, policy: Policy) -> int:

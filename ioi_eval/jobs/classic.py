@@ -120,14 +120,15 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
 
 def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
     """Why the scripts cannot judge this test, the stock pair or ours; `None` if they can."""
-    if problem.task_type is TaskType.INTERACTIVE:
-        return "the classic profile has no Interactive tasks"
-    if problem.checker_args or case.checker_args:
-        return "the classic profile gives a checker no arguments"
-    if problem.checker_protocol is CheckerProtocol.TOKENS:
-        return "the classic profile does not compare tokens"
-    if problem.output_limit_bytes is not None:
-        return "the classic profile has no limit on output of the problem's own"
+    reasons = (
+        (problem.task_type is TaskType.INTERACTIVE, "has no Interactive tasks"),
+        (bool(problem.checker_args or case.checker_args), "gives a checker no arguments"),
+        (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
+        (problem.checker_protocol is CheckerProtocol.TOKENS, "does not compare tokens"),
+        (problem.output_limit_bytes is not None, "has no limit on output of the problem's own"),
+    )
+    if reason := next((reason for holds, reason in reasons if holds), None):
+        return f"the classic profile {reason}"
     if stock and (reason := stock_pair_refuses(problem, case)):
         return f"the cms_ioi package would judge it wrongly: {reason}"
     return None

@@ -49,6 +49,8 @@ class TestCase:
         input: what the submission reads.
         answer: the official output; `None` where the package has none.
         checker_args: further arguments of the checker on this test, after the problem's.
+        full_score: what full marks are in the units in which a kattis checker or interactor gives its scores.
+        score_steps: a score is rounded down to a multiple of 1 / `score_steps`; 0 for none.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of the name
@@ -57,6 +59,8 @@ class TestCase:
     input: Content
     answer: Content | None
     checker_args: tuple[str, ...] = ()
+    full_score: int = 1
+    score_steps: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,16 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import Blob, Content, ProblemKey, Subtask, TestCase
 from ioi_eval.problems.row import Row, RowSource
 
-TEST_COLUMNS = ("year", "problem_id", "test_name", "test_input", "test_output", "checker_args")
+TEST_COLUMNS = (
+    "year",
+    "problem_id",
+    "test_name",
+    "test_input",
+    "test_output",
+    "checker_args",
+    "full_score",
+    "score_steps",
+)
 _INLINE_BYTES = 4096  # below this a file of its own costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
 
@@ -114,9 +123,18 @@ def _add(data: TestData, name: str, row: Row, shelf: _Shelf) -> None:
         input=shelf.put(given),
         answer=None if answer is None else shelf.put(answer),
         checker_args=row.words("checker_args") or (),
+        full_score=_whole(row, "full_score", 1, least=1),
+        score_steps=_whole(row, "score_steps", 0, least=0),
     )
     if data.cases.setdefault(name, case) != case:
         raise row.error(f"test {name} occurs twice, with different contents")
+
+
+def _whole(row: Row, column: str, default: int, *, least: int) -> int:
+    value = row.integer(column, default)
+    if not least <= value <= 10**9:
+        raise row.error(f"{column} is {value}, where a whole number from {least} to 10^9 is needed")
+    return value
 
 
 def _bytes(row: Row, column: str) -> bytes | None:

@@ -116,6 +116,29 @@ def test_kattis_interactors(bench: Any, problem_from: Any) -> None:
     assert {outcomes[name].judge_program for name in KATTIS if name.startswith("interactor")} == {"manager"}
 
 
+def test_scores_are_scaled_and_rounded_down(full_bench: Any, problem_from: Any) -> None:
+    """A score in points is a part of what full marks are; steps are taken before it is zero, partial or full."""
+    said = {
+        "part": ("7.5", 15, 0, PA, 0.5),
+        "full": ("15", 15, 0, AC, 1.0),
+        "too much": ("15.1", 15, 0, JE, None),
+        "step": ("0.999", 1, 30, PA, 29 / 30),
+        "nothing": ("0.03", 1, 30, WA, 0.0),
+        "all": ("1.0", 1, 30, AC, 1.0),
+        "nudged": ("9.333334262e-01", 1, 30, PA, 28 / 30),
+    }
+    cases: Cases = {
+        name: (f"echo early; echo {text} > $3/score.txt; exit 42", verdict, score)
+        for name, (text, _, _, verdict, score) in said.items()
+    }
+    problem = task(problem_from, cases, CheckerProtocol.KATTIS)
+    tests = {
+        name: replace(problem.tests[name], full_score=full, score_steps=steps)
+        for name, (_, full, steps, _, _) in said.items()
+    }
+    assert wrong(cases, full_bench.outcomes(replace(problem, tests=tests), PROGRAM)) == []
+
+
 def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
     """One that accepts leaves its output file to the checker; any other word of its own is the last."""
     problem = task(

@@ -211,6 +211,59 @@ def test_what_no_minimum_can_express_is_refused(tmp_path: Path, changes: dict[st
     assert words in str(caught.value)
 
 
+GRADER = """
+import sys
+worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
+words = sys.stdin.read().split()
+print("AC", {})
+"""
+RULES = {
+    "the lowest, rounded down": ("int(min(map(float, words[1::2])) * worth)", None),
+    "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 90.0 for"),
+    "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
+    "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
+    "to the nearest": ("round(min(map(float, words[1::2])) * worth)", "gives 30.0 for [('AC', 0.999)]"),
+    "no number": ("None", "gives None for full marks"),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_own_grader_is_tried(tmp_path: Path, name: str) -> None:
+    """Its rule is taken over if it is the lowest score times the points, rounded down, and else refused."""
+    rule, words = RULES[name]
+    flags = {"data/secret/one/testdata.yaml": "grading: custom\ngrader_flags: min worth=30\n"}
+    flags["data/secret/two/testdata.yaml"] = "grading: custom\ngrader_flags: min worth=70\n"
+    changes = {
+        **flags,
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        "graders/grader.py": GRADER.format(rule),
+    }
+    if words is not None:
+        with pytest.raises(UnsupportedError) as caught:
+            read(tmp_path, SCORING, **changes)
+        assert words in str(caught.value)
+        return
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
+    assert {test.score_steps for test in problem.tests.values()} == {0, 30, 70}
+
+
+def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
+    """Without a grader of its own a validator's score is in points, up to the group's."""
+    changes = {
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert {name: test.full_score for name, test in problem.tests.items()} == {
+        **{"sample/1": 1, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
+    }
+    changes["data/secret/one/testdata.yaml"] = "grader_flags: min\naccept_score: 30\nrange: 0 40\n"
+    with pytest.raises(UnsupportedError, match="scores of its own within 0 40"):
+        read(tmp_path / "b", SCORING, **changes)
+
+
 def test_linked_tests_are_read_from_a_folder_and_missed_in_no_archive(tmp_path: Path) -> None:
     """Groups share tests by links: a folder's are followed, an archive's would be lost in silence."""
     where = package(tmp_path, SCORING, **{"submissions/partially_accepted/half.cpp": None})
