@@ -1,0 +1,105 @@
+"""A caller that is cancelled at each single await of a job, in turn: the slot is free again every time.
+
+There is one endpoint with one slot, so that the next job hangs for ever if one was lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_cluster_faults import QUICK, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
+
+from ioi_eval.errors import SandboxError
+from ioi_eval.sandbox.cluster import PistonCluster
+
+
+class CancelledAt:
+    """Awaits a coroutine, and cancels the task at its n-th suspension.
+
+    Args:
+        number: which suspension, from 1.
+        coroutine: what is awaited.
+    """
+
+    def __init__(self, number: int, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self.number = number
+        self.coroutine = coroutine
+        self.suspensions = 0
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        task = asyncio.current_task()
+        assert task is not None
+        steps = self.coroutine.__await__()
+        sent: Any = None
+        error: BaseException | None = None
+        while True:
+            try:
+                future = steps.send(sent) if error is None else steps.throw(error)
+            except StopIteration as end:
+                return end.value
+            self.suspensions += 1
+            if self.suspensions == self.number:
+                asyncio.get_running_loop().call_soon(task.cancel)
+            sent, error = None, None
+            try:
+                sent = yield future
+            except BaseException as thrown:  # noqa: BLE001 - it is handed on, whatever it is
+                error = thrown
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("padding", [0, 3_000_000])
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_cancelled_at_every_await(start: Any, rate: float, padding: int, alone: bool) -> None:
+    """Encoding, connecting, sending, being answered, between a failure and its repetition; bodies small and large."""
+    _, proxy = proxied(start, faults=",".join(TRANSIENT), rate=rate, seed=1)
+
+    async def use(cluster: PistonCluster) -> int:
+        target = cluster.targets()[0]
+        await arm(proxy)
+        cancelled = 0
+        for number in range(1, 100):
+            job = echo("x", alone=alone, padding=padding + number)  # never the same, so that it is encoded anew
+            attempt = CancelledAt(number, cluster.execute(job, target))
+            try:
+                async with asyncio.timeout(20):
+                    await asyncio.create_task(outcome(attempt))
+            except asyncio.CancelledError:
+                cancelled += 1
+            assert not any(seat.busy for seat in cluster._pool._roster.seats.values()), f"lost at await {number}"
+            if attempt.suspensions < number:  # it ended before: there is no await left
+                break
+        return cancelled
+
+    assert with_cluster(proxy.urls, use, policy=replace(QUICK, patience_s=0.5)) >= (3 if padding else 1)
+
+
+async def outcome(attempt: CancelledAt) -> Any:
+    """The attempt, as a task of its own, of which failures do not matter here."""
+    try:
+        return await attempt
+    except SandboxError as error:
+        return error
+
+
+def test_slots_are_whole_after_cancellations(start: Any) -> None:
+    """With two endpoints of two slots, after a cancellation at each await, as many jobs run at once as before."""
+    _, proxy = proxied(start, servers=2, faults="reset-after", rate=0.3, seed=3)
+
+    async def use(cluster: PistonCluster) -> None:
+        target = cluster.targets()[0]
+        await arm(proxy)
+        attempts = [CancelledAt(number, cluster.execute(echo("x", delay_ms=5), target)) for number in range(1, 60)]
+        await asyncio.gather(*(outcome(attempt) for attempt in attempts), return_exceptions=True)
+        await all_slots_work(cluster, 4)
+
+    with_cluster(proxy.urls, use, max_requests_per_endpoint=2, policy=QUICK)
