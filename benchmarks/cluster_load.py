@@ -1,4 +1,8 @@
-"""What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S]`. Client and stub share the machine.
+"""What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S] [--steady]`.
+
+Client and stub share the machine. On one that is busy with other things the stub answers so late that the client
+checks endpoints and connects anew, which costs CPU that a quiet machine would not need: `--steady` does without both,
+so that the CPU of a request can be measured there too.
 
 many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag
 churn   500 endpoints of which 5 % die and return each minute: how busy the living ones are
@@ -22,10 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import http_client
 from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.pool_terms import PoolPolicy
 
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
+POLICY = PoolPolicy()
 SCRIPT = JobFile(name="run", content=b"#!/bin/bash\ncat input.txt\n")
 
 
@@ -63,7 +70,7 @@ class Lag:
 async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seconds: float) -> dict[str, Any]:
     """Keep `at_once` jobs going, and report on the time after the first three seconds."""
     began = time.perf_counter()
-    async with PistonCluster(urls, seed=1) as cluster:
+    async with PistonCluster(urls, policy=POLICY, seed=1) as cluster:
         target = cluster.targets()[0]
         explored = time.perf_counter() - began
         done, lag = 0, Lag()
@@ -154,7 +161,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", choices=("many", "churn", "large"))
     parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--steady", action="store_true")
     options = parser.parse_args()
+    if options.steady:
+        http_client.KEEPALIVE_S, POLICY = 600.0, PoolPolicy(quiet_s=600.0, most_quiet_s=600.0)
     for limit in (resource.RLIMIT_NOFILE,):
         hard = resource.getrlimit(limit)[1]
         resource.setrlimit(limit, (hard, hard))

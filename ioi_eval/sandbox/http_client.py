@@ -10,7 +10,9 @@ the request is sent once more, on another connection, and nobody is blamed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
+import socket
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,6 +37,10 @@ CONNECT_S = 3.0
 
 CONNECTING = 128
 """So many connections are made at once: a thousand would make the event loop so late that they time out."""
+
+_PROBES = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
+"""Servers say nothing until a job ends, so a machine that lost its power leaves its clients waiting; when it is back
+it answers checks, and only the kernels can tell that a connection is gone. They ask after 10 s of silence."""
 
 _STALE_S = 1.0
 _SWEEP_S = 0.25
@@ -122,7 +128,9 @@ class Sending(Payload):
         if transport is not None:
             used = self._client.used_connections
             self.on_used_connection = transport in used
-            used.add(transport)
+            if not self.on_used_connection:
+                used.add(transport)
+                _let_kernels_ask(transport)
             if self.is_given_up:
                 transport.abort()
         for segment in self._value.segments:
@@ -254,6 +262,14 @@ class HttpClient:
         except (aiohttp.ClientError, ConnectionError) as error:
             words = str(error) or type(error).__name__
             raise Lost(f"{url}: {words}", End.BROKEN, before_answer=response is None) from error
+
+
+def _let_kernels_ask(transport: asyncio.WriteTransport) -> None:
+    connection = transport.get_extra_info("socket")
+    with contextlib.suppress(OSError):  # it was closed at once, which whoever writes will be told
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in _PROBES:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 async def _whole(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

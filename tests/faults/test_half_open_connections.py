@@ -1,0 +1,39 @@
+"""A machine that loses its power under a job: the connection is gone, and nobody says so."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.cluster import PistonCluster
+
+ECHO = Job(
+    kind=JobKind.SCRIPTS,
+    files=(JobFile(name="run", content=b":\n"), JobFile(name="echo", content=b"x")),
+    run_limits=StageLimits(wall_ms=2_000, cpu_ms=2_000),
+)
+
+
+def test_kernels_watch_every_connection(start: Any) -> None:
+    """Every connection that carries jobs has the kernel's own probes on, within half a minute in all."""
+
+    async def run() -> list[tuple[int, int]]:
+        async with PistonCluster(start("stub_piston.py", "--count", "2").urls, seed=1) as cluster:
+            target = cluster.targets()[0]
+            await asyncio.gather(*(cluster.execute(ECHO, target) for _ in range(6)))
+            found = []
+            for transport in [each for each in cluster._client.used_connections if not each.is_closing()]:
+                connection = transport.get_extra_info("socket")
+                idle, pause, number = (
+                    connection.getsockopt(socket.IPPROTO_TCP, option)
+                    for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+                )
+                is_on = connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+                found.append((is_on, idle + pause * number))
+            return found
+
+    found = asyncio.run(run())
+    assert len(found) >= 2
+    assert all(is_on and seconds <= 30 for is_on, seconds in found)
