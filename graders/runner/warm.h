@@ -18,11 +18,11 @@ class Warm {
  public:
   ~Warm() { end(); }
 
-  // Makes the contestant a fork. Returns words if it could not.
-  std::string fork(Contestant& c, const Place& place, int control, int input, int task) {
+  // Makes the contestant a fork, in the PID namespace `zone` if there is one. Returns words if it could not.
+  std::string fork(Contestant& c, const Place& place, int control, int input, int task, int zone) {
     if (!process_.alive() || process_.reap(false)) begin(place);
     Fd output(reopen(c.output.get(), O_WRONLY)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
-    Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND)), zone;
+    Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
     if (!output || !errors || !program || !report) system_fault("open the files of a contestant");
     Landlock landlock(g_means.landlock);
     grant_contestant(landlock, place, place.root, place.scratch.c_str());
@@ -30,11 +30,7 @@ class Warm {
                                                          {"stderr", errors.get()},  {"task", program.get()},
                                                          {"report", report.get()}, {"ready", control}};
     if (landlock.descriptor() >= 0) descriptors.emplace_back("landlock", landlock.descriptor());
-    if (full()) {
-      zone = Fd(open(format("/proc/%d/ns/pid", c.zone.pid()).c_str(), O_RDONLY | O_CLOEXEC));
-      if (!zone) system_fault("open a PID namespace");
-      descriptors.emplace_back("zone", zone.get());
-    }
+    if (zone >= 0) descriptors.emplace_back("zone", zone);
     if (!send(request(place, descriptors), descriptors)) return gone("does not listen");
     int64_t deadline = now_us() + kWarmUs;
     pollfd ready = {control_.get(), POLLIN, 0};
@@ -163,8 +159,10 @@ std::string start_contestant(Contestant& contestant, const Place& place, int inp
   contestant.control = Fd(ends[0]);
   Fd theirs(ends[1]);
   if (g_plan.warm) {
+    Fd zone(full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
+    if (full() && !zone) system_fault("open a PID namespace");
     if (full()) Zone::leave();
-    return g_warm.fork(contestant, place, theirs.get(), input, task);
+    return g_warm.fork(contestant, place, theirs.get(), input, task, zone.get());
   }
   if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input, task).run();
   if (full()) Zone::leave();
