@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ioi_eval.config import Policy
 from ioi_eval.jobs.compile import runner_files
+from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Plan, words
 from ioi_eval.model import (
     Blob,
@@ -34,13 +35,23 @@ _REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """What a run job starts: all compiled, on the target that will run them."""
+    """What a run job starts: all compiled, on the target that will run them.
+
+    Args:
+        runner, checker, manager: the judge's.
+        submission: the program; with an interpreter a task that it reads (`jobs.harness.task`).
+        static: whether the program needs no libraries.
+        interpreter: a Python, for a batch task's program in Python.
+        preload: what it loads before it forks for each test (`jobs.harness.preloaded`).
+    """
 
     runner: Content
     submission: Content
     static: bool
     checker: Content | None = None
     manager: Content | None = None
+    interpreter: Interpreter | None = None
+    preload: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +92,11 @@ def run_job(
     """
     cpu_ms = round(problem.time_limit_s * 1000)
     plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
-    plan.line("program", file="program", static=int(programs.static))
+    more_files: tuple[JobFile, ...] = ()
+    if programs.interpreter is None:
+        plan.line("program", file="program", static=int(programs.static))
+    else:
+        more_files = program_line(plan, programs.interpreter, preload=programs.preload)
     plan.line(
         "limits",
         cpu_ms=cpu_ms,
@@ -91,7 +106,7 @@ def run_job(
         processes=problem.processes,
         threads=policy.threads,
     )
-    files = _program_files(programs)
+    files = [*_program_files(programs), *more_files]
     _task_lines(plan, problem, programs, policy)
     plan.line("order", run="all" if exhaustive else "needed")
     for number, planned in enumerate(tests):

@@ -12,9 +12,8 @@ from ioi_eval.jobs.plan import Plan
 from ioi_eval.model import CheckerProtocol, Content, Isolation, Job, JobFile, JobKind, StageLimits
 
 _START_MS = 10_000  # for starting the box, the runner and an interpreter, on a loaded machine
-_LINE_BYTES = (
-    160 * 1024
-)  # of one test, without its output: 16 KiB of report, message, stderr, each byte up to 6 characters
+_LINE_BYTES = 160 * 1024
+"""Of one test, without its output: 16 KiB of report, message and stderr, each byte up to 6 characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,59 @@
+"""A program in Python for an ordinary batch problem, in a real box: judged like any other."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.jobs.bundled import PlannedTest, Programs, run_job
+from ioi_eval.jobs.harness import preloaded, task
+from ioi_eval.jobs.protocol import RunAnswer, run_answer
+from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox.local import LocalSandbox
+
+NONCE = "0123456789abcdef" * 2
+CODE = "import heapq\na, b = map(int, input().split())\nprint(a + b if a else heapq.heappop([b + 1]))\n"
+PROBLEM = Problem(
+    key=ProblemKey(year=2026, id="sum"),
+    name="Sum",
+    task_type=TaskType.BATCH,
+    time_limit_s=5.0,
+    memory_limit_bytes=256 << 20,
+    subtasks=(Subtask(name="01", points=100.0, tests=("a", "b", "c")),),
+    tests={
+        "a": TestCase(name="a", input=b"1 2\n", answer=b"3\n"),
+        "b": TestCase(name="b", input=b"0 2\n", answer=b"2\n"),
+        "c": TestCase(name="c", input=b"x\n", answer=b"2\n"),
+    },
+    checker_protocol=CheckerProtocol.WHITE_DIFF,
+    cxx_std="gnu++17",
+)
+
+
+async def judged(cache: Path) -> RunAnswer:
+    """The program on all tests."""
+    async with LocalSandbox(slots=1) as sandbox:
+        (target,) = sandbox.targets()
+        builder = Builder(sandbox, ArtifactStore(cache), Policy())
+        programs = Programs(
+            runner=await builder.runner(target),
+            submission=task(CODE),
+            static=False,
+            interpreter=await builder.interpreter("python3", target),
+            preload=preloaded(CODE, calls=False),
+        )
+        tests = [PlannedTest(test=name) for name in PROBLEM.tests]
+        job = run_job(PROBLEM, programs, tests, Policy(), nonce=NONCE, exhaustive=True)
+        execution = await sandbox.execute(job, target)
+        names = dict(enumerate(PROBLEM.tests))
+        return run_answer(execution.run, NONCE, names=names, time_limit_s=PROBLEM.time_limit_s)
+
+
+def test_a_program_in_python(tmp_path: Path) -> None:
+    """Right, wrong, and failed, by the rules of compiled programs."""
+    outcomes = asyncio.run(judged(tmp_path)).outcomes
+    assert [outcome.verdict for outcome in outcomes.values()] == ["AC", "WA", "RE"]
+    assert "ValueError" in outcomes[2].evidence
