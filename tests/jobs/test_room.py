@@ -1,0 +1,75 @@
+"""How many tests a job may hold: by what a target returns, takes and allows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.jobs.bundled import PlannedTest, Programs, room, usual_wall_ms
+from ioi_eval.judging import bundles
+from ioi_eval.model import Blob, Isolation, Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
+
+GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+TARGET = Target(name="t", profile="bundled", toolchain=GCC, slots=1, isolation=Isolation.REDUCED)
+RUNNER = Blob(path=Path("/nowhere"), size=1 << 20, sha256="0" * 64)
+PROGRAMS = Programs(runner=RUNNER, submission=bytes(1 << 20), static=True)
+NAMES = tuple(f"t{number:03}" for number in range(100))
+PROBLEM = Problem(
+    key=ProblemKey(year=2026, id="sum"),
+    name="Sum",
+    task_type=TaskType.BATCH,
+    time_limit_s=2.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(Subtask(name="01", points=100, tests=NAMES),),
+    tests={name: TestCase(name=name, input=bytes(900_000), answer=bytes(100_000)) for name in NAMES},
+    cxx_std="gnu++17",
+)
+
+
+def first_bundle(target: Target) -> int:
+    """How many tests the first job on a target holds."""
+    found = room(target, PROGRAMS)
+    pending = [PlannedTest(test=name) for name in NAMES]
+    return len(
+        bundles(
+            PROBLEM,
+            pending,
+            max_tests=found.tests,
+            max_bytes=found.test_bytes,
+            max_wall_ms=found.wall_ms,
+            wall_ms_per_test=usual_wall_ms(PROBLEM),
+        )[0]
+    )
+
+
+def test_no_bounds() -> None:
+    """The embedded sandbox takes them all."""
+    assert first_bundle(TARGET) == 100
+
+
+@pytest.mark.parametrize(
+    ("bounds", "tests"),
+    [
+        ({"max_output_bytes": 1 << 20}, 26),  # lines of up to 40 kB
+        ({"max_output_bytes": 1024}, 1),
+        ({"max_body_bytes": 48 << 20}, 35),  # of 48 MiB three quarters are data, and 2 MiB are programs
+        ({"max_body_bytes": 100_000}, 1),
+        ({"max_wall_ms": 60_000}, 6),  # 50 s for tests of at most 7.2 s
+        ({"max_wall_ms": 3_000}, 1),
+    ],
+)
+def test_each_bound(bounds: dict[str, int], tests: int) -> None:
+    """Whatever is reached first; one test is always tried: then the server says in its own words why not."""
+    assert first_bundle(replace(TARGET, **bounds)) == tests  # type: ignore[arg-type]
+
+
+def test_what_is_sent_fits() -> None:
+    """The largest bundle for a body bound stays below it, also if all of it goes as base64."""
+    body = 48 << 20
+    found = room(replace(TARGET, max_body_bytes=body), PROGRAMS)
+    assert found.test_bytes is not None
+    assert (found.test_bytes + (2 << 20)) * 4 / 3 + 60_000 <= body

@@ -1,0 +1,68 @@
+"""Submissions that may be judged in several ways (a mixed cluster): records are found under the way that was taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scripted import Contest, ScriptedJudge, programs
+
+from ioi_eval.model import Problem, Submission, SubmissionResult
+
+
+class Mixed(ScriptedJudge):
+    """Judges in the ways `old` and `new`; takes the one that it is told to.
+
+    Args:
+        ways: those that are to be had, the first one met first.
+        taken: the way in which it judges.
+    """
+
+    def __init__(self, *ways: str, taken: str) -> None:
+        super().__init__()
+        self.ways, self.taken = ways, taken
+
+    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
+        """One for each way."""
+        (plain,) = super().fingerprints(problem, submission)
+        return tuple(f"{way}:{plain}" for way in self.ways)
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """The same in each way, but for the fingerprint."""
+        result = await super().score(problem, submission, exhaustive=exhaustive)
+        (plain,) = super().fingerprints(problem, submission)
+        return replace(result, fingerprint=f"{self.taken}:{plain}")
+
+
+def test_what_was_judged_in_another_way_than_expected_is_found(contest: Contest) -> None:
+    """In its own run's results, and when the run is resumed; each names the way that was taken."""
+    contest.write(*programs("1 1 1", "0 1 1"))
+    first = Mixed("old", "new", taken="new")
+    assert contest.run(first).exit_code == 0
+    assert [row["fingerprint"].split(":")[0] for row in contest.results()] == ["new", "new"]
+    again = Mixed("old", "new", taken="old")
+    assert contest.run(again).exit_code == 0
+    assert again.judged == []
+    assert [row["verdict"] for row in contest.results()] == ["AC", "WA"]
+
+
+def test_a_way_that_is_not_to_be_had_any_more_does_not_count(contest: Contest) -> None:
+    """Without the worker that judged it, a submission is judged anew: its record says what another would not."""
+    contest.write(*programs("1 1 1"))
+    contest.run(Mixed("old", "new", taken="new"))
+    alone = Mixed("old", taken="old")
+    assert contest.run(alone).exit_code == 0
+    assert len(alone.judged) == 1
+    assert contest.results()[0]["fingerprint"].startswith("old:")
+
+
+def test_copies_follow_their_leader_whatever_way_it_went(contest: Contest) -> None:
+    """Identical programs are judged once, in one run and over two."""
+    contest.write(*programs(*["1 1 1"] * 40))
+    judge = Mixed("old", "new", taken="new")
+    assert contest.run(judge).exit_code == 0
+    assert len(judge.judged) == 1
+    assert {row["fingerprint"] for row in contest.results()} == {contest.results()[0]["fingerprint"]}
+    contest.write(*programs(*["1 1 1"] * 50))
+    later = Mixed("old", "new", taken="old")
+    assert contest.run(later).exit_code == 0
+    assert later.judged == []
