@@ -106,7 +106,10 @@ class Observation:
 
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
     """The first test with the lowest score, which gave the subtask its verdict; `None` where none was run."""
-    return next((test for test in result.tests if test.score is not None and test.score == result.score), None)
+    if result.score is None:
+        return None
+    scored = [test for test in result.tests if test.score is not None]
+    return min(scored, key=lambda test: test.score or 0.0, default=None)
 
 
 def agrees(expectation: Expectation, seen: Observation) -> bool:

@@ -41,7 +41,8 @@ the first zero of the settled outcomes too, and the subtask's result, which is a
 same. Without any zero known the same holds of all positions. `tests/test_judging.py` tries it with every bundle
 size and interleaving that hypothesis can think of.
 
-This holds for the minimum only. Other score types are refused when a problem is read.
+This holds for the minimum and for the product, of both of which a zero makes a zero. Other score types are refused when
+a problem is read.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@
 test decides: the score is 0, the verdict is that test's, and what comes after it is SKIPPED, whether it ran or not. If
 none has, the score is the minimum, and the verdict that of the first test that has it.
 
+Under `GroupMul` the score is the product instead. All of this holds for it as well: a product with a zero is zero, and
+without one it is a function of all tests, as the minimum is.
+
 **A zero beats a JE, wherever the JE stands.** A JE is a test whose score we failed to learn, somewhere in [0, 1].
 With a zero in the subtask the minimum is 0 whatever that score is, so the subtask is decided; a JE *before* the
 zero stays visible in the list, and one after it is SKIPPED. Without a zero the minimum depends on what we do not
@@ -27,6 +30,7 @@ from ioi_eval.model import (
     Isolation,
     Problem,
     ProblemKey,
+    ScoreType,
     Submission,
     SubmissionResult,
     Subtask,
@@ -85,8 +89,9 @@ def subtask_result(
     elif len(scores) < len(shown):
         score, verdict = None, Verdict.JE
     else:
-        score = min(scores)
-        verdict = shown[scores.index(score)].verdict
+        lowest = min(scores)
+        verdict = shown[scores.index(lowest)].verdict
+        score = math.prod(scores) if problem.score_type is ScoreType.GROUP_MUL else lowest
     rest = tuple(
         outcomes[name] if keep_all and name in outcomes else _skipped(name) for name in subtask.tests[len(shown) :]
     )

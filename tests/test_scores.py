@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -12,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
+from ioi_eval.expectations import deciding_test
 from ioi_eval.model import (
     CompileOutcome,
     Isolation,
     Problem,
     ProblemKey,
+    ScoreType,
     Submission,
     SubmissionResult,
     Subtask,
@@ -383,3 +386,22 @@ def test_pass_at_k_is_a_probability_that_grows_with_k(drawn: list[tuple[int, flo
     assert len(known) == 5
     assert known == sorted(known)
     assert all(0.0 <= value <= 1.0 for value in known)
+
+
+@pytest.mark.parametrize(
+    ("whats", "score", "verdict"),
+    [
+        ((1.0, 0.5, 0.5), 0.25, Verdict.PA),
+        ((1.0, 1.0, 1.0), 1.0, Verdict.AC),
+        ((0.5, Verdict.TLE, 0.5), 0.0, Verdict.TLE),
+        ((0.5, Verdict.JE, 0.5), None, Verdict.JE),
+        ((Verdict.JE, 0.0, 0.5), 0.0, Verdict.WA),
+    ],
+)
+def test_group_mul_is_the_product(whats: tuple[Verdict | float, ...], score: float | None, verdict: Verdict) -> None:
+    """Zeros and judge errors count as they do for the minimum; the verdict is that of the lowest test."""
+    problem = replace(make_problem((100.0, "abc")), score_type=ScoreType.GROUP_MUL)
+    result = judge(problem, *whats).subtasks[0]
+    assert (result.score, result.verdict) == (score, verdict)
+    deciding = deciding_test(result)
+    assert score is None or (deciding is not None and deciding.verdict is verdict)

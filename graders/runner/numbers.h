@@ -9,7 +9,7 @@ constexpr int kControlFd = 200;  // a contestant's control socket, until its exe
 constexpr int kProgramFd = 201;  // its program, until its exec
 constexpr int kTaskFd = 3, kReportFd = 4, kWithFd = 5;  // of an interpreter: its program, what it reports, what it needs
 constexpr int kLeastFds = 320;  // of our own: numbers above these two must be possible
-constexpr rlim_t kContestantFds = 64;
+constexpr rlim_t kContestantFds = 128;  // libraries of contests hide a descriptor at 100 (CEOI 2026)
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler
 constexpr rlim_t kWaitingSignals = 64;

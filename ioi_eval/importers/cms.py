@@ -26,7 +26,7 @@ from ioi_eval.importers.task import (
     language,
     select_tests,
 )
-from ioi_eval.problems.grader_config import check_score_type, parse_task_type
+from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it where nothing is stated
 _CODE_ENDINGS = (".cpp", ".cc", ".h", ".hpp", ".py", ".sh")
@@ -58,10 +58,10 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         raise InputError(f"{where} is a TPS task folder; use `ioi-eval import tps`")
     code = _required(package, meta, "code", str)
     task_type = parse_task_type(_required(package, meta, "task_type", str), f"{where}: {ROOT_FILE}")
-    check_score_type(meta.get("score_type"), f"{where}: {ROOT_FILE}")
+    score_type = parse_score_type(meta.get("score_type"), f"{where}: {ROOT_FILE}")
     notes: list[str] = []
     tests = _tests(package, notes)
-    subtasks = _subtasks(package, tuple(tests))
+    subtasks = _subtasks(package, tuple(tests), notes)
     shared = {
         "year": year,
         "name": meta.get("name") or code,
@@ -72,6 +72,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "time_limit": _required(package, meta, "time_limit", (int, float)),
         "memory_limit": _required(package, meta, "memory_limit", int),
         "score_precision": meta.get("score_precision", 2),
+        **({"score_type": score_type.value} if score_type else {}),
         "task_type": task_type.value,
         "starting_code": "",
     }
@@ -136,13 +137,11 @@ def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
     return tests
 
 
-def _subtasks(package: Package, tests: tuple[str, ...]) -> list[SubtaskFile]:
+def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> list[SubtaskFile]:
     files = [name for name in package.names("subtasks") if name.endswith(".json")]
     if not files:
-        raise UnsupportedError(
-            f"{package.where} holds no subtasks/*.json: CMS would score it by the sum over its tests,"
-            " and only the minimum over a subtask's tests is supported"
-        )
+        notes.append("there are no subtasks/*.json: as CMS does then, each test is worth the same part of 100 points")
+        return [SubtaskFile(name=test, points=100 / len(tests), tests=(test,)) for test in tests]
     return [_subtask(package, file, tests) for file in files]
 
 

@@ -7,7 +7,7 @@ Four files, in the order in which a submission meets them: `terms` (the words), 
 from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.model.outcome import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome
 from ioi_eval.model.problem import Blob, Content, Problem, ProblemKey, SourceFile, Submission, Subtask, TestCase
-from ioi_eval.model.terms import CheckerProtocol, Isolation, Language, ProcessIO, TaskType, Verdict
+from ioi_eval.model.terms import CheckerProtocol, Isolation, Language, ProcessIO, ScoreType, TaskType, Verdict
 
 __all__ = [
     "Blob",
@@ -23,6 +23,7 @@ __all__ = [
     "Problem",
     "ProblemKey",
     "ProcessIO",
+    "ScoreType",
     "SourceFile",
     "Stage",
     "StageLimits",

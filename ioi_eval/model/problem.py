@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ioi_eval.model.terms import CheckerProtocol, Language, ProcessIO, TaskType
+from ioi_eval.model.terms import CheckerProtocol, Language, ProcessIO, ScoreType, TaskType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class TestCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subtask:
-    """A group of tests that is worth `points` times the lowest score among them.
+    """A group of tests that is worth `points` times the lowest score among them (or their product).
 
     `tests` is in listed order, never empty, without repetition.
     """
@@ -99,6 +99,7 @@ class Problem:
         time_scale: what the official limit was multiplied with to give this one, for a slower or faster machine.
         memory_limit_bytes: peak resident bytes a process.
         output_limit_bytes: of what the submission may print; `None` for the policy's.
+        score_type: what a subtask makes of the scores of its tests.
         score_precision: decimals of a subtask's rounded points.
         subtasks: in the contest's order.
         tests: by name; every name that a subtask lists is there.
@@ -127,6 +128,7 @@ class Problem:
     time_scale: float = 1.0
     memory_limit_bytes: int
     output_limit_bytes: int | None = None
+    score_type: ScoreType = ScoreType.GROUP_MIN
     score_precision: int = 2
     subtasks: tuple[Subtask, ...]
     tests: Mapping[str, TestCase]

@@ -30,6 +30,13 @@ class TaskType(StrEnum):
     INTERACTIVE = "Interactive"  # a program of the judge's at its stdin and stdout, as in Kattis and testlib
 
 
+class ScoreType(StrEnum):
+    """What a subtask makes of the scores of its tests. Names as in CMS; in both a zero makes a zero."""
+
+    GROUP_MIN = "GroupMin"  # the lowest
+    GROUP_MUL = "GroupMul"  # their product
+
+
 class Language(StrEnum):
     """What a submission is written in."""
 

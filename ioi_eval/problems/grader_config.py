@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.model import ProcessIO, TaskType
+from ioi_eval.model import ProcessIO, ScoreType, TaskType
 
 PATH = "graders/grader_config.json"
 _PREFIX = "task_type_parameters_"
@@ -27,7 +27,8 @@ class GraderConfig:
     """What a configuration says; `None` where it is silent.
 
     Args:
-        task_type: Batch or Communication.
+        task_type: Batch, Communication or Interactive.
+        score_type: what a subtask makes of its tests.
         code: the task's short name.
         time_limit_s: CPU seconds.
         memory_limit_bytes: bytes.
@@ -39,6 +40,7 @@ class GraderConfig:
     """
 
     task_type: TaskType | None = None
+    score_type: ScoreType | None = None
     code: str | None = None
     time_limit_s: float | None = None
     memory_limit_bytes: int | None = None
@@ -63,7 +65,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
     if not text.strip():
         return GraderConfig(task_type=task_type)
     values = _flat(_json_object(text, PATH))
-    check_score_type(values.get("score_type"), PATH)
+    score_type = parse_score_type(values.get("score_type"), PATH)
     stated = None if values.get("task_type") is None else parse_task_type(values["task_type"], PATH)
     if task_type is not None and stated is not None and stated is not task_type:
         raise InputError(f"the row says that the task type is {task_type.value}, {PATH} says {stated.value}")
@@ -71,6 +73,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
     code = values.get("code")
     return GraderConfig(
         task_type=actual,
+        score_type=score_type,
         code=code if isinstance(code, str) else None,
         time_limit_s=_positive(values, "time_limit"),
         memory_limit_bytes=_count(values, "memory_limit"),
@@ -91,20 +94,25 @@ def parse_task_type(value: object, where: str) -> TaskType:
     for known in TaskType:
         if isinstance(value, str) and value.lower() == known.value.lower():
             return known
-    names = " and ".join(known.value for known in TaskType)
+    names = ", ".join(known.value for known in TaskType)
     raise UnsupportedError(f"{where}: task type {value!r} is not supported; {names} are")
 
 
-def check_score_type(value: object, where: str) -> None:
-    """Refuse every score type but the minimum over a subtask's tests.
+def parse_score_type(value: object, where: str) -> ScoreType | None:
+    """A score type by its CMS name; `None` where nothing is said.
 
     Raises:
-        UnsupportedError: it is another one (Sum, GroupMul, GroupThreshold, …).
+        UnsupportedError: it is one of which early stopping could change the score (Sum, GroupThreshold, …).
     """
-    if value is not None and value != "GroupMin":
-        raise UnsupportedError(
-            f"{where}: score type {value!r} is not supported; GroupMin is (the minimum over a subtask's tests)"
-        )
+    if value is None:
+        return None
+    for known in ScoreType:
+        if value == known.value:
+            return known
+    raise UnsupportedError(
+        f"{where}: score type {value!r} is not supported; GroupMin (the minimum over a subtask's tests) and GroupMul"
+        " (their product) are"
+    )
 
 
 def _json_object(text: str, where: str) -> dict[str, Any]:

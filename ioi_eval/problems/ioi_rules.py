@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, SourceFile, Subtask, TaskType
-from ioi_eval.problems.grader_config import GraderConfig, check_score_type, parse_grader_config, parse_task_type
+from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, ScoreType, SourceFile, Subtask, TaskType
+from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
@@ -29,6 +29,7 @@ class Sheet:
     time_limit: float | None
     memory_limit: int | None
     output_limit: int | None
+    score_type: ScoreType | None
     score_precision: int
     grader_files: tuple[SourceFile, ...]
     checker_protocol: CheckerProtocol | None
@@ -46,7 +47,6 @@ def read_sheet(row: Row) -> Sheet:
         UnsupportedError: a task type, score type or checker protocol that is not supported.
     """
     where = f"{row.source}, row {row.number}"
-    check_score_type(row.optional_text("score_type"), where)
     task_type = row.optional_text("task_type")
     time_limit = None if row.values.get("time_limit") is None else row.number_of("time_limit")
     if time_limit is not None and time_limit <= 0:
@@ -66,6 +66,7 @@ def read_sheet(row: Row) -> Sheet:
         time_limit=time_limit,
         memory_limit=memory_limit,
         output_limit=_output_limit(row),
+        score_type=parse_score_type(row.optional_text("score_type"), where),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
         checker_protocol=_protocol(row.optional_text("checker_protocol"), where),
@@ -117,6 +118,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s),
         memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes)),
         output_limit_bytes=sheet.output_limit,
+        score_type=_score_type(sheet, config),
         score_precision=sheet.score_precision,
         subtasks=subtasks,
         tests={},
@@ -180,6 +182,12 @@ def _checker_args(sheet: Sheet, protocol: CheckerProtocol, has_checker: bool) ->
         check_token_flags(arguments)
         return arguments
     return arguments if has_checker else ()
+
+
+def _score_type(sheet: Sheet, config: GraderConfig) -> ScoreType:
+    if sheet.score_type and config.score_type and sheet.score_type is not config.score_type:
+        raise InputError(f"the row says that the score type is {sheet.score_type}, its files {config.score_type}")
+    return sheet.score_type or config.score_type or ScoreType.GROUP_MIN
 
 
 def _interactor_protocol(sheet: Sheet, has_checker: bool) -> CheckerProtocol:

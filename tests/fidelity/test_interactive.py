@@ -152,6 +152,26 @@ def test_testlib_interactors(full_bench: Any, problem_from: Any) -> None:
     assert wrong(TESTLIB, full_bench.outcomes(problem, PROGRAM)) == []
 
 
+def test_a_linked_library_may_hide_the_judges_end(full_bench: Any, problem_from: Any) -> None:
+    """It moves its stdout to descriptor 100, out of the submission's way, and puts others in place of the first two."""
+    library = """
+    #include <cstdio>
+    #include <fcntl.h>
+    #include <unistd.h>
+    int answer();
+    int main() {
+      int hidden = fcntl(1, F_DUPFD, 100);
+      if (hidden < 0 || dup2(2, 1) < 0 || close(0) != 0 || open("/dev/null", O_RDONLY) != 0) return 1;
+      dprintf(hidden, "%d\\n", answer());
+    }
+    """
+    cases: Cases = {"one": ("read x; [[ $x == 42 ]] && exit 42; exit 43", AC, 1.0)}
+    linked = SourceFile(path="graders/grader.cpp", content=library.encode())
+    problem = task(problem_from, cases, CheckerProtocol.KATTIS, linked=(linked,))
+    program = '#include <cstdio>\nint answer() { std::puts("forged"); return 42; }'
+    assert wrong(cases, full_bench.outcomes(problem, program)) == []
+
+
 def test_message_is_the_judges(full_bench: Any, problem_from: Any) -> None:
     """Kattis: the file `judgemessage.txt`."""
     cases: Cases = {"one": ("echo early; echo 7 of 10 > $3/judgemessage.txt; exit 43", WA, 0.0)}

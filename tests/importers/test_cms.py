@@ -14,7 +14,7 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.cms import import_package
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import Problem, ProblemKey, TaskType
+from ioi_eval.model import Problem, ProblemKey, ScoreType, TaskType
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 
@@ -254,12 +254,10 @@ def test_incomplete_package_says_what_is_wrong(tmp_path: Path, changes: dict[str
     [
         ({"problem.json": {**META, "task_type": "OutputOnly"}}, "task type 'OutputOnly'"),
         ({"problem.json": {**META, "task_type": "BatchAndOutput"}}, "task type 'BatchAndOutput'"),
+        ({"problem.json": {**META, "task_type": "TwoSteps"}}, "task type 'TwoSteps'"),
         ({"problem.json": {**META, "score_type": "Sum"}}, "score type 'Sum'"),
+        ({"problem.json": {**META, "score_type": "GroupThreshold"}}, "score type 'GroupThreshold'"),
         ({"problem.json": {**META, "task_type_params": "[]"}}, "no object of named parameters"),
-        (
-            {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")},
-            "CMS would score it by the sum over its tests",
-        ),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
@@ -284,3 +282,20 @@ def test_other_formats_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "subtasks.json").write_text("{}")
     with pytest.raises(InputError, match="is a TPS task folder; use `ioi-eval import tps`"):
         import_package(tmp_path, year=2025)
+
+
+def test_package_without_subtasks_is_a_sum(tmp_path: Path) -> None:
+    """As CMS reads it; it is said, as the folder may have been lost."""
+    lost = {f"subtasks/{name}.json": None for name in ("00-samples", "01-small", "02-full")}
+    task = read(tmp_path, **lost)
+    problem = loaded(tmp_path, task)
+    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
+        (name, 100 / 3, (name,)) for name in ("0-01", "1-01", "2-01")
+    ]
+    assert any("no subtasks/*.json" in note for note in task.notes)
+
+
+def test_score_type_is_kept(tmp_path: Path) -> None:
+    """The product is told from the minimum."""
+    task = read(tmp_path, **{"problem.json": {**META, "score_type": "GroupMul"}})
+    assert loaded(tmp_path, task).score_type is ScoreType.GROUP_MUL

@@ -73,11 +73,11 @@ def test_batch_parameters() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported; Batch and Communication are"),
+        ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported; Batch, Communication, Interactive are"),
         ({"task_type": "BatchAndOutput"}, "BatchAndOutput"),
         ({"task_type": 7}, "task type 7"),
         ({"score_type": "Sum"}, "score type 'Sum' is not supported"),
-        ({"score_type": "GroupMul"}, "GroupMul"),
+        ({"score_type": "GroupThreshold"}, "GroupThreshold"),
         ({"task_type_params": ["grader", ["", ""], "diff"]}, "is a list"),
         ({"task_type_params": '["grader"]'}, "is a list"),
         ({"task_type_parameters_Batch_output_eval": "realprecision"}, "realprecision"),

@@ -260,7 +260,7 @@ def test_what_makes_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], 
     [
         ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported"),
         ({"task_type": "TwoSteps"}, "TwoSteps"),
-        ({"score_type": "GroupMul"}, "score type 'GroupMul' is not supported"),
+        ({"score_type": "GroupThreshold"}, "score type 'GroupThreshold' is not supported"),
         ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
         ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for Batch"),
     ],
