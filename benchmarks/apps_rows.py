@@ -1,0 +1,71 @@
+"""Anonymous memory of scoring a dump against 10,000 rows of APPS as large as the test split's (245 kB), all generated.
+
+The dump has a row for every problem, in another order, and a program for 100 of them, three times each: what is measured
+is what rows cost, not interpreters. Anonymous memory is what the process cannot give back (`RssAnon`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from large_dump import anonymous_mb
+
+ROWS = 10_000
+ROW_BYTES = 245_000
+PROGRAM = "raise SystemExit\n"
+BOUND_MB = 500
+
+
+def write_inputs(directory: Path, rows: int) -> None:
+    """A data set of large rows, and a dump for all of them."""
+    line = " ".join(str(number) for number in range(2000)) + "\n"
+    with (directory / "apps.jsonl").open("w") as file:
+        for number in range(rows):
+            tests = {"inputs": [f"{number}\n" + line * (ROW_BYTES // len(line))], "outputs": ["1\n"]}
+            row = {"problem_id": number, "question": "?", "solutions": "", "input_output": json.dumps(tests)}
+            file.write(json.dumps(row | {"difficulty": "interview", "url": "", "starter_code": ""}) + "\n")
+    wanted = [*range(rows), *range(100), *range(100)]
+    random.Random(1).shuffle(wanted)
+    with (directory / "dump.jsonl").open("w") as file:
+        for problem in wanted:
+            file.write(json.dumps({"problem_id": problem, "code": PROGRAM if problem < 100 else ""}) + "\n")
+
+
+def main() -> None:
+    """Generate, score, watch."""
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
+        directory = Path(name)
+        write_inputs(directory, rows)
+        command = [
+            "ioi-eval",
+            "apps",
+            "score",
+            str(directory / "dump.jsonl"),
+            "--dataset",
+            str(directory / "apps.jsonl"),
+        ]
+        environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
+        started, peak = time.monotonic(), 0.0
+        process = subprocess.Popen(
+            [*command, "--out", str(directory / "out")], env=environment, stdout=subprocess.DEVNULL
+        )
+        while process.poll() is None:
+            peak = max(peak, anonymous_mb(process.pid))
+            time.sleep(0.05)
+        seconds = time.monotonic() - started
+        written = sum(1 for _ in (directory / "out" / "results.jsonl").open())
+        size = (directory / "apps.jsonl").stat().st_size / 1e6
+    print(f"{rows} rows ({size:.0f} MB), {written} programs in {seconds:.0f} s, exit code {process.returncode}")
+    print(f"anonymous memory {peak:.0f} MB at most (bound {BOUND_MB})")
+
+
+if __name__ == "__main__":
+    main()
