@@ -1,7 +1,7 @@
 """Anonymous memory of scoring a dump against 10,000 rows of APPS as large as the test split's (245 kB), all generated.
 
-The dump has a row for every problem, in another order, and a program for 100 of them, three times each: what is measured
-is what rows cost, not interpreters. Anonymous memory is what the process cannot give back (`RssAnon`).
+The dump has a row for every problem, in another order, and a program for 100 of them, three times each: what is
+measured is what rows cost, not interpreters. Anonymous memory is what the process cannot give back (`RssAnon`).
 """
 
 from __future__ import annotations
