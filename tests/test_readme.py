@@ -13,10 +13,25 @@ from ioi_eval import sample
 README = Path(__file__).resolve().parent.parent / "README.md"
 
 
+def examples() -> list[str]:
+    """The page's Python programs."""
+    return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_apps_example_runs(tmp_path: Path) -> None:
+    """Copied out of the page, it prints what the page says it does."""
+    example = examples()[0]
+    (tmp_path / "example.py").write_text(example)
+    answer = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip() == example.strip().rpartition("# ")[2]
+
+
 def test_the_python_example_runs(tmp_path: Path) -> None:
     """Copied out of the page, beside a program of one's own, it prints a verdict and points."""
-    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "example.py").write_text(example)
+    (tmp_path / "example.py").write_text(examples()[1])
     program = sample.tasks() / "berths" / "solutions" / "model_solution" / "heap.cpp"
     (tmp_path / "mine.cpp").write_bytes(program.read_bytes())
     answer = subprocess.run(
