@@ -158,3 +158,22 @@ def test_the_doctor_tells_alike_workers_together(start: Any, run: Run) -> None:
     assert done.stdout.count("none of these packages is installed") == 1
     assert "ioi-eval cluster install" in done.stdout
     assert "on 0 of 2 workers" in done.stdout
+
+
+def test_the_doctor_is_content_with_our_own_server(tmp_path: Path, run: Run) -> None:
+    """`ioi-eval serve` on this machine: everything that judging needs works, every attempt of a program is stopped."""
+    command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
+    environment = os.environ | {"IOI_EVAL_CACHE": str(tmp_path / "cache")}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stderr is not None
+        line = server.stderr.readline()
+        try:
+            if "serving Piston API v2 at " not in line:
+                pytest.skip(f"nothing can be served here: {line}")
+            url = line.split("serving Piston API v2 at ")[1].split("/api/v2")[0]
+            done = run("doctor", "--endpoints", url)
+        finally:
+            server.terminate()
+    assert done.returncode == 0, done.stdout
+    assert "BAD" not in done.stdout
+    assert "on 1 of 1 workers" in done.stdout

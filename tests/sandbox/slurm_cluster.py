@@ -44,7 +44,7 @@ ReturnToService=2
 MessageTimeout=10
 MinJobAge=10
 KillWait=5
-NodeName=localhost NodeAddr=127.0.0.1 CPUs=64 State=UNKNOWN
+NodeName=localhost NodeAddr=127.0.0.1 CPUs=64 RealMemory=999999 State=UNKNOWN
 PartitionName=main Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 """
 

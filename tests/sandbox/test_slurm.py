@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,7 @@ from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
 from ioi_eval.sandbox.slurm import hosts
 
 STUB = Path(__file__).parents[1] / "faults/stub_piston.py"
+LAUNCHER = Path(__file__).parents[2] / "piston/slurm/launch-workers"
 SLEEP = "sleep 600"
 
 
@@ -82,6 +85,22 @@ def test_squeue_s_own_environment(cluster: Slurm, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("SQUEUE_USERS", "nobody")
     with pytest.raises(SetupError, match="no running job"):
         now()
+
+
+def test_the_launcher_s_jobs_are_found(cluster: Slurm, tmp_path: Path) -> None:
+    """What `piston/slurm/launch-workers` submits is what clients look for, by name and port."""
+    (tmp_path / "ioi-eval").write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    (tmp_path / "ioi-eval").chmod(0o755)
+    path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
+    subprocess.run(
+        [LAUNCHER, "2", "--partition=main", "--cpus-per-task=1"],
+        env=cluster.environment | {"PATH": path, "FIRST_PORT": "21500", "LOGS": str(tmp_path)},
+        check=True,
+        capture_output=True,
+    )
+    for number in cluster.ask("squeue", "--noheader", "--format=%i").split():
+        cluster.wait_until(number, "RUNNING")
+    assert sorted(now()) == ["http://localhost:21500/api/v2", "http://localhost:21501/api/v2"]
 
 
 @pytest.mark.parametrize("nodes", ["gpu[08-10,12]", "w1", "w[1-3],gpu08", "r[1-2]n[08-11]", "a[1,3],b[098-101]"])
