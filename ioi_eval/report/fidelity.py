@@ -177,7 +177,7 @@ Official solutions, judged on every test, and what their authors state of them: 
 says so (TPS), a label of the whole where it does not (CMS exports). `docs/validation.md` says what agrees with what.
 The packages are not part of this project. This file is made, not written:
 
-    ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK… for TPS task folders)
+    ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK…, import kattis PACKAGE… likewise)
     ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
     scripts/fidelity_table.py found/2024 …
 
