@@ -10,7 +10,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.doctor.findings import Finding, State, linking
-from ioi_eval.errors import IsolationError, SandboxError, SetupError
+from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.discovery import Scout, Worker
@@ -51,6 +51,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
     Returns:
         What was found, in order; never empty.
     """
+    url = endpoint_url(url)
     findings: list[Finding] = []
     cluster = PistonCluster([url], max_requests_per_endpoint=slots, policy=PoolPolicy(patience_s=_PATIENCE_S))
     try:
@@ -68,7 +69,8 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
         findings.append(_bad("set-up", _reason(str(error), url), _cure(str(error))))
         findings += await _limits(url)
     except SandboxError as error:
-        findings.append(_bad("jobs", _reason(str(error), url)))
+        what = "connection" if isinstance(error, UnavailableError) else "jobs"
+        findings.append(_bad(what, _reason(str(error), url), _cure(str(error))))
     return findings
 
 
@@ -80,7 +82,7 @@ async def _limits(url: str) -> list[Finding]:
 
     async with HttpClient() as client:
         try:
-            learned = await Scout(client).limits(URL(endpoint_url(url)))
+            learned = await Scout(client).limits(URL(url))
         except (SandboxError, SetupError):
             return []  # that it does not answer has been said
     if learned is None:
