@@ -38,7 +38,7 @@ RUNNER_STD = "c++17"
 GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
 C_STD = "gnu17"
 """Of submissions in C. Source: Kattis's language configuration; GCC's own default since version 8."""
-_BUILD_LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
+_BUILD_LIMITS = StageLimits(wall_ms=300_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
 
 

@@ -1,0 +1,117 @@
+"""What faults cost a cluster's client: `cluster_faults.py [--jobs N] [--rate R]`.
+
+The same jobs through the fault tests' proxy, undisturbed and with one request in twenty going wrong in every way that
+it knows, in turns: answers that differ, requests sent, and the time of one against the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.cluster import PistonCluster
+
+PROGRAMS = Path(__file__).parent.parent / "tests" / "faults"
+FAULTS = (
+    "reset-before,reset-in,reset-after,reset-answer,truncate,empty-500,html-500,html-502,busy,lie,null,not-json,"
+    "delay,close-after"
+)
+LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
+SERVERS, SLOTS, ROUNDS = 3, 4, 3
+
+
+class Program:
+    """A running program that told its ports."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        command = [sys.executable, str(PROGRAMS / name), *arguments]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.ports: list[int] = json.loads(self.process.stdout.readline())
+
+    def ask(self, what: str) -> dict[str, int]:
+        """A question to the first of its servers."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[0]}/{what}", timeout=10) as answer:
+            said: dict[str, int] = json.load(answer)
+        return said
+
+    def kill(self) -> None:
+        """End it."""
+        self.process.kill()
+        self.process.communicate()
+
+
+def job(number: int) -> Job:
+    """A job that answers with its number after 50 ms, and carries up to 80 kB."""
+    files = {"run": b"", "echo": str(number).encode(), "delay_ms": b"50", "padding": b"x" * (number % 5 * 20_000)}
+    listed = tuple(JobFile(name=name, content=content) for name, content in files.items())
+    return Job(kind=JobKind.SCRIPTS, files=listed, run_limits=LIMITS)
+
+
+async def run(proxy: Program, jobs: int) -> tuple[float, int]:
+    """Execute them all: how long it took, and how many answers were not their job's."""
+    urls = [f"http://127.0.0.1:{port}" for port in proxy.ports]
+    async with PistonCluster(urls, seed=1, max_requests_per_endpoint=SLOTS) as cluster:
+        target = cluster.targets()[0]
+        await asyncio.to_thread(proxy.ask, "arm")
+        numbers = iter(range(jobs))
+        wrong = 0
+
+        async def work() -> None:
+            nonlocal wrong
+            for number in numbers:
+                answer = await cluster.execute(job(number), target)
+                wrong += answer.run.stdout != str(number)
+
+        started = time.monotonic()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(2 * SERVERS * SLOTS):
+                group.create_task(work())
+        return time.monotonic() - started, wrong
+
+
+def measure(stub: Program, rate: float, jobs: int, seed: int) -> dict[str, Any]:
+    """One round at this rate of faults."""
+    options = ("--upstream", json.dumps(stub.ports), "--faults", FAULTS, "--rate", str(rate), "--seed", str(seed))
+    proxy = Program("fault_proxy.py", *options)
+    try:
+        seconds, wrong = asyncio.run(run(proxy, jobs))
+        done = proxy.ask("faults")
+    finally:
+        proxy.kill()
+    requests = done.pop("requests")
+    return {"seconds": seconds, "wrong": wrong, "requests": requests, "faults": sum(done.values())}
+
+
+def main() -> None:
+    """Undisturbed and disturbed, in turns, as the machine's other work comes and goes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=10_000)
+    parser.add_argument("--rate", type=float, default=0.05)
+    options = parser.parse_args()
+    stub = Program("stub_piston.py", "--count", str(SERVERS))
+    try:
+        ratios = []
+        for number in range(ROUNDS):
+            share = options.jobs // ROUNDS + (number < options.jobs % ROUNDS)
+            plain = measure(stub, 0.0, share, number)
+            faulty = measure(stub, options.rate, share, number)
+            ratios.append(faulty["seconds"] / plain["seconds"])
+            print(f"{share} jobs: {plain['seconds']:.1f} s; with {faulty['faults']} faults {faulty['seconds']:.1f} s, "
+                  f"{faulty['requests']} requests, {faulty['wrong']} wrong answers", flush=True)  # fmt: skip
+    finally:
+        stub.kill()
+    print(f"time under faults, of the undisturbed run: {statistics.median(ratios):.2f} (bound 1.5)")
+
+
+if __name__ == "__main__":
+    main()
