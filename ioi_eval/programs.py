@@ -8,8 +8,10 @@ compiler's words, and no retry will help: `ProblemProgramError`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -98,7 +100,7 @@ class Builder:
         key = (target.name, python)
         async with self._asking:
             if key not in self._interpreters:
-                recipe = interpreter_recipe(python)
+                recipe = interpreter_recipe(python, _places_of(python))
                 runner = await self.runner(target)
                 try:
                     answer = await self.compile(recipe, runner, target, trusted=True)
@@ -232,3 +234,20 @@ class Builder:
             raise TransientError(f"the problem's {recipe.what} could not be compiled to its end: {words}")
 
         return await self._artifacts.ensure(key, build)
+
+
+def _places_of(python: str) -> tuple[str, ...]:
+    """Where an interpreter that is given by its path lies on this machine: its prefix, and what that stands on.
+
+    A virtual environment stands on the interpreter that its `home` names. On another machine none of this may exist.
+    """
+    if not python.startswith("/"):
+        return ()
+    path = Path(python)
+    places = {path.parent.parent, path.resolve().parent.parent}
+    with contextlib.suppress(OSError):
+        lines = (path.parent.parent / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
+        homes = [line.partition("=")[2].strip() for line in lines if line.partition("=")[0].strip() == "home"]
+        places |= {Path(home).parent for home in homes}
+    # (And nothing else: `/home/me/bin/python` does not make a home directory part of an interpreter.)
+    return tuple(str(place) for place in places if (place / "pyvenv.cfg").is_file() or any(place.glob("lib/python3*")))

@@ -246,6 +246,7 @@ class Workshop {
             "/piston/packages", prefix.c_str()}) {
         landlock.grant(path, right::Read | right::Execute);
       }
+      for (const std::string& path : g_plan.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
       landlock.grant(".", ~uint64_t{0});

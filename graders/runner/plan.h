@@ -278,6 +278,8 @@ void read_compile_line(PlanLine& line, Plan& plan) {
     std::string file = line.text("file"), path = path_below(line, "as");
     g_files.get(file);
     plan.actions.push_back({Kind::See, {file, path}});
+  } else if (line.name == "sees") {
+    plan.sees.push_back(line.text("path"));
   } else if (line.name == "step") {
     std::vector<std::string> argv = line.all("argv");
     if (argv.empty() || argv[0].empty()) line.bad("needs `argv`");
@@ -419,7 +421,7 @@ Plan read_plan() {
       if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
       plan.compile = mode == "compile";
     } else {
-      bool repeats = line.name == "test" || line.name == "see" || line.name == "step" || line.name == "artifact";
+      bool repeats = line.name == "test" || line.name == "see" || line.name == "step" || line.name == "artifact" || line.name == "sees";
       if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("stands twice");
       if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
       plan.compile ? read_compile_line(line, plan) : read_run_line(line, plan);

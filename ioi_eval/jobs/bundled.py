@@ -127,6 +127,7 @@ def run_job(
             cpu_ms=_START_MS + len(tests) * most_wall_ms(problem, policy),
         ),
         alone=alone,
+        sees=programs.interpreter.sees if programs.interpreter is not None else (),
     )
 
 

@@ -58,11 +58,13 @@ class Recipe:
         what: for messages (`checker`, `grader`, `submission`).
         steps: in order.
         artifacts: the files to keep, by their path in the work directory.
+        reads: what of the machine it needs beside the system's programs.
     """
 
     what: str
     steps: tuple[Step, ...]
     artifacts: tuple[str, ...]
+    reads: tuple[str, ...] = ()
 
     def key(self, toolchain: Toolchain) -> str:
         """The artifact's name in the store: a hash of everything that goes in."""
@@ -191,6 +193,8 @@ def compile_job(
         output_bytes=limits.output_bytes,
         file_bytes=limits.file_bytes,
     )
+    for path in recipe.reads:
+        plan.line("sees", path=path)
     files: list[JobFile] = []
     for step in recipe.steps:
         for path, content in step.sees:
@@ -208,6 +212,7 @@ def compile_job(
             wall_ms=wall_ms * total + _GRACE_MS, cpu_ms=cpu_ms * total + _GRACE_MS, output_bytes=2 * limits.file_bytes
         ),
         alone=alone,
+        sees=recipe.reads,
     )
 
 

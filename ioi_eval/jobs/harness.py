@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ioi_eval import boxfiles
@@ -105,11 +106,16 @@ class Interpreter:
         return self.version + (f", numpy {self.numpy}" if self.numpy else "")
 
 
-def interpreter_recipe(python: str) -> Recipe:
-    """The compile plan that asks an interpreter what it is, and for the harness as its code."""
+def interpreter_recipe(python: str, reads: tuple[str, ...] = ()) -> Recipe:
+    """The compile plan that asks an interpreter what it is, and for the harness as its code.
+
+    Args:
+        python: its command.
+        reads: where it lies, if that is not among the system's programs.
+    """
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
     step = Step(argv=argv, sees=(("harness.pyz", boxfiles.harness_archive()),))
-    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",))
+    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",), reads=_outermost(reads))
 
 
 def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
@@ -140,7 +146,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
 
 
-def _outermost(paths: list[str]) -> tuple[str, ...]:
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that lie in none of the others, nor in what every dynamic program sees."""
     roots: list[str] = []
     for path in sorted(paths, key=len):

@@ -130,6 +130,7 @@ def run_job(
         files=(*runner_files(runner, plan), *files),
         run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms, output_bytes=_LINE_BYTES + len(tests) * line_bytes),
         alone=alone,
+        sees=interpreter.sees,
     )
 
 

@@ -54,6 +54,8 @@ class Job:
         run_limits: limits of the run stage.
         alone: nothing else of ours may run on that machine meanwhile (a near-limit time is measured again).
         trusted: nothing in the box comes from a submission (the runner's own compilation).
+        sees: directories of the machine that the box shows too, read-only (an interpreter that is not the system's). On
+            a server whoever runs it decides what boxes see.
     """
 
     kind: JobKind
@@ -64,6 +66,7 @@ class Job:
     run_limits: StageLimits
     alone: bool = False
     trusted: bool = False
+    sees: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

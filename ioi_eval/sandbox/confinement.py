@@ -48,13 +48,14 @@ def as_user(uid: int | None) -> tuple[str, ...]:
     return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
 
 
-def in_namespaces(*, hide: Sequence[Path] = (), confines: bool = True) -> tuple[str, ...]:
+def in_namespaces(*, hide: Sequence[Path] = (), show: Sequence[str] = (), confines: bool = True) -> tuple[str, ...]:
     """The bwrap command that gives a box of its own: user, PID, network, IPC, UTS and mount namespaces.
 
     The system's programs and libraries are there read-only, `/tmp` and `/box` are empty and bounded.
 
     Args:
         hide: directories below `/usr` that hold something of ours (the package itself).
+        show: further files and directories that are there, read-only.
         confines: what is started confines others further, so it is root there; else it is nobody in particular and
             has no capability.
     """
@@ -78,5 +79,7 @@ def in_namespaces(*, hide: Sequence[Path] = (), confines: bool = True) -> tuple[
             words += ["--size", "4096", "--tmpfs", str(directory_path)]
     words += ["--proc", "/proc", "--dev", "/dev"]
     words += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(BOX_BYTES), "--tmpfs", "/box"]
+    for name in show:
+        words += ["--ro-bind-try", name, name]
     words += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
     return tuple(words)

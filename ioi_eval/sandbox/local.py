@@ -148,7 +148,7 @@ class LocalSandbox:
             directory = None
             before = as_user(_slot_uid(slot))
             if isolation is Isolation.FULL:
-                before += (*in_namespaces(hide=self._hidden), "--")
+                before += (*in_namespaces(hide=self._hidden, show=job.sees), "--")
             else:
                 directory = stack.enter_context(work_directory(_slot_uid(slot)))
             end = await run_process(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -256,6 +258,28 @@ def test_an_interpreter_that_is_not_there(score: Score) -> None:
     """A set-up error by name, and no verdict."""
     with pytest.raises(SetupError, match="python2"):
         score(NEXT, "print(1)", python="python2")
+
+
+def test_a_virtual_environment(score: Score) -> None:
+    """An interpreter given by its path, with its own modules; programs can read it, not write it, nor look around."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "beside").write_text("not for programs")
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder / "venv"], check=True)
+        (site,) = (folder / "venv/lib").glob("python3*/site-packages")
+        (site / "only_here.py").write_text("ANSWER = 1\n")
+        code = f"""
+import only_here, os
+print(int(input()) + only_here.ANSWER)
+for way in (lambda: open("{folder}/beside").read(), lambda: open("{site}/x", "w"), lambda: os.listdir("/var/tmp")[1]):
+    try:
+        print(way())
+    except (OSError, IndexError):
+        pass
+"""
+        result = score(NEXT, code, python=f"{folder}/venv/bin/python")
+    assert result.score == 1.0, result
 
 
 def test_settings_are_checked() -> None:
