@@ -127,7 +127,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "69ed1ea834a0cce6")
+    assert (RULES, rules_digest()) == (1, "bb188781809b7d47")
 
 
 def is_words(part: ast.stmt) -> bool:
