@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli.endpoints import NamedCluster, named_cluster
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model.terms import Isolation
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opene
 
     Raises:
         InputError: an endpoint is none.
-        SetupError: no compiler here, not enough isolation, or no endpoint that can be used.
+        SetupError: no compiler here, or no endpoint that can be used.
+        IsolationError: not enough isolation.
         UnavailableError: no endpoint answers.
     """
     from ioi_eval.artifacts import ArtifactStore
@@ -154,7 +155,8 @@ async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opene
             artifacts=ArtifactStore(Environment.read().cache),
             policy=Policy(isolation=isolation, std=std),
         )
-        workers = place.workers or sum(target.slots for target in targets)
+        usable = usable_targets(targets, isolation)
+        workers = place.workers or sum(target.slots for target in usable) or 1
         yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation)
 
 
@@ -216,6 +218,23 @@ def _accepted(place: Place, targets: Sequence[Target]) -> Isolation:
         tell("the cms_ioi package confines nothing (isolation none): a program can reach its judge there")
         return Isolation.NONE
     return Isolation.REDUCED
+
+
+def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Target]:
+    """The targets that confine as much as is asked for; says which do not.
+
+    Raises:
+        IsolationError: none does.
+    """
+    usable = [target for target in targets if target.isolation.rank >= isolation.rank]
+    weak = [f"{target.name} offers isolation {target.isolation.value}" for target in targets if target not in usable]
+    if not usable:
+        raise IsolationError(
+            f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: install the ioi_eval package on the "
+            "workers, or accept less with --isolation"
+        )
+    tell(*(f"  not used: {words}, and {isolation.value} is asked for" for words in weak))
+    return usable
 
 
 def tell(*lines: str) -> None:

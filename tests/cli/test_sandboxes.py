@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, place_of
-from ioi_eval.errors import InputError
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, place_of, usable_targets
+from ioi_eval.cli.time_scale import time_scale_of
+from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +70,22 @@ def test_what_makes_no_sense_is_refused(options: dict[str, object], words: str) 
     """With what to do instead, before anything is read."""
     with pytest.raises(InputError, match=words):
         place_of(**options)  # type: ignore[arg-type]
+
+
+def test_workers_that_confine_too_little_are_not_used(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are named; where there are no others, nothing is judged at all."""
+    gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+    good = Target(name="ours", profile="bundled", toolchain=gcc, slots=1, isolation=Isolation.REDUCED)
+    stock = Target(name="stock", profile="classic", toolchain=gcc, slots=1, isolation=Isolation.NONE, brings_pair=True)
+    assert usable_targets([good, stock], Isolation.REDUCED) == [good]
+    assert "not used: stock offers isolation none" in capsys.readouterr().err
+    assert usable_targets([good, stock], Isolation.NONE) == [good, stock]
+    with pytest.raises(IsolationError, match="install the ioi_eval package"):
+        usable_targets([stock], Isolation.REDUCED)
+
+
+def test_the_speed_of_workers_is_not_known() -> None:
+    """`--time-scale auto` is about this machine; for a cluster it is refused rather than guessed."""
+    with pytest.raises(InputError, match="for Piston servers give a number"):
+        time_scale_of("auto", here=False)
+    assert time_scale_of("1.5", here=False) == 1.5
