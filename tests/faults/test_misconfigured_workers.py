@@ -28,6 +28,12 @@ def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, 
     return {finding.what: finding for finding in findings}
 
 
+def worker(start: Any, *options: str) -> Any:
+    """A worker with time enough to compile the runner on a loaded machine too, unless its options say otherwise."""
+    patient = ("--limit", "run_timeout=600000", "--limit", "run_cpu_time=600000")
+    return start("stub_piston.py", *patient, *options)
+
+
 def tool(directory: Path, name: str, script: str) -> None:
     """A program that jobs find before the system's."""
     (directory / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -36,7 +42,7 @@ def tool(directory: Path, name: str, script: str) -> None:
 
 def test_a_worker_as_it_should_be(start: Any, artifacts: ArtifactStore) -> None:
     """Nothing is to be changed, except that this one cannot isolate."""
-    findings = examine(start("stub_piston.py").urls[0], artifacts)
+    findings = examine(worker(start).urls[0], artifacts)
     wrong = {what for what, finding in findings.items() if finding.state is not State.OK}
     assert wrong - {"network", "user", "linking"} == {"isolation"}  # those are this machine's own
 
@@ -65,15 +71,15 @@ def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], find
     if options[-1] == "ulimit -u 64" and os.getuid() != 0:
         pytest.skip("of a user with more processes than that, who could then start none")
     what, state, setting = finding
-    found = examine(start("stub_piston.py", *options).urls[0], artifacts)[what]
+    found = examine(worker(start, *options).urls[0], artifacts)[what]
     assert found.state is state
     assert setting in f"{found.advice} {found.detail}"
 
 
 def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: ArtifactStore) -> None:
     """A stock server: its output limit already forbids everything, and yet its other limits are told too."""
-    url = start(
-        "stub_piston.py", "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=3000"
+    url = worker(
+        start, "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=3000"
     ).urls[0]
     findings = examine(url, artifacts)
     assert {what for what, finding in findings.items() if finding.state is State.BAD} == {
@@ -88,7 +94,7 @@ def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -
     tool(
         tmp_path, "g++", 'case $1 in --version) echo "g++ (Debian 8.3.0-6) 8.3.0" ;; *) exec /usr/bin/g++ "$@" ;; esac'
     )
-    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
+    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
     assert finding.state is State.BAD
     assert "old image" in finding.detail
     assert "GCC_TREE" in finding.advice
@@ -101,7 +107,7 @@ def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) 
         "g++",
         'case $1 in --version) echo "Debian clang version 14.0.6" ;; *) exec /usr/bin/g++ "$@" ;; esac',
     )
-    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
+    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
     assert finding.state is State.WARNING
     assert "not GCC" in finding.detail
 
@@ -116,7 +122,7 @@ case $1 in
 *) echo "runner.cpp:1: fatal error: linux/landlock.h: No such file or directory" >&2; exit 1 ;;
 esac"""
     tool(tmp_path, "g++", script)
-    findings = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)
+    findings = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)
     bad = [finding for finding in findings.values() if finding.state is State.BAD]
     assert any("landlock.h" in finding.detail for finding in bad)
 
@@ -125,7 +131,7 @@ esac"""
 def test_a_clock_far_off(start: Any, artifacts: ArtifactStore, tmp_path: Path, shift: int, words: str) -> None:
     """By an hour, in either direction."""
     tool(tmp_path, "date", f"echo $(( $(/bin/date +%s) + {shift} ))")
-    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["clock"]
+    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["clock"]
     assert finding.state is State.WARNING
     assert words in finding.detail
     assert "NTP" in finding.advice
@@ -134,7 +140,7 @@ def test_a_clock_far_off(start: Any, artifacts: ArtifactStore, tmp_path: Path, s
 def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
     """Programs that share a processor disturb each other's clocks: the client's own setting is at fault."""
     tool(tmp_path, "nproc", "echo 2")
-    url = start("stub_piston.py", "--tools", str(tmp_path)).urls[0]
+    url = worker(start, "--tools", str(tmp_path)).urls[0]
     finding = examine(url, artifacts, slots=4)["slots"]
     assert finding.state is State.WARNING
     assert finding.advice == "PISTON_MAX_REQUESTS_PER_ENDPOINT=2"
@@ -143,14 +149,14 @@ def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_pa
 def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> None:
     """A control group that stops programs in mid-run (Docker's `--cpus`)."""
     tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
-    finding = examine(start("stub_piston.py", "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
+    finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
     assert finding.state is State.WARNING
     assert "1.5 processors" in finding.detail
 
 
 def test_no_landlock(start: Any, artifacts: ArtifactStore) -> None:
     """Where the runner cannot hold programs nothing is judged, and what to allow is said."""
-    finding = examine(start("stub_piston.py").urls[0], artifacts)["isolation"]
+    finding = examine(worker(start).urls[0], artifacts)["isolation"]
     assert finding.state is State.BAD
     assert "Landlock" in finding.advice
 
@@ -160,7 +166,7 @@ def test_a_network_for_jobs(start: Any, artifacts: ArtifactStore) -> None:
     with open("/proc/net/route", encoding="ascii") as routes:
         if not any(line.split()[1] == "00000000" for line in routes):
             pytest.skip("this machine has no way to the internet")
-    finding = examine(start("stub_piston.py").urls[0], artifacts)["network"]
+    finding = examine(worker(start).urls[0], artifacts)["network"]
     assert finding.state is State.WARNING
     assert finding.advice == "PISTON_DISABLE_NETWORKING=true"
 
