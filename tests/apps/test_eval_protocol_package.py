@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from apps_rows import DOUBLE, ROWS, ZERO, write_rows
+
+from ioi_eval.sandbox.confinement import PATH
 
 ABSENT = importlib.util.find_spec("eval_protocol") is None
 pytestmark = pytest.mark.skipif(ABSENT, reason="eval-protocol is not installed: pip install -e .[eval-protocol]")
@@ -101,7 +104,8 @@ def test_inside_an_evaluation_test(tmp_path: Path, passes: bool) -> None:
 
 def test_classes_are_the_package_s(tmp_path: Path) -> None:
     """Once it has been imported."""
-    has_numpy = subprocess.run(["python3", "-c", "import numpy"], capture_output=True, check=False).returncode == 0
+    probe = [shutil.which("python3", path=PATH) or "python3", "-s", "-c", "import numpy"]  # as in a box
+    has_numpy = subprocess.run(probe, capture_output=True, check=False).returncode == 0
     code = f"NUMPY = {has_numpy}\n{CLASSES}"
     command = [sys.executable, "-c", code]
     ended = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 import pytest
 from addition import Start
 
+from ioi_eval.sandbox.confinement import PATH
+
 
 def has_numpy() -> bool:
     """Whether the system's interpreter has what that grader imports."""
-    return subprocess.run(["python3", "-c", "import numpy"], capture_output=True, check=False).returncode == 0
+    probe = [shutil.which("python3", path=PATH) or "python3", "-s", "-c", "import numpy"]  # as in a box
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.full
