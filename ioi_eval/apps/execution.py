@@ -24,7 +24,7 @@ from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import SourceFile, Verdict
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
 from ioi_eval.programs import Builder, ProblemProgramError
 from ioi_eval.sandbox import Sandbox, Target
@@ -32,7 +32,9 @@ from ioi_eval.sandbox import Sandbox, Target
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings", "AppsTestResult"]
 
 _PROFILE_OUTPUT_BYTES = 16 << 20
-"""Most output where another grader compares it: it comes back whole. These graders have no limit; ours is OLE."""
+_PROFILE_SPARE_BYTES = 256 << 10
+"""Most output where another grader compares it, and it comes back whole: four times the longest answer and a bit, and
+never more than so much. These graders have no limit; ours is OLE. What a job may return is shared by its tests."""
 
 
 class AppsExecutor:
@@ -164,7 +166,11 @@ def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
     """Of an output that is compared in the box only its beginning comes back, of a value as much as can be right."""
     output_bytes, return_bytes = settings.output_bytes, settings.shown_bytes
     if settings.profile is not None:
-        output_bytes = return_bytes = min(output_bytes, _PROFILE_OUTPUT_BYTES)
+        wanted = [
+            4 * len(test.answer) if isinstance(test, StdinTest) else longest_equal(test) for test in problem.tests
+        ]
+        most = min(_PROFILE_OUTPUT_BYTES, _PROFILE_SPARE_BYTES + max(wanted, default=0))
+        output_bytes = return_bytes = min(output_bytes, most)
     elif problem.fn_name is not None:
         return_bytes = max(longest_equal(test) for test in problem.tests if isinstance(test, CallTest))
     return RunLimits(
