@@ -60,7 +60,7 @@ def test_apps(row: EvaluationRow) -> EvaluationRow:
 CLASSES = """
 import eval_protocol.models as theirs
 from ioi_eval.apps import apps_dataset_to_evaluation_row, evaluate_apps_solution
-tests = '{"inputs": ["1\\n"], "outputs": ["2\\n"]}'
+tests = '{"inputs": ["1\\\\n"], "outputs": ["2\\\\n"]}'
 row, = apps_dataset_to_evaluation_row([{"question": "?", "input_output": tests}])
 assert isinstance(row, theirs.EvaluationRow) and isinstance(row.messages[0], theirs.Message)
 row.messages.append(theirs.Message(role="assistant", content="```python\\nprint(2 * int(input()))\\n```"))
