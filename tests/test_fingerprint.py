@@ -141,7 +141,14 @@ def rules_digest() -> str:
     names = ("jobs/bundled.py", "jobs/compile.py", "jobs/plan.py", "jobs/protocol.py", "judging.py", "scores.py")
     digest = hashlib.sha256()
     scorer = tuple(f"scorer/{name}.py" for name in ("__init__", "binding", "bundled", "classic", "run"))
-    for name in (*names, "jobs/classic.py", "jobs/classic_answer.py", "toolchain.py", *scorer):
+    python = (
+        "jobs/harness.py",
+        "jobs/python_run.py",
+        "jobs/returned.py",
+        "apps/verdicts.py",
+        "problems/apps_values.py",
+    )
+    for name in (*names, "jobs/classic.py", "jobs/classic_answer.py", "toolchain.py", *scorer, *python):
         tree = ast.parse((package / name).read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

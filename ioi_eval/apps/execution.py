@@ -51,6 +51,7 @@ class AppsExecutor:
 
     def __init__(self, sandbox: Sandbox, *, artifacts: ArtifactStore, settings: AppsSettings | None = None) -> None:
         self._sandbox = sandbox
+        self._chosen: Target | None = None
         self._settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
         self._checker = _read_checker(self._settings)
@@ -62,7 +63,7 @@ class AppsExecutor:
             SetupError: there is none on the target, or it does not work in a box.
             SandboxError: it could not be asked.
         """
-        return await self._builder.interpreter(self._settings.python, self._target())
+        return await self._builder.interpreter(self._settings.python, self.target)
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge one program.
@@ -76,7 +77,7 @@ class AppsExecutor:
             SetupError: the target cannot judge anything (no compiler, no such interpreter, not enough isolation).
             UnavailableError: no endpoint is left to run on.
         """
-        settings, target = self._settings, self._target()
+        settings, target = self._settings, self.target
         if settings.profile is None:
             refused = problem.reason if problem.fault is not None else _ruled_out(problem, settings)
             if refused:
@@ -94,8 +95,25 @@ class AppsExecutor:
         python = str(await self.interpreter())
         return replace(result, isolation=runs.weakest, target=f"{target.name}, {target.profile}", python=python)
 
-    def _target(self) -> Target:
-        return self._sandbox.targets()[0]
+    @property
+    def target(self) -> Target:
+        """Where programs are run: of the targets that may, the one with most slots when it was first asked for.
+
+        Raises:
+            SetupError: none of them may: Python programs need the bundled profile, and the isolation that is asked for.
+        """
+        if self._chosen is None:
+            targets = self._sandbox.targets()
+            least = self._settings.isolation.rank
+            fit = [one for one in targets if one.profile == "bundled" and one.isolation.rank >= least]
+            if not fit:
+                there = ", ".join(f"{one.name} ({one.profile}, isolation {one.isolation})" for one in targets)
+                raise SetupError(
+                    "Python programs need a target with the bundled profile and isolation "
+                    f"{self._settings.isolation.value!r} or more; there is {there}"
+                )
+            self._chosen = max(fit, key=lambda one: one.slots)
+        return self._chosen
 
     async def _program(self, problem: AppsProblem, code: str, target: Target) -> Program:
         settings, profile = self._settings, self._settings.profile

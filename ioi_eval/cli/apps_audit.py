@@ -109,7 +109,7 @@ async def _audit(
         executor = apps_calls.executor(here.sandbox, settings)
         python = str(await executor.interpreter())
         tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
-        fingerprints = AppsFingerprints(settings, here.sandbox.targets()[0], python)
+        fingerprints = AppsFingerprints(settings, executor.target, python)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             outcome = await score_apps(

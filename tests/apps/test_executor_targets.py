@@ -1,0 +1,55 @@
+"""On which target of a cluster Python programs run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
+
+
+def target(name: str, profile: str, slots: int, isolation: Isolation = Isolation.REDUCED) -> Target:
+    """A target of a cluster."""
+    toolchain = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+    return Target(name=name, profile=profile, toolchain=toolchain, slots=slots, isolation=isolation)
+
+
+class Mixed:
+    """A cluster of several kinds of workers that executes nothing."""
+
+    def __init__(self, *targets: Target) -> None:
+        self.has = targets
+
+    def targets(self) -> Sequence[Target]:
+        """What there is at the moment."""
+        return self.has
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Never asked."""
+        raise AssertionError(f"nothing is run here: {job.kind} on {target.name}")
+
+
+def test_the_largest_that_may_is_taken_and_kept(tmp_path: Path) -> None:
+    """Neither a classic worker nor one that confines too little; and one run has one target."""
+    sandbox = Mixed(
+        target("stock", "classic", 50), target("open", "bundled", 40, Isolation.NONE), target("a", "bundled", 4),
+        target("b", "bundled", 8),
+    )  # fmt: skip
+    executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
+    assert executor.target.name == "b"
+    sandbox.has = (target("c", "bundled", 100), *sandbox.has)
+    assert executor.target.name == "b"
+
+
+def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> None:
+    """By name, and what is asked for."""
+    executor = AppsExecutor(Mixed(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
+    with pytest.raises(SetupError, match=r"bundled profile and isolation 'reduced' or more; there is stock \(classic"):
+        executor.target  # noqa: B018 - a property that refuses
