@@ -87,6 +87,7 @@ class Judging:
         self._first_zero = [len(tests) for tests in self._groups]
         self._outcomes: dict[str, TestOutcome] = {}
         self._had_clean_run: set[str] = set()
+        self._in_time: dict[str, float] = {}
         self._had_run_alone: set[str] = set()
 
     # ------------------------------------------------------------------- what to run
@@ -184,11 +185,13 @@ class Judging:
             # A judge that failed while the program was alone has measured nothing: that chance is not used up.
             if outcome.verdict is not Verdict.JE:
                 self._had_run_alone.add(outcome.test)
+            if standing.in_time_score is not None:
+                self._in_time[outcome.test] = standing.in_time_score
             return replace(_at_most(outcome, standing.in_time_score), reran=True)
         if self._wants_clean_run(standing):
             self._had_clean_run.add(outcome.test)
             same = outcome.judge_program == standing.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
-            return replace(outcome, final=same)
+            return replace(_at_most(outcome, self._in_time.get(outcome.test)), final=same)
         raise ValueError(f"test {outcome.test!r} has a settled outcome already: {standing.verdict}")
 
     def _find_first_zero(self, group: int) -> int:

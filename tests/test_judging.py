@@ -348,6 +348,15 @@ def test_repetition_decides_about_time_only(first: float, second: float, stands:
     assert outcome.verdict is {0.0: Verdict.WA, 1.0: Verdict.AC}.get(stands, Verdict.PA)
 
 
+def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
+    """Late with 0.3, then a checker that fails, then 1.0 in a clean box: worth 0.3, as the first output was."""
+    judging = Judging(make_problem("a"))
+    judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
+    record(judging, "a", "checker")
+    record(judging, "a", "AC")
+    assert judging.outcomes()["a"].score == 0.3
+
+
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:
     """If the repetition alone ends in time, what the TLE had stopped is needed again."""
     judging = Judging(make_problem("abc"))
