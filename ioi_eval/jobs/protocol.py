@@ -20,7 +20,6 @@ import orjson
 from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransientError, TransportError
 from ioi_eval.model import Isolation, Stage, TestOutcome, Verdict
 
-SCORED = frozenset({Verdict.AC, Verdict.PA, Verdict.WA})
 FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
 
 NEAR_LIMIT = 0.10
@@ -130,7 +129,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
             raise TransportError(f"the runner's answer is damaged: {raw[:120]!r}")
         parsed.append(line)
     last = parsed.pop() if parsed else {}
-    if "fault" in last and last.get("nonce") in (nonce, "", None):
+    if "fault" in last and "test" not in last and last.get("nonce") in (nonce, "", None):
         words = text(str(last.get("words", "")))
         if last["fault"] == "isolation":
             raise IsolationError(f"the runner cannot isolate programs here: {words}")

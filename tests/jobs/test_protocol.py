@@ -99,6 +99,13 @@ def test_faults_are_told_apart() -> None:
         read(Stage(stdout=json.dumps({"fault": "plan", "words": "line 3", "nonce": NONCE}), stderr="", code=3))
 
 
+def test_an_answer_that_is_cut_after_a_judge_error_is_cut() -> None:
+    """A test's line tells a fault of a judge program; only the runner's own fault line ends an answer."""
+    told = line(verdict="JE", score=None, fault="exit", program="checker", words="exit code 3")
+    with pytest.raises(TransportError, match="cut off"):
+        read(Stage(stdout=json.dumps(told) + "\n", stderr="", code=None, signal="SIGKILL"))
+
+
 @given(st.integers(min_value=0, max_value=2000), st.binary(max_size=8))
 def test_cut_anywhere_is_never_a_verdict(cut: int, tail: bytes) -> None:
     """An answer cut at any byte, with or without rubbish after it, is refused."""
