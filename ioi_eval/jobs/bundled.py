@@ -148,7 +148,7 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
         plan.line(
             "manager",
             file="manager",
-            cpu_ms=round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), judge.cpu_s)),
+            cpu_ms=_manager_cpu_ms(problem, policy),
             wall_ms=most_wall_ms(problem, policy),
             memory_bytes=judge.memory_bytes,
             args=words(problem.manager_args) if problem.manager_args else None,
@@ -175,9 +175,17 @@ def _scale(case: TestCase) -> dict[str, int]:
 def most_wall_ms(problem: Problem, policy: Policy) -> int:
     """The longest that one test can take by the runner's own rules, in ms of wall clock.
 
-    Source: PROTOCOL.md: a test is given up at 10 L + 10 s, and its checker or manager has a bound of its own.
+    Source: PROTOCOL.md: a test is given up at 10 (L + M) + 10 s, M being the manager's CPU limit, and its checker or
+    manager has a bound of its own. A manager's must not be the lower one: of a test that is given up it is known that
+    the machine was too busy, of a manager that is stopped only that it did not end.
     """
-    return round(problem.time_limit_s * 10_000) + 10_000 + round(policy.judge.wall_s * 1000)
+    manager_ms = 0 if problem.task_type is TaskType.BATCH else _manager_cpu_ms(problem, policy)
+    return round(problem.time_limit_s * 10_000) + 10 * manager_ms + 10_000 + round(policy.judge.wall_s * 1000)
+
+
+def _manager_cpu_ms(problem: Problem, policy: Policy) -> int:
+    """Source: CMS, `task_type_parameters_Communication`: as long as all processes together, and not less than usual."""
+    return round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), policy.judge.cpu_s))
 
 
 def usual_wall_ms(problem: Problem) -> int:
