@@ -67,7 +67,8 @@ async def measure(
     """Measure this machine.
 
     Args:
-        scorer: judges on this machine; nothing else may use it meanwhile.
+        scorer: judges on this machine, without `spread`: what runs alone must be alone; nothing else may use it
+            meanwhile.
         slots: how many programs it runs at once.
         processors: how many this machine has.
         rounds: how often each part is measured.

@@ -40,7 +40,7 @@ async def _measure() -> tuple[Speed, str]:
     slots = len(os.sched_getaffinity(0))
     async with LocalSandbox(slots=slots, compiler=environment.compiler) as sandbox:
         (target,) = sandbox.targets()
-        scorer = Scorer(sandbox, artifacts=ArtifactStore(environment.cache))
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(environment.cache), spread=False)
         speed = await measure(scorer, slots=slots, processors=os.cpu_count() or slots)
         return speed, target.toolchain.version
 

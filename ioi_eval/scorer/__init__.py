@@ -24,7 +24,7 @@ from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.binding import Bindings
-from ioi_eval.scorer.bundled import BUNDLE_TESTS, BundledWay
+from ioi_eval.scorer.bundled import BUNDLE_TESTS, BundledWay, one_lane
 from ioi_eval.scorer.classic import ClassicWay
 from ioi_eval.scorer.run import Run
 from ioi_eval.scores import submission_result
@@ -40,6 +40,7 @@ class Scorer:
         artifacts: keeps what is compiled once.
         policy: how it is judged.
         bundle_tests: most tests a job.
+        spread: let a submission use slots that would be idle; without, it has one job under way at a time.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Scorer:
         artifacts: ArtifactStore,
         policy: Policy | None = None,
         bundle_tests: int = BUNDLE_TESTS,
+        spread: bool = True,
     ) -> None:
         policy = policy or Policy()
         builder = Builder(sandbox, artifacts, policy)
@@ -57,7 +59,9 @@ class Scorer:
         self._bindings = Bindings(policy)
         self._seen: dict[str, Target] = {}
         self._ways: dict[str, BundledWay | ClassicWay] = {
-            "bundled": BundledWay(sandbox, builder, policy, bundle_tests=bundle_tests, lanes=self._bindings.lanes),
+            "bundled": BundledWay(
+                sandbox, builder, policy, bundle_tests=bundle_tests, lanes=self._bindings.lanes if spread else one_lane
+            ),
             "classic": ClassicWay(sandbox, builder, policy),
         }
 

@@ -29,6 +29,11 @@ BUNDLE_TESTS = 64
 """Most tests a job: enough that a box's start (6 ms) is nothing, few enough that no job holds 200 descriptors."""
 
 
+def one_lane(_: Target) -> int:
+    """One job of a submission at a time."""
+    return 1
+
+
 class BundledWay:
     """Compiles and runs submissions; see the module.
 
@@ -47,7 +52,7 @@ class BundledWay:
         policy: Policy,
         *,
         bundle_tests: int,
-        lanes: Callable[[Target], int] = lambda _: 1,
+        lanes: Callable[[Target], int],
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder

@@ -71,6 +71,7 @@ async def run_spread(
     Raises:
         What `run` raises; the other jobs are abandoned then.
     """
+    # Not a task group: the next job is chosen when the first of them ends, by what all of them have recorded so far.
     under_way: dict[asyncio.Task[None], frozenset[str]] = {}
     try:
         while True:

@@ -140,7 +140,7 @@ def busy() -> Iterator[None]:
 
 async def _measure(cache: Path, tolerance: Tolerance) -> Speed:
     async with LocalSandbox(slots=2) as sandbox:
-        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), spread=False)
         return await measure(scorer, slots=2, processors=os.cpu_count() or 1, rounds=1, tolerance=tolerance)
 
 
