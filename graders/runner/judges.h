@@ -5,13 +5,6 @@
 
 namespace {
 
-// How a judge program ended. `fault` empty: as it should.
-struct JudgeEnd {
-  std::string fault;  // exit, signal, time, memory, score, stall, start
-  std::string words;
-  int64_t cpu_us = 0, wall_us = 0;
-};
-
 // A checker or manager. It runs in a directory of its own, in which `input.txt`, `correct_output.txt`, `output.txt` and
 // the program itself are links to its descriptors: some are scripts and read these names.
 class Judge {
