@@ -50,6 +50,7 @@ _AFTERWARDS = re.compile(
     r"|Could not compile \w+|chmod: cannot access ['‘][^'’:]*['’]: No such file or directory"
 )
 _DOUBTS = (_EAGAIN, "Killed signal terminated program", "Killed (program")
+_BUSY = 0.9  # of wall clock or CPU limit, whichever is less: alone on a machine a compiler comes close to all of it
 _NEAR = 0.95  # peak memory of a stage that its limit stopped lies a little below it: the server counts in KiB × 1000
 
 _BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
@@ -83,29 +84,37 @@ def score_and_feedback(execution: Execution) -> tuple[str, str]:
     return "0", "Unknown error"
 
 
-def compile_outcome(execution: Execution, *, memory_limit_bytes: int | None = None) -> CompileOutcome:
+def compile_outcome(
+    execution: Execution, *, memory_limit_bytes: int | None = None, cpu_limit_ms: float | None = None
+) -> CompileOutcome:
     """How the compile stage ended.
 
     Args:
         execution: of a classic job.
-        memory_limit_bytes: the compile stage's hard limit.
+        memory_limit_bytes, cpu_limit_ms: the compile stage's hard limits.
 
     Raises:
         OverloadError: the server had no process left for the compiler.
-        TransientError: the compiler was killed, and not by a limit of ours.
+        TransientError: the compiler was killed, and not by a limit of ours; or a limit of ours stopped it at a program
+            of the problem's; or at its wall clock limit without having used its CPU time. (Where nobody measured that,
+            it is not held against the program either, though it was repeated alone: a server may be busy with others.)
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
         return CompileOutcome(verdict=None)
-    if stage.code is None:
-        if stage.status not in _LIMIT_WORDS:
-            raise TransientError(
-                f"the compile script was killed by {stage.signal} ({stage.message or 'no reason given'})"
-            )
-        return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
     said = stage.stdout.splitlines()
-    if said and said[-1] in _NOT_THE_SUBMISSION:
-        message = f"{_NOT_THE_SUBMISSION[said[-1]]}\n{stage.stderr.strip()}"
+    fault = _NOT_THE_SUBMISSION.get(said[-1]) if said else None
+    if stage.code is None:
+        how = stage.message or "no reason given"
+        if fault is not None:
+            raise TransientError(f"{said[-1]}: the compile script was killed by {stage.signal} ({how})")
+        if stage.status not in _LIMIT_WORDS:
+            raise TransientError(f"the compile script was killed by {stage.signal} ({how})")
+        if stage.status == "TO" and not _used_its_time(stage, cpu_limit_ms):
+            raise TransientError(f"the compiler did not come to its end, and did not use its CPU time ({how})")
+        return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
+    if fault is not None:
+        message = f"{fault}\n{stage.stderr.strip()}"
         return CompileOutcome(verdict=Verdict.JE, message=message, final=True)
     cause = _driver_alone(stage.stderr)
     if cause in {"starved", "none_left"}:
@@ -215,6 +224,17 @@ def _score(stage: Stage) -> float | None:
 
 def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
     return CompileOutcome(verdict=Verdict.CE, message=f"{headline}\n{stage.stderr.strip()}".rstrip())
+
+
+def _used_its_time(stage: Stage, cpu_limit_ms: float | None) -> bool:
+    """Whether a stage that was stopped for its time computed all the while.
+
+    The message for the CPU limit is the server's, measured outside of the box; for wall clock it is another one.
+    """
+    if stage.message == "Time limit exceeded":
+        return True
+    most = min(filter(None, (stage.wall_ms, cpu_limit_ms)), default=None)
+    return stage.cpu_ms is not None and most is not None and stage.cpu_ms >= _BUSY * most
 
 
 def _driver_alone(stderr: str) -> str | None:

@@ -103,7 +103,10 @@ class ClassicWay:
         execution = await self._execute(run, case, code, scripts, alone=False)
         if classic_answer.is_doubtful(execution):
             execution = await self._execute(run, case, code, scripts, alone=True)
-        compiled = classic_answer.compile_outcome(execution, memory_limit_bytes=classic.COMPILE_LIMITS.memory_bytes)
+        limits = classic.COMPILE_LIMITS
+        compiled = classic_answer.compile_outcome(
+            execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
+        )
         if compiled.verdict is not None:
             return compiled, None
         if scripts.runner is not None:

@@ -59,7 +59,7 @@ comm_ok_fifo_io | 1 Output is correct | AC
 comm_ok_std_io | 1 Output is correct | AC
 comm_wa_fifo_io | 0 Output isn't correct | WA
 comm_wa_std_io | 0 Output isn't correct | WA
-compile_timeout | 0 Compilation error exit code None | JE! / CE
+compile_timeout | 0 Compilation error exit code None | JE!
 limit_compile_errors | 0 Compilation error exit code None | JE! / CE
 compile_error_cpp | 0 Compilation error exit code 1 | CE
 limit_stdout_1025 | 0 Time limit exceeded | JE! / OLE
@@ -205,6 +205,41 @@ def test_a_judge_program_that_does_not_compile_is_no_compile_error() -> None:
         assert (outcome.verdict, outcome.final) == (Verdict.JE, True)
     outcome = compile_outcome(compilation("Compiling checker", stdout="Compiling checker\nCompiled checker\n"))
     assert outcome.verdict is Verdict.CE
+
+
+@pytest.mark.parametrize("program", ["checker", "manager", "grader", "runner"])
+@pytest.mark.parametrize("status", ["TO", "OL", "EL"])
+def test_a_limit_while_a_judge_program_is_compiled_is_no_compile_error(program: str, status: str) -> None:
+    """The submission's turn had not come, however much CPU time was used."""
+    stopped = compilation("", code=None, stdout=f"Compiling {program}\n", status=status, cpu_ms=60_000.0)
+    with pytest.raises(TransientError, match=program):
+        compile_outcome(stopped, cpu_limit_ms=60_000)
+
+
+@pytest.mark.parametrize(
+    ("measured", "is_compile_error"),
+    [
+        ({"cpu_ms": 59_000.0, "wall_ms": 60_010.0}, True),
+        ({"cpu_ms": 9_900.0, "wall_ms": 10_030.0}, True),  # a server that allows less than we ask for
+        ({"cpu_ms": 10_020.0, "wall_ms": 25_000.0, "message": "Time limit exceeded"}, True),
+        ({"cpu_ms": 20_000.0, "wall_ms": 60_010.0, "message": "Time limit exceeded (wall clock)"}, False),
+        ({"wall_ms": 60_010.0}, False),
+        ({"cpu_ms": 59_000.0}, True),
+        ({}, False),
+    ],
+)
+def test_only_a_compiler_that_used_its_time_is_over_it(measured: dict[str, Any], is_compile_error: bool) -> None:
+    """Wall clock alone says how busy the machine is, and nothing of the program."""
+    stopped = compilation("", code=None, status="TO", **measured)
+    if is_compile_error:
+        outcome = compile_outcome(stopped, cpu_limit_ms=60_000)
+        assert (outcome.verdict, outcome.message) == (
+            Verdict.CE,
+            "Compilation stopped: over the compile time limit",
+        )
+    else:
+        with pytest.raises(TransientError):
+            compile_outcome(stopped, cpu_limit_ms=60_000)
 
 
 STARVED = "g++: fatal error: cannot execute '/usr/lib/gcc/cc1plus': vfork: Resource temporarily unavailable\n"
