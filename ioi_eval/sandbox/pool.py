@@ -97,7 +97,9 @@ class Pool:
             seat = self._roster.enter(endpoint, circuit, self._policy.quiet_s, now)
         else:
             seat.endpoint, seat.group, seat.circuit = endpoint, self._roster.group(endpoint.group, now), circuit
-            seat.is_leaving = False
+            seat.is_leaving = seat.is_checked = False  # a check that is under way was of what it has been
+            seat.heard, seat.failing_since = now, None
+            self._watch(seat)
         self._file(seat, now)
         return self.turn(now)
 

@@ -228,6 +228,19 @@ def test_long_jobs_are_looked_after_less_and_less() -> None:
     assert {name for _, name in world.checks} == {"w0"}
 
 
+def test_a_busy_endpoint_that_changes_is_looked_after() -> None:
+    """Its check in passing found other runtimes: it enters anew, with its job, and is checked again and again."""
+    world = World(1)
+    claim = world.claim()
+    world.now = 10.0
+    assert [type(action) for action in world.pool.turn(world.now)] == [Check]
+    world.obey(world.pool.add(Endpoint(name="w0", machine="m0", group="other"), world.now))
+    world.dead.add("w0")
+    world.until(10.0 + 2 * POLICY.abandon_s + 2 * POLICY.circuit.most_rest_s)
+    assert {name for when, name in world.checks if when > 10.0} == {"w0"}
+    assert set(world.aborted) == {claim}
+
+
 def test_checks_in_passing_are_rationed() -> None:
     """A thousand quiet endpoints are not asked in one second."""
     world = World(1000)
