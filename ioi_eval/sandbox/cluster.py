@@ -119,8 +119,9 @@ class PistonCluster:
         from ioi_eval.sandbox.http_client import HttpClient
 
         self._loop = asyncio.get_running_loop()
-        self._client: HttpClient = await HttpClient(self._headers).__aenter__()
-        self._scout = Scout(self._client, self._profile)
+        self._client: HttpClient = HttpClient(self._headers)
+        self._scout = Scout(self._client, self._profile)  # may refuse the profile: before there is anything to close
+        await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
         try:
             await self._look_around()
@@ -303,7 +304,9 @@ class PistonCluster:
         if worker is not None:
             try:
                 alive = await self._scout.runtimes(worker.url) == worker.runtimes
-                if not alive and await self._explore(worker.url):
+                if alive:
+                    self._unusable.pop(name, None)  # it could not be explored when its runtimes had changed for a while
+                elif await self._explore(worker.url):
                     return
             except (SandboxError, SetupError) as error:
                 alive = None if getattr(error, "end", None) is End.LATE else False

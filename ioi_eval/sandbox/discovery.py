@@ -204,10 +204,13 @@ class Scout:
         return probing.STOCK_BODY_BYTES
 
     async def _post(self, url: URL, body: Body, *, gzipped: bool = False) -> Reply:
-        from ioi_eval.sandbox.http_client import Sending
+        from ioi_eval.sandbox.http_client import Lost, Sending, TooLong
 
         sending = Sending(body, _LOOK_S, self._client)
-        return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
+        try:
+            return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
+        except TooLong:
+            raise Lost(f"{url}: the answer is too long to be Piston's", End.BROKEN) from None
 
 
 def _look_body(service: Service, nonce: str, padding: int) -> Body:

@@ -185,7 +185,7 @@ class HttpClient:
         """Ask a question that costs nothing.
 
         Raises:
-            Lost: no answer within that time.
+            Lost: no answer within that time, or one without end.
         """
         try:
             async with asyncio.timeout(within_s):
@@ -193,6 +193,8 @@ class HttpClient:
         except TimeoutError:
             end = End.LATE if self.is_late() else End.SILENT
             raise Lost(f"{url}: no answer within {within_s:g} s", end) from None
+        except TooLong:
+            raise Lost(f"{url}: the answer is too long to be Piston's", End.BROKEN) from None
 
     async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer.

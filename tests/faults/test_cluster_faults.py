@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import RejectedError, SandboxError, SetupError, UnavailableError
+from ioi_eval.errors import RejectedError, SandboxError, SetupError, TransportError, UnavailableError
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.pool_terms import PoolPolicy
@@ -322,6 +322,18 @@ def test_workers_come_and_go(start: Any) -> None:
             assert not cluster.unusable
 
     asyncio.run(run())
+
+
+def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
+    """One that could not be explored for a moment, and is what it was, is not told as unusable for ever."""
+
+    async def use(cluster: PistonCluster) -> None:
+        (worker,) = cluster.workers
+        cluster._unusable[str(worker.url)] = TransportError("its runtimes had changed, and it was gone")
+        await cluster._check(str(worker.url))
+        assert not cluster.unusable
+
+    with_cluster(start("stub_piston.py").urls, use)
 
 
 def test_more_output_than_the_job_allows(start: Any) -> None:
