@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +26,11 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.harness import SYSTEM, Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Content, Problem, SourceFile
-from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.sandbox import LOCAL, Sandbox, Target
+from ioi_eval.sandbox.shown import refusal_to_show
 
 ATTEMPTS = 3
 """How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
@@ -94,9 +97,11 @@ class Builder:
         """A Python on a target, asked once what it is; its command may be another one in the next run.
 
         Raises:
-            SetupError: there is none, or it does not work in a box.
+            SetupError: there is none, or it does not work in a box, or that would have to show too much.
             SandboxError: the job could not be run.
         """
+        if target.name == LOCAL and python.startswith("/") and not os.path.exists(python):
+            raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
         key = (target.name, python)
         async with self._asking:
             if key not in self._interpreters:
@@ -108,7 +113,9 @@ class Builder:
                     raise  # says nothing of the interpreter
                 except TransientError as error:
                     raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
-                self._interpreters[key] = interpreter_of(answer, python)
+                found = interpreter_of(answer, python)
+                _require_narrow(python, found.sees)
+                self._interpreters[key] = found
         return self._interpreters[key]
 
     async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
@@ -239,15 +246,39 @@ class Builder:
 def _places_of(python: str) -> tuple[str, ...]:
     """Where an interpreter that is given by its path lies on this machine: its prefix, and what that stands on.
 
-    A virtual environment stands on the interpreter that its `home` names. On another machine none of this may exist.
+    A prefix is what a program lies in the `bin` of, and which holds Python's library. A virtual environment stands on
+    the interpreter that its `home` names. On another machine none of this may exist. The system's own is always shown.
+
+    Raises:
+        SetupError: such a prefix holds more than an interpreter.
     """
     if not python.startswith("/"):
         return ()
     path = Path(python)
-    places = {path.parent.parent, path.resolve().parent.parent}
+    programs = {path, path.resolve()}
     with contextlib.suppress(OSError):
         lines = (path.parent.parent / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
         homes = [line.partition("=")[2].strip() for line in lines if line.partition("=")[0].strip() == "home"]
-        places |= {Path(home).parent for home in homes}
+        programs |= {Path(home) / path.name for home in homes}
+    prefixes = {
+        program.parent.parent
+        for program in programs
+        if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
+    }
     # (And nothing else: `/home/me/bin/python` does not make a home directory part of an interpreter.)
-    return tuple(str(place) for place in places if (place / "pyvenv.cfg").is_file() or any(place.glob("lib/python3*")))
+    places = [str(one) for one in prefixes if (one / "pyvenv.cfg").is_file() or any(one.glob("lib/python3*"))]
+    _require_narrow(python, places)
+    return tuple(places)
+
+
+def _require_narrow(python: str, places: Iterable[str]) -> None:
+    """Refuse to show a box more than an interpreter.
+
+    Raises:
+        SetupError: one of the places holds more.
+    """
+    if refusals := list(filter(None, map(refusal_to_show, places))):
+        raise SetupError(
+            f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of its "
+            "own, as a virtual environment has"
+        )

@@ -143,14 +143,15 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
         raise SetupError(f"the interpreter {python} does not say what it is, but {words[-500:]!r}") from error
 
 
-_SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
+SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
+"""What every dynamic program sees, without asking."""
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that lie in none of the others, nor in what every dynamic program sees."""
     roots: list[str] = []
     for path in sorted(paths, key=len):
-        if not any(path == root or path.startswith(f"{root}/") for root in (*_SYSTEM, *roots)):
+        if not any(path == root or path.startswith(f"{root}/") for root in (*SYSTEM, *roots)):
             roots.append(path)
     return tuple(sorted(roots))
 

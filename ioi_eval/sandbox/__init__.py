@@ -13,6 +13,9 @@ from typing import Protocol
 from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.toolchain import Toolchain
 
+LOCAL = "local"
+"""The name of the target that is this machine itself."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:

@@ -25,12 +25,13 @@ from typing import Self
 
 from ioi_eval.errors import IsolationError, RejectedError, SetupError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
-from ioi_eval.sandbox import Target
+from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import descriptors
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
+from ioi_eval.sandbox.shown import refusal_to_show
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.work_directories import sweep, work_directory
 
@@ -82,7 +83,7 @@ class LocalSandbox:
             words = f"isolation {self._least.value!r} is not to be had on this machine: {self.why_not_full}"
             raise IsolationError(words)
         self._target = Target(
-            name="local",
+            name=LOCAL,
             profile=self._profile,
             toolchain=detect(self._compiler),
             slots=self._slots.count,
@@ -105,7 +106,14 @@ class LocalSandbox:
         return (self._target,)
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Run one job in a fresh box; see `Sandbox.execute`."""
+        """Run one job in a fresh box; see `Sandbox.execute`.
+
+        Raises:
+            RejectedError: it asks to see more of this machine than an interpreter.
+            SandboxError: the box could not be made, or gave no answer.
+        """
+        if refusals := list(filter(None, map(refusal_to_show, job.sees))):
+            raise RejectedError("; ".join(refusals))
         if job.kind is JobKind.SCRIPTS and not job.trusted:
             return await self.run_commands(commands(job), job.files, alone=job.alone)
         async with self._slots.take(alone=job.alone) as slot:
