@@ -100,8 +100,8 @@ class Builder:
             SetupError: there is none, or it does not work in a box, or that would have to show too much.
             SandboxError: the job could not be run.
         """
-        if target.name == LOCAL and python.startswith("/") and not os.path.exists(python):
-            raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
+        if target.name == LOCAL:
+            _require_there(python)
         key = (target.name, python)
         async with self._asking:
             if key not in self._interpreters:
@@ -243,6 +243,16 @@ class Builder:
         return await self._artifacts.ensure(key, build)
 
 
+def _require_there(python: str) -> None:
+    """Refuse an interpreter of this machine by a path at which there is nothing.
+
+    Raises:
+        SetupError: there is nothing.
+    """
+    if python.startswith("/") and not os.path.exists(python):
+        raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
+
+
 def _places_of(python: str) -> tuple[str, ...]:
     """Where an interpreter that is given by its path lies on this machine: its prefix, and what that stands on.
 
@@ -279,6 +289,6 @@ def _require_narrow(python: str, places: Iterable[str]) -> None:
     """
     if refusals := list(filter(None, map(refusal_to_show, places))):
         raise SetupError(
-            f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of its "
-            "own, as a virtual environment has"
+            f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of "
+            "its own, as a virtual environment has"
         )

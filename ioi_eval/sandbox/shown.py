@@ -1,7 +1,7 @@
 """Which directories of this machine a box may be shown: never one that holds more than an interpreter.
 
-An interpreter lies where its user says, and a box shows that place to programs of others. A prefix that is taken too far
-up (`/`, for `/opt/python`) would show them the whole machine, and hide the box's own directories behind it.
+An interpreter lies where its user says, and a box shows that place to programs of others. A prefix that is taken too
+far up (`/`, for `/opt/python`) would show them the whole machine, and hide the box's own directories behind it.
 """
 
 from __future__ import annotations
