@@ -28,8 +28,9 @@ _BY_WORDS = {
 }
 """What our own pair (`graders/run`) says besides; the stock pair does not know these verdicts."""
 
+_CONFIGURATION, _RUNNER = "Reading the configuration", "Compiling runner"
 _NOT_THE_SUBMISSION = {
-    "Reading the configuration": "the problem's files cannot be used",
+    _CONFIGURATION: "the problem's files cannot be used",
     **{f"Compiling {name}": f"the {name} does not compile" for name in ("checker", "manager", "grader", "runner")},
 }
 """The last line on stdout where it was not the submission that failed: the problem is at fault, or we are."""
@@ -49,7 +50,14 @@ _AFTERWARDS = re.compile(
     r"|with preprocessed source if appropriate\.|See <\S+> for instructions\.|Failed to compile \w+"
     r"|Could not compile \w+|chmod: cannot access ['‘][^'’:]*['’]: No such file or directory"
 )
-_DOUBTS = (_EAGAIN, "Killed signal terminated program", "Killed (program")
+_DOUBTS = (
+    *(_EAGAIN, "Killed signal terminated program", "Killed (program"),
+    *("No space left on device", "Cannot allocate memory", "out of memory allocating"),
+)
+_DIAGNOSTIC = re.compile(
+    r"^.+:[0-9]+: (?:fatal )?[eE]rror: |undefined reference to|multiple definition of", re.MULTILINE
+)
+"""What a compiler, an assembler or a linker says of a source. (A system fault has no line number.)"""
 _BUSY = 0.9  # of wall clock or CPU limit, whichever is less: alone on a machine a compiler comes close to all of it
 _NEAR = 0.95  # peak memory of a stage that its limit stopped lies a little below it: the server counts in KiB × 1000
 
@@ -95,9 +103,10 @@ def compile_outcome(
 
     Raises:
         OverloadError: the server had no process left for the compiler.
-        TransientError: the compiler was killed, and not by a limit of ours; or a limit of ours stopped it at a program
-            of the problem's; or at its wall clock limit without having used its CPU time. (Where nobody measured that,
-            it is not held against the program either, though it was repeated alone: a server may be busy with others.)
+        TransientError: the compiler was killed, and not by a limit of ours; or a limit of ours, or the machine,
+            stopped it at a program of the problem's; or at its wall clock limit without having used its CPU time.
+            (Where nobody measured that, it is not held against the program either, though it was repeated alone: a
+            server may be busy with others.)
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
@@ -113,12 +122,11 @@ def compile_outcome(
         if stage.status == "TO" and not _used_its_time(stage, cpu_limit_ms):
             raise TransientError(f"the compiler did not come to its end, and did not use its CPU time ({how})")
         return _compile_error(stage, f"Compilation stopped: {_LIMIT_WORDS[stage.status]}")
-    if fault is not None:
-        message = f"{fault}\n{stage.stderr.strip()}"
-        return CompileOutcome(verdict=Verdict.JE, message=message, final=True)
     cause = _driver_alone(stage.stderr)
     if cause in {"starved", "none_left"}:
         raise OverloadError(f"the server had no process left for the compiler: {stage.stderr.strip()[:200]}")
+    if fault is not None:
+        return _not_the_submission(said[-1], stage)
     if cause is not None:
         used = stage.memory_bytes
         if used is None or memory_limit_bytes is None or used < _NEAR * memory_limit_bytes:
@@ -130,8 +138,8 @@ def compile_outcome(
 def is_doubtful(execution: Execution) -> bool:
     """Whether a failed compilation is repeated once, alone on the machine, before it counts.
 
-    So it is where a limit stopped it, and where the driver's words about a killed process stand among others: a
-    program can forge those, hence they buy a repetition and nothing else.
+    So it is where a limit stopped it, and where words about a killed process, memory or a full disk stand among
+    others: a program can forge those, hence they buy a repetition and nothing else.
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
@@ -224,6 +232,22 @@ def _score(stage: Stage) -> float | None:
 
 def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
     return CompileOutcome(verdict=Verdict.CE, message=f"{headline}\n{stage.stderr.strip()}".rstrip())
+
+
+def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
+    """The problem is at fault for good if a compiler says so of its source: nothing of the submission's came before.
+
+    Raises:
+        TransientError: the machine may be at fault, or the runner, which is ours.
+    """
+    words = stage.stderr.strip()
+    doubtful = any(sign in words for sign in _DOUBTS)
+    message = f"{_NOT_THE_SUBMISSION[doing]}\n{words}"
+    if doing == _CONFIGURATION and not doubtful:
+        return CompileOutcome(verdict=Verdict.JE, message=message)
+    if doing == _RUNNER or doubtful or not _DIAGNOSTIC.search(words):
+        raise TransientError(f"{doing} failed: {words[-200:]}")
+    return CompileOutcome(verdict=Verdict.JE, message=message, final=True)
 
 
 def _used_its_time(stage: Stage, cpu_limit_ms: float | None) -> bool:

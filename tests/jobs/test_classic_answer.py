@@ -200,8 +200,9 @@ def test_a_score_with_an_exit_code_is_the_checkers_fault() -> None:
 
 def test_a_judge_program_that_does_not_compile_is_no_compile_error() -> None:
     """The scripts' stdout, which no program reaches, tells whose source it was."""
-    for program in ("checker", "manager"):
-        outcome = compile_outcome(compilation("error: x", stdout=f"No checker\nCompiling {program}\n"))
+    for program in ("checker", "manager", "grader"):
+        words = f"graders/{program}.cpp:3:1: error: x\nCould not compile {program}\n"
+        outcome = compile_outcome(compilation(words, stdout=f"No checker\nCompiling {program}\n"))
         assert (outcome.verdict, outcome.final) == (Verdict.JE, True)
     outcome = compile_outcome(compilation("Compiling checker", stdout="Compiling checker\nCompiled checker\n"))
     assert outcome.verdict is Verdict.CE
@@ -245,6 +246,57 @@ def test_only_a_compiler_that_used_its_time_is_over_it(measured: dict[str, Any],
 STARVED = "g++: fatal error: cannot execute '/usr/lib/gcc/cc1plus': vfork: Resource temporarily unavailable\n"
 KILLED = "g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"
 RECORDED_KILL = f"{KILLED}chmod: cannot access 'a.out': No such file or directory\nFailed to compile addup\n"
+
+
+@pytest.mark.parametrize("program", ["checker", "manager", "grader", "runner"])
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        STARVED,
+        KILLED,
+        f"{KILLED}chmod: cannot access 'checker': No such file or directory\nCould not compile checker\n",
+        f"checker.cpp:1:5: warning: unused variable\n{KILLED}",
+        "checker.cpp:1:5: error: x\ncc1plus: fatal error: error writing to /tmp/cc.s: No space left on device\n",
+        "/tmp/cc.s: Fatal error: cannot write to checker.o\n",
+        "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n",
+        "cc1plus: out of memory allocating 65536 bytes after a total of 4096 bytes\n",
+        "x.cpp:1:2: internal compiler error: Segmentation fault\n",
+        "",
+    ],
+)
+def test_a_fault_of_the_machine_at_a_judge_program_is_not_final(program: str, stderr: str) -> None:
+    """What may not happen again is asked for again, and not written down as the problem's fault."""
+    with pytest.raises(TransientError):
+        compile_outcome(
+            compilation(stderr, stdout=f"Compiling {program}\n", memory_bytes=4 << 30), memory_limit_bytes=4 << 30
+        )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "checker.cpp:1:10: fatal error: testlib.h: No such file or directory",
+        "checker.cpp:12: Error: no such instruction: `x'",
+        "/usr/bin/ld: /tmp/cc.o: in function `main':\nchecker.cpp:(.text+0x5): undefined reference to `f()'",
+    ],
+)
+def test_a_compilers_word_on_a_judge_program_is_final(words: str) -> None:
+    """A compiler, assembler or linker that speaks of the source; but never of the runner, which is ours."""
+    assert compile_outcome(compilation(words, stdout="Compiling checker\n")).final
+    with pytest.raises(TransientError):
+        compile_outcome(compilation(words, stdout="Compiling runner\n"))
+
+
+def test_a_configuration_that_cannot_be_read_is_not_final() -> None:
+    """The scripts say no; and a machine that has no process left is overloaded then as well."""
+    outcome = compile_outcome(compilation("time_limit is no number", stdout="Reading the configuration\n"))
+    assert (outcome.verdict, outcome.final) == (Verdict.JE, False)
+    with pytest.raises(OverloadError):
+        compile_outcome(
+            compilation(
+                "compile: fork: retry: Resource temporarily unavailable\n", stdout="Reading the configuration\n"
+            )
+        )
 
 
 @pytest.mark.parametrize(
