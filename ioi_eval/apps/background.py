@@ -38,6 +38,7 @@ class Background:
 
     def __init__(self, isolation: Isolation) -> None:
         environment = Environment.read()
+        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="ioi-eval sandbox", daemon=True)
         self._thread.start()
@@ -62,7 +63,9 @@ class Background:
         return self._wait(lambda: executor.score(problem, code))
 
     def close(self) -> None:
-        """End the sandbox; what runs in it is stopped."""
+        """End the sandbox; what runs in it is stopped. In a process that was forked from its own, nothing."""
+        if os.getpid() != self._process:
+            return  # the loop says that it is running, and no thread runs it here
         if self._loop.is_running():
             self._wait(lambda: self._sandbox.__aexit__(None, None, None))
             self._loop.call_soon_threadsafe(self._loop.stop)

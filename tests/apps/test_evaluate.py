@@ -192,3 +192,20 @@ def test_the_process_ends(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert ended.stdout == "1.0\n"
     assert ended.stderr == ""
+
+
+def test_a_fork_ends_too() -> None:
+    """It inherits what is to be done at exit, and has no thread that would do it."""
+    code = (
+        "import os, signal, sys\n"
+        "from ioi_eval.apps.background import background\n"
+        "from ioi_eval.model import Isolation\n"
+        "background(Isolation.NONE)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    signal.alarm(20)\n"
+        "    sys.exit(7)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert (ended.stdout, ended.stderr) == ("7\n", "")
