@@ -88,3 +88,11 @@ class RejectedError(SandboxError):
 
 class UnservedError(RejectedError):
     """This server lacks the runtime or the path that was asked for. Another one may have it."""
+
+
+def ours_alone(error: BaseException) -> BaseException:
+    """Our own error, the first of them, if a group (as task groups raise) holds nothing else; else the error itself."""
+    if isinstance(error, BaseExceptionGroup) and error.split(IoiEvalError)[1] is None:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+    return error

@@ -11,7 +11,7 @@ from typing import ParamSpec
 
 import typer
 
-from ioi_eval.errors import IoiEvalError, SandboxError
+from ioi_eval.errors import IoiEvalError, SandboxError, ours_alone
 
 P = ParamSpec("P")
 
@@ -28,7 +28,7 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
     @functools.wraps(run)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            code = run(*args, **kwargs)
+            code = _run_alone(lambda: run(*args, **kwargs))
             sys.stdout.flush()
         except IoiEvalError as error:
             print(f"ioi-eval: {error}", file=sys.stderr)
@@ -49,3 +49,11 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return guarded
+
+
+def _run_alone(run: Callable[[], int]) -> int:
+    """Run it, and take an error of ours out of the group that a task group made of it."""
+    try:
+        return run()
+    except BaseExceptionGroup as group:
+        raise ours_alone(group) from None

@@ -8,9 +8,9 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
-from typing import Any, Never
+from typing import Any
 
-from ioi_eval.errors import IoiEvalError
+from ioi_eval.errors import ours_alone
 
 EXIT_CODE = 130  # as shells have it for SIGINT
 SIGNALS = (signal.SIGINT, signal.SIGTERM)  # schedulers send the latter before they kill
@@ -58,7 +58,7 @@ class Interrupts:
             return True
         error = self._work.exception()
         if error is not None:
-            _reraise(error)
+            raise ours_alone(error)
         return False
 
     def _interrupt(self) -> None:
@@ -68,15 +68,3 @@ class Interrupts:
         print("\nInterrupted: writing what is there. Once more to leave at once.", file=sys.stderr, flush=True)
         if self._work is not None:
             self._work.cancel()
-
-
-def _reraise(error: BaseException) -> Never:
-    """Raise our own error alone, if that is what a group holds."""
-    if isinstance(error, BaseExceptionGroup):
-        ours = error.subgroup(IoiEvalError)
-        leaf: BaseException | None = ours
-        while isinstance(leaf, BaseExceptionGroup):
-            leaf = leaf.exceptions[0]
-        if leaf is not None and error.split(IoiEvalError)[1] is None:
-            raise leaf
-    raise error

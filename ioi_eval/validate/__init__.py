@@ -10,9 +10,11 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ioi_eval.model import SubmissionResult
+from ioi_eval.errors import UnavailableError
+from ioi_eval.model import CompileOutcome, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
 from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.scores import submission_result
 from ioi_eval.validate.comparison import Disagreement, Evidence, NearLimit, Validation
 from ioi_eval.validate.statements import Reading, Solution, read_solutions
 
@@ -34,6 +36,8 @@ async def validate(
 ) -> Validation:
     """Judge solutions on every test and compare.
 
+    When no endpoint is left, what was judged is compared nevertheless, and the rest is JE.
+
     Args:
         reading: the solutions, in the order in which they are reported.
         judge: judges one.
@@ -46,10 +50,20 @@ async def validate(
     results: list[SubmissionResult | None] = [None] * len(reading.solutions)
     waiting = iter(enumerate(reading.solutions))
 
+    ended: list[str] = []
+
+    async def judged_or_not(solution: Solution) -> SubmissionResult:
+        if not ended:
+            try:
+                return await judge.score(solution.problem, solution.submission, exhaustive=True)
+            except UnavailableError as error:
+                ended.append(str(error))
+        failure = CompileOutcome(verdict=Verdict.JE, message=ended[0])
+        return submission_result(solution.problem, solution.submission, failure, {})
+
     async def work() -> None:
         for place, solution in waiting:
-            result = await judge.score(solution.problem, solution.submission, exhaustive=True)
-            results[place] = result
+            result = results[place] = await judged_or_not(solution)
             advance(result.verdict)
 
     async with asyncio.TaskGroup() as group:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from ioi_eval.errors import UnavailableError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import (
     CompileOutcome,
@@ -205,3 +206,32 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     assert [row["label"] for row in rows] == [str(n) for n in range(10)]
     assert [row["fingerprint"] for row in rows] == ["2024/nile x"] * 10
     assert [test["status"] for test in rows[1]["all_subtasks_results"][2]["test_results"]] == ["AC", "WA"]
+
+
+def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
+    """A cluster that dies in the middle takes none of the results along; the rest is undecided, and nothing agrees."""
+
+    class Judge:
+        def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
+            return (f"{problem.key} {submission.id}",)
+
+        async def score(
+            self, problem: Problem, submission: Submission, *, exhaustive: bool = False
+        ) -> SubmissionResult:
+            assert exhaustive
+            assert submission.problem == problem.key
+            if submission.id != "0":
+                raise UnavailableError("no endpoint is left")
+            return result("AC", "AC", "AC")
+
+    solutions = tuple(
+        replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code="x"))
+        for n in range(4)
+    )
+    told: list[str] = []
+    reading = Reading(solutions=solutions, refused=(), silent=0)
+    validation = asyncio.run(validate(reading, Judge(), workers=1, advance=told.append))
+    assert told == ["AC", "JE", "JE", "JE"]
+    assert not validation.agrees
+    assert len(validation.undecided) == 3
+    assert "no endpoint is left" in terminal_validation(validation.as_dict())
