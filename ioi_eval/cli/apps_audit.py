@@ -27,6 +27,7 @@ from ioi_eval.apps.scoring import RunSettings, score_apps
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
+from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
 from ioi_eval.pipeline import Outcome
@@ -87,7 +88,10 @@ def _working_directory(out: Path | None) -> Iterator[Path]:
     """Beside the list, so that an audit that was interrupted goes on; without a list there is nothing to go on with."""
     if out is not None:
         directory = out.with_name(f"{out.name}.run")
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{directory} cannot be made: {error.strerror}; choose another --out") from error
         yield directory
     else:
         with tempfile.TemporaryDirectory() as name:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from addition import Start, Write
 from apps_rows import DOUBLE, FAILS, ZERO, apps_row, doubling
 
@@ -63,3 +64,15 @@ def test_without_a_list_nothing_is_left_behind(start: Start, write: Write, tmp_p
     assert ended.returncode == 0
     assert ended.stdout == "1 problems, 0 of them without a solution: nothing broken\n"
     assert [path.name for path in tmp_path.iterdir()] == ["apps.jsonl"]
+
+
+@pytest.mark.parametrize("out", ["list.jsonl", "file/list.jsonl"])
+def test_a_list_that_cannot_be_begun(start: Start, write: Write, tmp_path: Path, out: str) -> None:
+    """What stands in the way is named; nothing is judged."""
+    write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE])))
+    for name in ("file", "list.jsonl.run"):
+        (tmp_path / name).touch()
+    ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", out)
+    assert ended.returncode == 2
+    assert f"{out}.run cannot be made" in ended.stderr
+    assert "choose another --out" in ended.stderr
