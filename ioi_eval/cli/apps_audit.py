@@ -26,7 +26,7 @@ from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.scoring import RunSettings, score_apps
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
-from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
+from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
@@ -34,6 +34,7 @@ from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.report.terminal import table
+from ioi_eval.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +113,7 @@ async def _audit(
     async with opened(call.place) as here:
         executor = apps_calls.executor(here.sandbox, settings)
         python = str(await executor.interpreter())
+        workers = apps_calls.workers(call.place, executor)
         tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
         fingerprints = AppsFingerprints(settings, executor.target, python)
         with Journal(directory, options=options) as journal:
@@ -121,22 +123,30 @@ async def _audit(
                 AppsIntake(solutions, catalog, fingerprint=fingerprints.of, test_s=settings.cpu_s),
                 AppsJudging(executor, catalog, settings.judged_by),
                 journal=journal,
-                settings=RunSettings(workers=here.workers, options=options),
+                settings=RunSettings(workers=workers, options=options),
                 progress=progress_for(count, bar=call.bar),
                 summary=summary,
             )
         findings = summary.findings(catalog.listed, solutions.broken)
         if not outcome.interrupted and settings.profile is None:
-            findings = await _with_comparators(findings, summary, catalog, settings, here)
+            findings = await _with_comparators(
+                findings, summary, catalog, settings, sandbox=here.sandbox, workers=workers
+            )
     return outcome, findings
 
 
 async def _with_comparators(
-    findings: list[Finding], summary: AuditSummary, catalog: Catalog, settings: AppsSettings, here: Opened
+    findings: list[Finding],
+    summary: AuditSummary,
+    catalog: Catalog,
+    settings: AppsSettings,
+    *,
+    sandbox: Sandbox,
+    workers: int,
 ) -> list[Finding]:
     """The findings, with what other comparators say of a solution that was refused for its output."""
     executors = {
-        name: apps_calls.executor(here.sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True))
+        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True))
         for name in OTHER_COMPARATORS
         if name != str(settings.comparator)
     }
@@ -150,7 +160,7 @@ async def _with_comparators(
                 findings[place] = replace(finding, passes_by=taken)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(here.workers):
+        for _ in range(workers):
             group.create_task(work())
     return findings
 

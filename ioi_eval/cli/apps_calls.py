@@ -12,6 +12,7 @@ from ioi_eval.apps.configuration import Configuration, read_configuration
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cli.sandboxes import Place
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB, Environment
 from ioi_eval.errors import InputError
@@ -116,3 +117,12 @@ class Rules:
 def executor(sandbox: Sandbox, settings: AppsSettings) -> AppsExecutor:
     """What judges programs there, with the user's cache."""
     return AppsExecutor(sandbox, artifacts=ArtifactStore(Environment.read().cache), settings=settings)
+
+
+def workers(place: Place, executor: AppsExecutor) -> int:
+    """How many programs are judged at once: unless it is said, as many as the one target that runs them has slots.
+
+    Raises:
+        SetupError: no target may run them.
+    """
+    return place.workers or executor.target.slots or 1

@@ -120,7 +120,7 @@ async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int)
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(here.workers):
+                for _ in range(apps_calls.workers(call.place, executors[OURS])):
                     group.create_task(work())
         finally:
             progress.close()

@@ -125,6 +125,8 @@ async def _score(
             intake,
             AppsJudging(executor, catalog, settings.judged_by),
             journal=journal,
-            settings=RunSettings(workers=here.workers, dedupe=call.dedupe, ks=call.ks, options=options),
+            settings=RunSettings(
+                workers=apps_calls.workers(call.place, executor), dedupe=call.dedupe, ks=call.ks, options=options
+            ),
             progress=progress_for(rows, bar=call.bar),
         )

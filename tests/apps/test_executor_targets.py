@@ -9,6 +9,8 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.cli import apps_calls
+from ioi_eval.cli.sandboxes import Place
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.sandbox import Target
@@ -53,3 +55,11 @@ def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> No
     executor = AppsExecutor(Mixed(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
     with pytest.raises(SetupError, match=r"bundled profile and isolation 'reduced' or more; there is stock \(classic"):
         executor.target  # noqa: B018 - a property that refuses
+
+
+def test_as_many_at_once_as_its_one_target_takes(tmp_path: Path) -> None:
+    """Whatever else the cluster has; unless the user says how many."""
+    sandbox = Mixed(target("stock", "classic", 50), target("a", "bundled", 4), target("b", "bundled", 8))
+    executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
+    assert apps_calls.workers(Place(), executor) == 8
+    assert apps_calls.workers(Place(workers=3), executor) == 3
