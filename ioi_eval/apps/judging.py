@@ -64,7 +64,8 @@ class AppsJudging:
         """What a run needs to know of a result."""
         kept = kind_of(result) is not None
         run_s = math.fsum(test.time_s or 0.0 for test in result.tests)
-        return Told(verdict=result.verdict, cpu=CpuSplit(run=run_s), kept=kept, blames_sandbox=not kept)
+        blames_sandbox = not kept and blames_the_sandbox(result)
+        return Told(verdict=result.verdict, cpu=CpuSplit(run=run_s), kept=kept, blames_sandbox=blames_sandbox)
 
     def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
         return AppsResult(
@@ -97,6 +98,12 @@ def kind_of(result: AppsResult) -> Kind | None:
     """As what a result is kept: not at all where we failed. Another grader's own failure is its result."""
     crashed = result.graded is not None and bool(result.graded.crash)
     return None if result.verdict is Verdict.JE and not crashed else Kind.RESULT
+
+
+def blames_the_sandbox(result: AppsResult) -> bool:
+    """Whether a judge error says that the sandbox failed, rather than a checker, or that the row has a fault."""
+    errors = [test for test in result.tests if test.verdict is Verdict.JE]
+    return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
 
 
 def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:

@@ -90,6 +90,7 @@ class AppsTestResult:
         exit_code, signal, limit: how it ended, as in `TestOutcome`.
         attempted: refused system calls, with their counts.
         evidence: the first bytes of standard error.
+        judge_program: for JE: whose fault it is, as in `TestOutcome`; `None` for the sandbox's.
     """
 
     number: int
@@ -108,6 +109,7 @@ class AppsTestResult:
     limit: str | None = None
     attempted: Mapping[str, int] = field(default_factory=dict)
     evidence: str = ""
+    judge_program: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ def _result(test: AppsTest, came: Returned, settings: AppsSettings, verdict: Ver
         limit=outcome.limit,
         attempted=outcome.attempted,
         evidence=outcome.evidence,
+        judge_program=outcome.judge_program if verdict is Verdict.JE else None,
     )
 
 

@@ -73,12 +73,14 @@ class CompileOutcome:
         verdict: `None` when there is an artifact, else CE, NC or JE.
         message: the compiler's words, cut, without our paths; or ours.
         final: for JE: not worth a retry (the problem's grader or checker does not compile).
+        unfit: for JE: no target that there is may judge this problem, which says nothing of how well they work.
         cpu_ms, wall_ms: what it took; 0 when the artifact was there already.
     """
 
     verdict: Verdict | None
     message: str = ""
     final: bool = False
+    unfit: bool = False
     cpu_ms: float = 0.0
     wall_ms: float = 0.0
 

@@ -85,7 +85,7 @@ def kind_of(result: SubmissionResult) -> Kind | None:
 def blames_the_sandbox(result: SubmissionResult) -> bool:
     """Whether a judge error says that the sandbox failed, rather than that one program could not be judged in it."""
     if result.compile.verdict is Verdict.JE:
-        return True
+        return not result.compile.unfit
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
     return any(outcome.judge_program is None for outcome in errors)
 

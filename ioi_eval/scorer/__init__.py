@@ -143,7 +143,9 @@ class Scorer:
         """There is no target that may judge it: JE, with the reason of each."""
         refusals = (self._bindings.refusal(target, problem) for target in targets)
         message = "; ".join([*map(str, failed.values()), *filter(None, refusals)])
-        return submission_result(problem, submission, CompileOutcome(verdict=Verdict.JE, message=message), {})
+        unfit = not any(isinstance(error, TargetLostError) for error in failed.values())
+        failure = CompileOutcome(verdict=Verdict.JE, message=message, unfit=unfit)
+        return submission_result(problem, submission, failure, {})
 
 
 def _describe(target: Target) -> str:

@@ -54,8 +54,9 @@ PROBLEMS: Mapping[ProblemKey, Problem] = {problem.key: problem for problem in (N
 class ScriptedJudge:
     """Obeys words in the program; what follows `//` only tells programs apart.
 
-    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `gone`: no
-    endpoint left; `bug`: a bug of ours; `wait`: does not end by itself; `stubborn`: not even when it is told to.
+    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `unfit`: no
+    target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `wait`: does not end by itself; `stubborn`: not
+    even when it is told to.
 
     Args:
         version: another one is another way of judging.
@@ -101,6 +102,8 @@ class ScriptedJudge:
         compiled = CompileOutcome(verdict=None, cpu_ms=500)
         if submission.code is None:
             compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")
+        elif "unfit" in words:
+            compiled = CompileOutcome(verdict=Verdict.JE, message="use the bundled profile", unfit=True)
         elif "CE" in words:
             compiled = CompileOutcome(verdict=Verdict.CE, message="error: expected ';'", cpu_ms=100)
         scores = [float(word) for word in words if word[0].isdigit()] + [1.0, 1.0, 1.0]

@@ -232,6 +232,15 @@ def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, judge: Scrip
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
+def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
+    """A thousand refusals of one problem say nothing of the sandbox, and others are judged behind them."""
+    contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
+    outcome = contest.run(judge, workers=1)
+    assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
+    assert len(judge.judged) == 151
+    assert outcome.summary["submissions"]["scored"] == 1
+
+
 def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, judge: ScriptedJudge) -> None:
     """It is never a verdict; what was judged before it stays."""
     contest.write(*programs("1", "bug"))

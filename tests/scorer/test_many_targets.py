@@ -126,6 +126,7 @@ def test_nothing_left_that_may_judge_is_no_score(cache: Path) -> None:
     """JE with the reasons, to be judged again another day; the run goes on, as others may be judged."""
     (result,), _, _ = score(cache, lambda *_: True)
     assert (result.verdict, result.score, result.compile.final) == (Verdict.JE, None, False)
+    assert not result.compile.unfit, "that is the sandbox's failure"
     assert "no worker of 'old' is left; no worker of 'new' is left" in result.compile.message
 
 
@@ -145,6 +146,7 @@ def test_a_standard_that_no_compiler_knows_is_no_compile_error(cache: Path) -> N
     (result,), _, farm = score(cache, lambda *_: False, problem_changes={"cxx_std": "gnu++29"})
     assert (result.verdict, result.score) == (Verdict.JE, None)
     assert "does not know -std=gnu++29" in result.compile.message
+    assert result.compile.unfit, "it says nothing of the sandbox"
     assert farm.runs == {"old": 0, "new": 0}
 
 
