@@ -79,17 +79,32 @@ class Builder:
         self._asking = asyncio.Lock()
 
     async def runner(self, target: Target) -> Blob:
-        """The runner for a target.
+        """The runner for a target; a lost answer is asked for again.
 
         Raises:
-            SetupError: it does not compile there.
+            SetupError: it does not compile there, asked twice: one worker's bad day must not end the run.
             SandboxError: the job could not be run.
         """
 
         async def build() -> bytes:
-            nonce = secrets.token_hex(16)
-            job = compiling.runner_job(target.toolchain, nonce=nonce)
-            return compiling.runner_binary(await self._sandbox.execute(job, target), nonce)
+            refused = False
+            for attempt in range(ATTEMPTS):
+                nonce = secrets.token_hex(16)
+                job = compiling.runner_job(target.toolchain, nonce=nonce)
+                try:
+                    return compiling.runner_binary(await self._sandbox.execute(job, target), nonce)
+                except UnavailableError:
+                    raise
+                except TransientError:
+                    if attempt == ATTEMPTS - 1:
+                        raise
+                except SetupError as error:
+                    if refused:
+                        raise
+                    if attempt == ATTEMPTS - 1:
+                        raise TransientError(f"{error} (said once; the other answers were lost)") from error
+                    refused = True
+            raise AssertionError("unreachable")
 
         return await self._artifacts.ensure(compiling.runner_key(target.toolchain), build)
 

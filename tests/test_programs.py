@@ -1,63 +1,118 @@
-"""Which interpreters are used, and what of this machine they need."""
+"""What is compiled before a submission: what one bad answer of a worker may say, and what not."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from ioi_eval import programs
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import SetupError
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportError, UnavailableError
+from ioi_eval.model import Execution, Isolation, Job, Stage
+from ioi_eval.programs import ATTEMPTS, Builder
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
+
+TARGET = Target(
+    name="here",
+    profile="bundled",
+    toolchain=Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True),
+    slots=1,
+    isolation=Isolation.FULL,
+)
+LOST = TransportError("cut cable")
+REFUSED = Stage(stdout="", stderr="runner.cpp:1:1: error: no", code=1)
+Answer = Stage | Exception | Callable[[Job], Stage]
 
 
-def ask(python: str, cache: Path) -> None:
-    """Ask the embedded sandbox for an interpreter."""
+class Scripted:
+    """A sandbox whose answers are written down; the last one is repeated."""
 
-    async def run() -> None:
-        async with LocalSandbox(slots=1) as sandbox:
-            builder = programs.Builder(sandbox, ArtifactStore(cache), Policy())
-            await builder.interpreter(python, sandbox.targets()[0])
+    def __init__(self, *answers: Answer) -> None:
+        self.answers, self.asked = answers, 0
 
-    asyncio.run(run())
+    def targets(self) -> Sequence[Target]:
+        """Just one."""
+        return (TARGET,)
 
-
-def test_an_interpreter_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
-    """Nothing is compiled, no box is made."""
-    with pytest.raises(SetupError, match="there is no interpreter /no/python on this machine"):
-        ask("/no/python", tmp_path)
-    assert not any(tmp_path.rglob("*runner*"))
-
-
-@pytest.mark.parametrize("python", ["/no/python", "/bin/python3", "/usr/bin/python3", "/opt/python", "python3"])
-def test_no_place_above_a_prefix(python: str) -> None:
-    """`/` has a `lib/python3`, and is no prefix: the system's programs are shown anyway."""
-    assert programs._places_of(python) == ()
+    async def execute(self, job: Job, _: Target) -> Execution:
+        """The next answer, in the order of asking, though it comes later."""
+        answer = self.answers[min(self.asked, len(self.answers) - 1)]
+        self.asked += 1
+        await asyncio.sleep(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return Execution(run=answer if isinstance(answer, Stage) else answer(job))
 
 
-def test_a_prefix_is_shown_with_what_it_stands_on(tmp_path: Path) -> None:
-    """Of a link beside it only what it leads to."""
-    base, venv = tmp_path / "base", tmp_path / "venv"
-    for prefix in (base, venv):
-        (prefix / "bin").mkdir(parents=True)
-    (base / "lib/python3.12").mkdir(parents=True)
-    (base / "bin/python").touch()
-    (venv / "pyvenv.cfg").write_text(f"home = {base}/bin\n")
-    (venv / "bin/python").symlink_to(base / "bin/python")
-    (tmp_path / "python").symlink_to(base / "bin/python")
-    (tmp_path / "lib/python3.12").mkdir(parents=True)
-    assert sorted(programs._places_of(f"{venv}/bin/python")) == [str(base), str(venv)]
-    assert programs._places_of(f"{tmp_path}/python") == (str(base),)
+def built(job: Job) -> Stage:
+    """The answer to a runner's job that went well."""
+    script = next(file.content for file in job.files if file.name == "run")
+    assert isinstance(script, bytes)
+    nonce = script.decode().split()[-1]
+    return Stage(stdout=f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{nonce}\n", stderr="", code=0)
 
 
-def test_a_prefix_that_holds_more_is_refused(tmp_path: Path) -> None:
-    """A link to the root, whose `bin` the program lies in."""
-    (tmp_path / "all").symlink_to("/")
-    python = f"{tmp_path}/all/bin/python3"
-    if not Path("/lib/python3").exists():
-        pytest.skip("this system's Python is elsewhere")
-    with pytest.raises(SetupError, match=r"cannot be used: .*/all \(/\) is not shown to boxes"):
-        ask(python, tmp_path / "cache")
+def runner(directory: Path, sandbox: Scripted) -> bytes:
+    """The runner that a builder gives."""
+    return asyncio.run(Builder(sandbox, ArtifactStore(directory), Policy()).runner(TARGET)).path.read_bytes()
+
+
+def failed(words: str) -> Stage:
+    """A compilation of the runner that ended with these words."""
+    return Stage(stdout="", stderr=words, code=1)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        LOST,
+        REFUSED,
+        Stage(stdout="", stderr="", code=None, signal="SIGKILL"),
+        failed("g++: fatal error: Killed signal terminated program cc1plus"),
+        failed("fatal error: error writing to /tmp/x.s: No space left on device"),
+    ],
+)
+def test_one_bad_answer_for_the_runner_is_asked_for_again(tmp_path: Path, bad: Answer) -> None:
+    """Lost or refused once: the next answer counts."""
+    sandbox = Scripted(bad, built)
+    assert runner(tmp_path, sandbox) == b"runner"
+    assert sandbox.asked == 2
+
+
+@pytest.mark.parametrize("answers", [(REFUSED,), (REFUSED, LOST, REFUSED), (LOST, REFUSED, REFUSED)])
+def test_a_runner_refused_twice_is_the_setups_fault(tmp_path: Path, answers: tuple[Answer, ...]) -> None:
+    """With the compiler's words."""
+    with pytest.raises(SetupError, match=r"runner.cpp:1:1: error: no"):
+        runner(tmp_path, Scripted(*answers))
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (LOST,),
+        (LOST, LOST, REFUSED),
+        (REFUSED, LOST),
+        (failed("g++: fatal error: Killed signal terminated program cc1plus"),),
+        (failed("ld: final link failed: No space left on device"),),
+    ],
+)
+def test_a_machine_without_memory_or_disk_does_not_end_the_run(tmp_path: Path, answers: tuple[Answer, ...]) -> None:
+    """It is transient, however often it happened here: the next submission asks again."""
+    sandbox = Scripted(*answers)
+    with pytest.raises(TransientError):
+        runner(tmp_path, sandbox)
+    assert sandbox.asked == ATTEMPTS
+
+
+@pytest.mark.parametrize("error", [UnavailableError("no endpoint left"), SandboxError("no such thing")])
+def test_what_repeating_cannot_help_is_not_repeated(tmp_path: Path, error: Exception) -> None:
+    """Nobody is left, or it was refused for good."""
+    sandbox = Scripted(error)
+    with pytest.raises(type(error)):
+        runner(tmp_path, sandbox)
+    assert sandbox.asked == 1

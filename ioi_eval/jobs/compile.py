@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import SetupError, TransportError
+from ioi_eval.errors import SetupError, TransientError, TransportError
 from ioi_eval.jobs.plan import Plan
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
 from ioi_eval.model import (
@@ -329,18 +329,30 @@ def runner_key(toolchain: Toolchain) -> str:
     return hashlib.sha256(f"runner\0{RUNNER_STD}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
 
 
+_MACHINE_SIGNS = (
+    *("Killed signal terminated program", "Killed (program", "No space left on device"),
+    *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
+)
+
+
+def blames_the_machine(words: str) -> bool:
+    """Whether a compiler failed for want of memory, processes or disk. For our own sources: a program can forge it."""
+    return any(sign in words for sign in _MACHINE_SIGNS)
+
+
 def runner_binary(execution: Execution, nonce: str) -> bytes:
     """The runner from the answer to `runner_job`.
 
     Raises:
         SetupError: it does not compile there; with the compiler's words.
-        TransportError: the answer was cut off.
+        TransientError: the machine lacked something; `TransportError` if the answer was cut off.
     """
     stage = execution.run
     if stage.code not in (0, None):
-        raise SetupError(
-            f"the runner does not compile on this target: {(stage.stderr or stage.stdout).strip()[-2000:]}"
-        )
+        words = (stage.stderr or stage.stdout).strip()[-2000:]
+        if blames_the_machine(stage.stderr):
+            raise TransientError(f"the runner could not be compiled to its end on this target: {words}")
+        raise SetupError(f"the runner does not compile on this target: {words}")
     lines = stage.stdout.splitlines()
     if len(lines) < 3 or lines[-3] != nonce or lines[-1] != nonce:
         raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")
