@@ -15,7 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.validation import evidence
+from ioi_eval.report.validation import told
 
 _HEAD = ("task", "solutions", "stated", "agree", "disagree", "not judged", "times within 10 % of the limit")
 _NEAR_HEAD = ("task", "solution", "tests", "verdicts", "closest", "of the limit")
@@ -155,7 +155,7 @@ def _near_limit_rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str
 
 
 def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
-    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], evidence(one["evidence"])
+    return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], told(one)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

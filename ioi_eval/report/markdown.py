@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.report.terminal import PROBLEM_HEAD, points, problem_cells
+from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, points, problem_cells
 
 _SHOWN = 20
 
@@ -56,11 +56,10 @@ def _contests(summary: Mapping[str, Any]) -> str:
         (
             str(c["year"]),
             str(c["problems"]),
-            f"{points(c['all_submissions_score'])}{bound}/{points(c['points'])}",
-            f"{points(c['limit_50_score'])}{bound}/{points(c['points'])}",
+            f"{bounded(c, 'all_submissions_score')}/{points(c['points'])}",
+            f"{bounded(c, 'limit_50_score')}/{points(c['points'])}",
         )
         for c in summary["contests"]
-        for bound in ("?" if c["undecided"] else "",)
     ]
     head = ("year", "problems", "all submissions", "50 a problem")
     return f"## Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""

@@ -44,15 +44,19 @@ PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
     """A problem in a row: name, submissions, best, all together, the best 50 of a contestant, verdicts."""
     full = points(problem["points"])
-    bound = "?" if problem["undecided"] else ""
     return [
         f"{problem['year']}/{problem['problem']}",
         str(problem["submissions"]),
         f"{points(problem['best_score'])}/{full}",
-        f"{points(problem['all_submissions_score'])}{bound}/{full}",
-        f"{points(problem['limit_50_score'])}{bound}/{full}",
+        f"{bounded(problem, 'all_submissions_score')}/{full}",
+        f"{bounded(problem, 'limit_50_score')}/{full}",
         " ".join(f"{verdict} {count}" for verdict, count in problem["verdicts"].items()),
     ]
+
+
+def bounded(of: Mapping[str, Any], score: str) -> str:
+    """Points, with `?` where judge errors make them a lower bound: not where they are full marks already."""
+    return points(of[score]) + ("?" if of["undecided"] and of[score] != of["points"] else "")
 
 
 def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
@@ -70,13 +74,13 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _subtask(subtask: Mapping[str, Any]) -> str:
-    return f"{points(subtask['best_points'])}{'?' if subtask['undecided'] else ''}/{points(subtask['points'])}"
+    return f"{bounded(subtask, 'best_points')}/{points(subtask['points'])}"
 
 
 def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
     for contest in summary["contests"]:
         if contest["problems"] > 1:
-            every, limited = points(contest["all_submissions_score"]), points(contest["limit_50_score"])
+            every, limited = bounded(contest, "all_submissions_score"), bounded(contest, "limit_50_score")
             yield (
                 f"{contest['year']}: {every} of {points(contest['points'])} points on {contest['problems']} problems "
                 f"with all submissions, {limited} with 50 each"

@@ -39,7 +39,7 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     """
     head = ("problem", "solution", "subtask", "stated", "seen", "evidence")
     disagreements = [
-        (one["problem"], one["solution"], one["where"], one["stated"], one["seen"], evidence(one["evidence"]))
+        (one["problem"], one["solution"], one["where"], one["stated"], one["seen"], told(one))
         for one in values["disagreements"]
     ]
     parts = ["# Validation", _conclusion(values), markdown_table(_HEAD, _counts(values))]
@@ -53,6 +53,12 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
         if items:
             parts += [f"## {title}", "\n".join(f"- {cell(item)}" for item in items)]
     return "\n\n".join(parts) + "\n"
+
+
+def told(disagreement: Mapping[str, Any]) -> str:
+    """The evidence of a disagreement in a line."""
+    note: str = disagreement.get("note", "")
+    return note if disagreement["evidence"] is None and note else evidence(disagreement["evidence"])
 
 
 def evidence(values: Mapping[str, Any] | None) -> str:
@@ -81,7 +87,7 @@ def _disagreement(values: Mapping[str, Any]) -> str:
     where = values["where"] if values["where"].startswith("(") else f"subtask {values['where']}"
     lines = [
         f"{values['problem']}, {values['solution']}, {where}: stated {values['stated']}, seen {values['seen']}",
-        *([f"  {evidence(values['evidence'])}"] if values["evidence"] is not None else []),
+        told(values),
     ]
     return "\n".join(lines[:1] + [f"  {printable(line.strip())}" for line in lines[1:]])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ioi_eval.expectations import (
@@ -21,6 +21,9 @@ from ioi_eval.validate.statements import Reading, Solution
 
 WHOLE = "(whole)"
 TOTAL = "(total)"
+
+
+_NOTE_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,8 @@ class Disagreement:
         problem, solution: whose.
         where: the subtask, or `(whole)` or `(total)`.
         stated, seen: what should have been, and what was.
-        evidence: the test that decided; `None` where no test ran.
+        evidence: the test that decided; `None` where none did.
+        note: what decided instead: the compiler's words, or the points of each subtask.
     """
 
     problem: str
@@ -53,6 +57,7 @@ class Disagreement:
     stated: str
     seen: str
     evidence: Evidence | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +133,7 @@ class Validation:
             if found is None:
                 counts.agreements += 1
             else:
-                self.disagreements.append(found)
+                self.disagreements.append(found if found.evidence else replace(found, note=_note(result)))
         error = judge_error(result)
         if error is not None:
             self.undecided.append(f"{solution.problem.key}, {solution.name}: {error}")
@@ -206,6 +211,13 @@ def _compare_whole(solution: Solution, label: Expectation, result: SubmissionRes
     elif all(one.is_judged for one in seen) or (label.name == MODEL_SOLUTION and contradicting):
         words = ", ".join(f"{subtask.subtask} {_words(subtask)}" for subtask in result.subtasks)
         yield _disagreement(solution, WHOLE, label, words, contradicting[-1])
+
+
+def _note(result: SubmissionResult) -> str:
+    """What decided where no test did."""
+    if result.compile.verdict is not None:
+        return result.compile.message[:_NOTE_CHARS]
+    return ", ".join(f"{one.subtask} {_words(one)}" for one in result.subtasks)
 
 
 def _disagreement(

@@ -85,6 +85,17 @@ def test_each_statement_is_compared() -> None:
     ]  # fmt: skip
 
 
+def test_what_decided_where_no_test_did() -> None:
+    """The compiler's words, or the points by subtask: a disagreement always has its evidence."""
+    stated = solution(total=50.0)
+    validation = Validation()
+    validation.add(stated, result("AC", "WA", "WA"))
+    (found,) = validation.disagreements
+    assert found.evidence is None
+    assert found.note.split(", ")[0].endswith(" AC")
+    assert found.note in terminal_validation(validation.as_dict())
+
+
 def test_the_evidence_is_the_test_that_decided() -> None:
     """The first of the lowest score; where all is well, the one that came closest to the limit that was stated."""
     (wrong,) = compare(solution({"02": "TLE"}), result("AC", "AC", "WA"))
