@@ -96,6 +96,11 @@ class AppsExecutor:
         return replace(result, isolation=runs.weakest, target=f"{target.name}, {target.profile}", python=python)
 
     @property
+    def checker(self) -> bytes | None:
+        """The source of the comparator's checker, as it was read when this was made; `None` without one."""
+        return self._checker
+
+    @property
     def target(self) -> Target:
         """Where programs are run: of the targets that may, the one with most slots when it was first asked for.
 
@@ -144,18 +149,19 @@ class AppsExecutor:
         if self._checker is None:
             return Judgement(rule=str(settings.comparator))
         try:
-            checker = await self._builder.judge_program("checker", self._checker, target, std="gnu++17")
+            source = SourceFile(path=Path(settings.comparator.program).name, content=self._checker)
+            checker = await self._builder.judge_program("checker", source, target, std="gnu++17")
         except ProblemProgramError as error:
             raise InputError(f"{settings.comparator}: {error}") from error
         return Judgement(checker=checker, limits=settings.judge)
 
 
-def _read_checker(settings: AppsSettings) -> SourceFile | None:
+def _read_checker(settings: AppsSettings) -> bytes | None:
     if not settings.comparator.program:
         return None
     path = Path(settings.comparator.program)
     try:
-        return SourceFile(path=path.name, content=path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
 

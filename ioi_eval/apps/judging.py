@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, Protocol
 
 from ioi_eval.apps.catalog import Catalog
@@ -15,7 +14,6 @@ from ioi_eval.apps.intake import AppsCandidate
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.boxfiles import harness_archive
 from ioi_eval.compat.terms import judges
-from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import RULES, digest_of, runner_digest
 from ioi_eval.journal import Kind
 from ioi_eval.model import Verdict
@@ -129,24 +127,17 @@ class AppsFingerprints:
         settings: how programs are run and judged.
         target: where.
         python: the interpreter there, as it says of itself.
-
-    Raises:
-        InputError: the checker cannot be read.
+        checker: the source of the comparator's checker, as it judges (`AppsExecutor.checker`): the file may have been
+            edited since.
     """
 
-    def __init__(self, settings: AppsSettings, target: Target, python: str) -> None:
+    def __init__(self, settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> None:
         values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
         profile = settings.profile
         values["profile"] = None if profile is None else [profile.name, profile.source]
         values["comparator"] = str(settings.comparator)
         values["warm"] = None  # how a program is started changes no result
-        values["checker"] = None
-        if settings.comparator.program:
-            path = Path(settings.comparator.program)
-            try:
-                values["checker"] = hashlib.sha256(path.read_bytes()).hexdigest()
-            except OSError as error:
-                raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
+        values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
         toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
         harness = hashlib.sha256(harness_archive()).hexdigest()
         self._same = digest_of([RULES, values, python, harness, runner_digest(), target.isolation, toolchain])

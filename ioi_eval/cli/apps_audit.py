@@ -115,7 +115,7 @@ async def _audit(
         python = str(await executor.interpreter())
         workers = apps_calls.workers(call.place, executor)
         tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
-        fingerprints = AppsFingerprints(settings, executor.target, python)
+        fingerprints = AppsFingerprints(settings, executor.target, python, checker=executor.checker)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             outcome = await score_apps(

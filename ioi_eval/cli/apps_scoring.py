@@ -110,7 +110,7 @@ async def _score(
         executor = apps_calls.executor(here.sandbox, settings)
         python = str(await executor.interpreter())
         tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
-        fingerprints = AppsFingerprints(settings, executor.target, python)
+        fingerprints = AppsFingerprints(settings, executor.target, python, checker=executor.checker)
         profile = settings.profile
         intake = AppsIntake(
             dump,

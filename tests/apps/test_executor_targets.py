@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.apps.execution import AppsExecutor, AppsSettings
+from ioi_eval.apps.judging import AppsFingerprints
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import Place
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.model.apps import Comparator
+from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
@@ -63,3 +66,23 @@ def test_as_many_at_once_as_its_one_target_takes(tmp_path: Path) -> None:
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
     assert apps_calls.workers(Place(), executor) == 8
     assert apps_calls.workers(Place(workers=3), executor) == 3
+
+
+def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
+    """Not of what its file has become meanwhile."""
+    path = tmp_path / "checker.cpp"
+    path.write_text("int main() {}")
+    settings = AppsSettings(comparator=Comparator.parse(f"checker:{path}"))
+
+    def executor() -> AppsExecutor:
+        return AppsExecutor(Mixed(target("a", "bundled", 1)), artifacts=ArtifactStore(tmp_path), settings=settings)
+
+    def fingerprint(by: AppsExecutor) -> str:
+        of = AppsFingerprints(settings, by.target, "cpython 3", checker=by.checker)
+        return of.of("problem", AppsSubmission(id="x", problem="0", code="print(1)", extraction="given"))
+
+    first = executor()
+    before = fingerprint(first)
+    path.write_text("int main() { return 1; }")
+    assert fingerprint(first) == before
+    assert fingerprint(executor()) != before
