@@ -78,10 +78,8 @@ class AppsExecutor:
             UnavailableError: no endpoint is left to run on.
         """
         settings, target = self._settings, self.target
-        if settings.profile is None:
-            refused = problem.reason if problem.fault is not None else _ruled_out(problem, settings)
-            if refused:
-                return _unjudged(problem, settings, refused)
+        if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
+            return _unjudged(problem, settings, refused)
         try:
             runs = TestRuns(self._sandbox, target, await self._program(problem, code, target))
         except UnavailableError:
@@ -164,13 +162,6 @@ def _read_checker(settings: AppsSettings) -> bytes | None:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"the checker {path} cannot be read: {error.strerror}") from error
-
-
-def _ruled_out(problem: AppsProblem, settings: AppsSettings) -> str:
-    """Why the comparator cannot judge a problem; empty if it can."""
-    if problem.fn_name is not None and settings.comparator.program:
-        return f"the comparator {settings.comparator} judges what programs print, and this row asks for a function"
-    return ""
 
 
 def _unjudged(problem: AppsProblem, settings: AppsSettings, words: str) -> AppsResult:

@@ -13,11 +13,10 @@ from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.intake import AppsCandidate
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.boxfiles import harness_archive
-from ioi_eval.compat.terms import judges
 from ioi_eval.fingerprint import RULES, digest_of, runner_digest
 from ioi_eval.journal import Kind
 from ioi_eval.model import Verdict
-from ioi_eval.model.apps import AppsProblem, RowFault
+from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.run import Told
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -102,22 +101,6 @@ def blames_the_sandbox(result: AppsResult) -> bool:
     """Whether a judge error says that the sandbox failed, rather than a checker, or that the row has a fault."""
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
     return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
-
-
-def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
-    """Why a problem cannot be judged under these settings; empty if it can.
-
-    Other graders judge some rows that are broken.
-    """
-    profile = settings.profile
-    if profile is None:
-        if problem.fault is None and problem.fn_name is not None and settings.comparator.program:
-            return f"the comparator {settings.comparator} judges what programs print, and this row asks for a function"
-        return problem.reason
-    if problem.fault is None:
-        return ""
-    crash = "" if problem.fault is RowFault.UNEQUAL else profile.grade(problem, ()).crash
-    return crash or ("" if judges(problem) else problem.reason)
 
 
 class AppsFingerprints:

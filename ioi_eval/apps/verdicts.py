@@ -9,15 +9,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
-from ioi_eval.compat.terms import Ending, Graded, Profile, Run
+from ioi_eval.compat.terms import Ending, Graded, Profile, Run, judges
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, result_is_right
 
 _SHOWN = 200  # characters of a value
 _TRACEBACK = 1000  # characters of a traceback's end
+
+
+def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
+    """Why a problem cannot be judged under these settings; empty if it can.
+
+    Other graders judge some rows that are broken.
+    """
+    profile = settings.profile
+    if profile is None:
+        if problem.fault is None and problem.fn_name is not None and settings.comparator.program:
+            return f"the comparator {settings.comparator} judges what programs print, and this row asks for a function"
+        return problem.reason
+    if problem.fault is None:
+        return ""
+    crash = "" if problem.fault is RowFault.UNEQUAL else profile.grade(problem, ()).crash
+    return crash or ("" if judges(problem) else problem.reason)
 
 
 # --------------------------------------------------------------------------- our own rules

@@ -21,9 +21,10 @@ from ioi_eval.apps.audit import (
 )
 from ioi_eval.apps.catalog import Catalog, load_catalog
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.judging import AppsFingerprints, AppsJudging, refusal_of
+from ioi_eval.apps.judging import AppsFingerprints, AppsJudging
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.scoring import RunSettings, score_apps
+from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.sandboxes import Place, opened, tell

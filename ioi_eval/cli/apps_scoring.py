@@ -11,10 +11,11 @@ from typing import Any
 from ioi_eval.apps.catalog import Catalog, load_catalog
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.judging import AppsFingerprints, AppsJudging, refusal_of
+from ioi_eval.apps.judging import AppsFingerprints, AppsJudging
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.scoring import RunSettings, score_apps
+from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
