@@ -127,7 +127,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "0f7b2de70bf6afcf")
+    assert (RULES, rules_digest()) == (1, "e289b2aaa6a9f384")
 
 
 def is_words(part: ast.stmt) -> bool:
