@@ -37,6 +37,7 @@ _ADVICE = {
     "requests must be of type application/json": "is a proxy in between?",
 }
 _SHOWN = 300
+_FAULT_LINE = 1 << 16  # longer than the runner's line of a fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,20 @@ def check_tail(execution: Execution, kind: JobKind) -> None:
     run = execution.run
     if kind is JobKind.RUNNER and run.code == 0 and '"end":true' not in run.stdout[-400:]:
         raise TransportError("the tail of the answer was lost")
+
+
+def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
+    """Why a runner could not isolate programs on its worker, in its words; `None` if it does not say so.
+
+    A misconfigured worker among many is no reason to end a run: another one may run the job.
+    """
+    run = execution.run
+    if kind is not JobKind.RUNNER or run.code == 0:
+        return None
+    last = _loaded(run.stdout[-_FAULT_LINE:].rstrip("\n").rpartition("\n")[2].encode())
+    if not isinstance(last, dict) or last.get("fault") != "isolation":
+        return None
+    return str(last.get("words", ""))
 
 
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Self
 
 from ioi_eval.errors import (
     InputError,
+    IsolationError,
     OverloadError,
     RejectedError,
     SandboxError,
@@ -35,12 +36,12 @@ from ioi_eval.errors import (
     UnavailableError,
     UnservedError,
 )
-from ioi_eval.model import Execution, Job, Stage
+from ioi_eval.model import Execution, Job, JobKind, Stage
 from ioi_eval.sandbox import Target, answer, wire
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.discovery import Scout, Worker
 from ioi_eval.sandbox.endpoints import Source, endpoints_now
-from ioi_eval.sandbox.fleet import Fleet
+from ioi_eval.sandbox.fleet import Fleet, Group
 from ioi_eval.sandbox.pool import Pool
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim
@@ -110,6 +111,7 @@ class PistonCluster:
         self._pool = Pool(self._policy, rng=random.Random(seed))
         self._spool = Spool(spool_directory)
         self._unusable: dict[str, SandboxError | SetupError] = {}
+        self._unconfined: set[str] = set()
         self._waiting: dict[Claim, asyncio.Future[Expire | None]] = {}
         self._running: dict[Claim, Sending] = {}
         self._alarm: asyncio.TimerHandle | None = None
@@ -168,7 +170,8 @@ class PistonCluster:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
 
         Raises:
-            TargetLostError: no such worker is left, and others are.
+            TargetLostError: no such worker is left, or can isolate programs, and others are.
+            IsolationError: no worker at all can isolate programs.
             UnavailableError: no worker was left for as long as jobs may wait.
             TransientError: the job was sent as often as it may be, and never answered.
             RejectedError: a server refuses it for good.
@@ -190,6 +193,8 @@ class PistonCluster:
             if isinstance(result, Execution):
                 return result
             failures.append(result)
+            if isinstance(result, UnservedError):
+                self._see_whether_any_isolates(group, result)
             unserved = sum(isinstance(failure, UnservedError) for failure in failures)
             elsewhere = isinstance(result, UnservedError) and unserved < _UNSERVED
             if not elsewhere and not isinstance(result, TransientError):
@@ -259,9 +264,26 @@ class PistonCluster:
             else:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
             answer.check_tail(execution, job.kind)
+            self._check_isolation(name, execution, job)
         except SandboxError as error:
             return _END.get(type(error), End.BROKEN), type(error)(f"{name}: {error}")
         return End.ANSWERED, execution
+
+    def _check_isolation(self, name: str, execution: Execution, job: Job) -> None:
+        """Put down which endpoints cannot isolate programs. They are out, as those that cannot be reached."""
+        words = answer.isolation_fault(execution, job.kind)
+        if words is not None:
+            self._unconfined.add(name)
+            raise UnservedError(f"the runner cannot isolate programs there: {words}")
+        if job.kind is JobKind.RUNNER:
+            self._unconfined.discard(name)
+
+    def _see_whether_any_isolates(self, group: Group, refusal: SandboxError) -> None:
+        """End what no other worker could do either, once all workers of a group, or of all groups, have refused it."""
+        if group.members and group.members <= self._unconfined:
+            if self._fleet.workers.keys() <= self._unconfined:
+                raise IsolationError(str(refusal))
+            raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {refusal}")
 
     # ------------------------------------------------------------------ the pool's wishes
 
@@ -323,6 +345,7 @@ class PistonCluster:
                 self._remove(name)
             return False
         self._unusable.pop(name, None)
+        self._unconfined.discard(name)
         self._obey(self._pool.add(self._fleet.enter(worker), self._loop.time()))
         return True
 

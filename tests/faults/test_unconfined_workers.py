@@ -1,0 +1,59 @@
+"""Workers on which the runner cannot isolate programs: others do the work, and nothing is run unprotected."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import IsolationError, TargetLostError
+from ioi_eval.jobs.protocol import whole_lines
+from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.cluster import PistonCluster
+
+JOB = Job(
+    kind=JobKind.RUNNER,
+    files=(JobFile(name="plan", content=b"nonce abc\n"), JobFile(name="runner", content=b"")),
+    run_limits=StageLimits(wall_ms=2_000, cpu_ms=2_000),
+)
+
+
+def test_one_that_cannot_isolate_is_left_alone(start: Any) -> None:
+    """One of two workers refuses every job: all are answered by the other, and the run goes on."""
+    good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py")
+
+    async def run() -> None:
+        async with PistonCluster([*bad.urls, *good.urls], seed=1) as cluster:
+            (target,) = cluster.targets()
+            for _ in range(6):
+                stage = (await cluster.execute(JOB, target)).run
+                assert whole_lines(stage, "abc") == ([], Isolation.REDUCED)
+            assert cluster.targets()[0].slots == 1, "the other one is out"
+
+    asyncio.run(run())
+
+
+def test_where_none_can_isolate_nothing_is_judged(start: Any) -> None:
+    """That is no failure of a job, but of the set-up: as soon as all have refused, in the runner's words."""
+    urls = start("stub_piston.py", "--count", "2").urls
+
+    async def run() -> None:
+        async with PistonCluster(urls, seed=1) as cluster:
+            with pytest.raises(IsolationError, match="nothing here confines programs"):
+                await cluster.execute(JOB, cluster.targets()[0])
+
+    asyncio.run(run())
+
+
+def test_a_kind_of_which_none_can_isolate_is_lost(start: Any) -> None:
+    """What was bound to it is judged by another kind."""
+    good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py", "--packages", "bash")
+
+    async def run() -> None:
+        async with PistonCluster([*bad.urls, *good.urls], seed=1) as cluster:
+            target = next(target for target in cluster.targets() if "bash" in target.name)
+            with pytest.raises(TargetLostError, match="can isolate programs"):
+                await cluster.execute(JOB, target)
+
+    asyncio.run(run())
