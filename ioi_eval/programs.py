@@ -74,7 +74,8 @@ class Builder:
         self._artifacts = artifacts
         self._policy = policy
         self._refused: dict[str, ProblemProgramError] = {}
-        self._works: dict[tuple[str, str], bool] = {}
+        self._refusals: dict[tuple[str, str], str | None] = {}
+        self._trying: dict[tuple[str, str], asyncio.Lock] = {}
         self._interpreters: dict[tuple[str, str], Interpreter] = {}
         self._asking = asyncio.Lock()
 
@@ -171,31 +172,43 @@ class Builder:
         Raises:
             SetupError: it cannot.
             UnfitError: it can, but not to this standard.
+            SandboxError: the job could not be run, or the compiler did not come to its end: that says neither.
         """
-        if not await self._compiles(std, runner, target):
-            await self._compiles(compiling.GOOD_STD, runner, target, or_else=True)
-            words = f"{target.toolchain.version} on {target.name} does not know -std={std}"
-            raise UnfitError(f"{words}; use workers with a newer compiler, or --std")
-
-    async def _compiles(self, std: str, runner: Content, target: Target, *, or_else: bool = False) -> bool:
-        """Whether a good program compiles to a standard; with `or_else` it must, or `SetupError` says why not."""
-        if (target.name, std) in self._works and not or_else:
-            return self._works[target.name, std]
-        try:
-            answer = await self.compile(compiling.good_recipe(target.toolchain, std), runner, target)
-            words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
-            works = bool(answer.artifacts)
-        except (TransportError, OverloadError, UnavailableError):
-            raise  # says nothing of the compiler
-        except TransientError as error:
-            works, words = False, str(error)
-        if or_else and not works:
+        if await self._refusal(std, runner, target) is None:
+            return
+        words = await self._refusal(compiling.GOOD_STD, runner, target)
+        if words is not None:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
             )
-        self._works[target.name, std] = works
-        return works
+        words = f"{target.toolchain.version} on {target.name} does not know -std={std}"
+        raise UnfitError(f"{words}; use workers with a newer compiler, or --std")
+
+    async def _refusal(self, std: str, runner: Content, target: Target) -> str | None:
+        """Why a good program does not compile to a standard; `None` if it does. Many who ask wait for one try.
+
+        Kept for the run is only what was said for certain: by the compiler, or by a box that could not find it.
+        """
+        key = (target.name, std)
+        async with self._trying.setdefault(key, asyncio.Lock()):
+            if key not in self._refusals:
+                self._refusals[key] = await self._try_good(std, runner, target)
+        return self._refusals[key]
+
+    async def _try_good(self, std: str, runner: Content, target: Target) -> str | None:
+        try:
+            answer = await self.compile(compiling.good_recipe(target.toolchain, std), runner, target)
+        except TransientError as error:
+            if compiling.was_not_found(error):
+                return str(error)
+            raise
+        if answer.artifacts:
+            return None
+        words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not started"
+        if answer.steps and compiling.says_no(answer.steps[-1]) and not compiling.blames_the_machine(words):
+            return words
+        raise TransientError(f"the compiler on {target.name} did not come to its end with -std={std}: {words}")
 
     async def compile(
         self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False

@@ -340,6 +340,12 @@ def blames_the_machine(words: str) -> bool:
     return any(sign in words for sign in _MACHINE_SIGNS)
 
 
+def was_not_found(error: TransientError) -> bool:
+    """Whether a box says that it cannot see a step's command, or may not execute it. Source: `graders/runner.cpp`."""
+    words = str(error)
+    return ": execute " in words and words.endswith(("No such file or directory", "Permission denied"))
+
+
 def runner_binary(execution: Execution, nonce: str) -> bytes:
     """The runner from the answer to `runner_job`.
 
