@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +86,7 @@ def score(call: Call) -> int:
     dump, problem_source, test_source = _open(call)
     counts = survey(dump, call.selection)
     with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
-        tell(*journal.notes)
+        tell(*journal.notes, *_replaced(call))
         problems = _load(call, counts, problem_source, test_source)
         outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
     print(terminal_report(outcome.summary))
@@ -110,6 +111,18 @@ def dry_run(call: Call) -> int:
     planned = asyncio.run(_plan(call, dump, problems, index))
     print(planned.describe())
     return 1 if planned.refused.counts else 0
+
+
+def _replaced(call: Call) -> tuple[str, ...]:
+    """A warning where the results of another dump stand in the directory; the journal keeps what both came to."""
+    try:
+        summary = json.loads((call.out / "summary.json").read_bytes())
+        before = summary["options"]["dump"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ()  # nothing there that we wrote
+    if before == call.dump:
+        return ()
+    return (f"{call.out} holds the results of {before}: those of {call.dump} will stand in their place",)
 
 
 def _open(call: Call) -> tuple[Source, Source, Source]:

@@ -202,6 +202,15 @@ def test_columns_that_nothing_reads_are_named_too(score: Start, write: Write) ->
     assert "the row has: year, problem_id, code, sample, temperature. Name another with --id-column" in ended.stdout
 
 
+def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, write: Write) -> None:
+    """The same dump again is no news."""
+    first = write("first.jsonl", submission_row("a", NARROW))
+    assert score(first).returncode == 0
+    assert "will stand in their place" not in score(first).stderr
+    ended = score(write("second.jsonl", submission_row("b", NARROW)))
+    assert "holds the results of first.jsonl: those of second.jsonl will stand in their place" in ended.stderr
+
+
 def test_another_id_column(score: Start, write: Write, results: Results) -> None:
     """Numbers are ids too."""
     row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7}
