@@ -115,7 +115,7 @@ class AppsExecutor:
                     "Python programs need a target with the bundled profile and isolation "
                     f"{self._settings.isolation.value!r} or more; there is {there}"
                 )
-            self._chosen = max(fit, key=lambda one: one.slots)
+            self._chosen = replace(max(fit, key=lambda one: one.slots), is_only=True)  # all programs run on one kind
         return self._chosen
 
     async def _program(self, problem: AppsProblem, code: str, target: Target) -> Program:

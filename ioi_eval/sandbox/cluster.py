@@ -182,7 +182,7 @@ class PistonCluster:
         service = group.service
         body = await self._body(job, service)
         failures: list[SandboxError] = []
-        claim, actions = self._pool.claim(target.name, self._loop.time(), alone=job.alone)
+        claim, actions = self._pool.claim(target.name, self._loop.time(), alone=job.alone, patient=target.is_only)
         while True:
             end = End.UNTRIED
             try:

@@ -36,7 +36,7 @@ from it, and the circuit keeps its number small.
 
 **Darkness.** While a group has no endpoint in service, its claims wait; after `patience_s` of that they expire, and new
 ones expire at once, so that a run ends instead of failing job by job. While other groups have some, they wait only for
-`lost_after_s`: what was bound to this group can be judged there.
+`lost_after_s`: what was bound to this group can be judged there. Patient claims, with nowhere to go, wait on.
 """
 
 from __future__ import annotations
@@ -133,9 +133,11 @@ class Pool:
 
     # ------------------------------------------------------------------ claims
 
-    def claim(self, group: str, now: float, *, alone: bool = False) -> tuple[Claim, list[Action]]:
-        """A new job's claim to a slot in a group."""
-        claim = Claim(self._roster.group(group, now), next(self._order), alone=alone)
+    def claim(
+        self, group: str, now: float, *, alone: bool = False, patient: bool = False
+    ) -> tuple[Claim, list[Action]]:
+        """A new job's claim to a slot in a group; a patient one has nowhere else to go."""
+        claim = Claim(self._roster.group(group, now), next(self._order), alone=alone, patient=patient)
         self._queue(claim)
         return claim, self.turn(now)
 
@@ -165,7 +167,7 @@ class Pool:
         reached = left.end not in NEVER_LEFT
         if reached and left.attempt >= self._policy.attempts:
             return None, self.turn(now)
-        claim = Claim(left.group, left.order, alone=left.alone)
+        claim = Claim(left.group, left.order, alone=left.alone, patient=left.patient)
         claim.attempt = left.attempt + reached
         claim.retry = left.retry or reached
         claim.avoid = left.endpoint.name if left.endpoint is not None else left.avoid
@@ -290,18 +292,15 @@ class Pool:
 
     def _serve_in_the_dark(self, group: Group, since: float, now: float, actions: list[Action]) -> None:
         elsewhere = any(other.in_service for other in self._roster.groups.values())
-        deadline = since + (self._policy.lost_after_s if elsewhere else self._policy.patience_s)
-        if now < deadline:
-            if group.dark_timer != deadline:
-                group.dark_timer = deadline
-                self._set_timer(deadline, _Timer.DARK, group)
-            return
-        for claim in (*(claim for _, _, claim in sorted(group.waiting)), *group.parked):
-            if claim.state in {State.WAITING, State.PARKED}:
-                claim.state = State.LEFT
-                actions.append(Expire(claim, is_dark=True, is_light_elsewhere=elsewhere))
-        group.waiting.clear()
-        group.parked.clear()
+        first = since + (self._policy.lost_after_s if elsewhere else self._policy.patience_s)
+        last = max(first, since + self._policy.patience_s)
+        if now >= first:
+            in_vain = group.give_up(patient_too=now >= last)
+            actions += [Expire(claim, is_dark=True, is_light_elsewhere=elsewhere) for claim in in_vain]
+        deadline = first if now < first else last
+        if now < deadline and group.dark_timer != deadline:
+            group.dark_timer = deadline
+            self._set_timer(deadline, _Timer.DARK, group)
 
     # ------------------------------------------------------------------ machines to oneself
 

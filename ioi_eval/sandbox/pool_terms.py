@@ -14,7 +14,7 @@ class PoolPolicy:
 
     Args:
         patience_s: how long claims wait while no endpoint is in service.
-        lost_after_s: the same while endpoints of other groups are: who waits can go there.
+        lost_after_s: the same while endpoints of other groups are, for those who can go there.
         attempts: so many times a job is sent at most.
         first_backoff_s: the wait before the first repetition; doubled each time, half of it left to chance.
         most_backoff_s: the longest wait.

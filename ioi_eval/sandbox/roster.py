@@ -53,6 +53,7 @@ class Claim:
     Attributes:
         group: where it may run.
         alone: whether it needs a machine to itself.
+        patient: whether no other group would do.
         order: the job's place in the queue, the same for every attempt.
         attempt: how many times the job has been sent, with this attempt.
         retry: whether a server had work from this job before.
@@ -62,12 +63,14 @@ class Claim:
     """
 
     __slots__ = (
-        "alone", "attempt", "avoid", "end", "granted_at", "group", "machine", "order", "retry", "seat", "state",
+        "alone", "attempt", "avoid", "end", "granted_at", "group", "machine", "order", "patient", "retry", "seat",
+        "state",
     )  # fmt: skip
 
-    def __init__(self, group: Group, order: int, *, alone: bool) -> None:
+    def __init__(self, group: Group, order: int, *, alone: bool, patient: bool) -> None:
         self.group = group
         self.alone = alone
+        self.patient = patient
         self.order = order
         self.attempt = 1
         self.retry = False
@@ -126,6 +129,18 @@ class Group:
         if seat.bucket is not None:
             del self._buckets[seat.bucket][seat]
             seat.bucket = None
+
+    def give_up(self, *, patient_too: bool) -> list[Claim]:
+        """Take out the claims that have waited in vain, in their order; patient ones stay, unless they go too."""
+        waiting = sorted(self.waiting)
+        claims = dict.fromkeys([claim for _, _, claim in waiting if claim.state is State.WAITING])
+        claims |= dict.fromkeys(claim for claim in self.parked if claim.state is State.PARKED)
+        in_vain = [claim for claim in claims if patient_too or not claim.patient]
+        for claim in in_vain:
+            claim.state = State.LEFT
+        self.waiting = [entry for entry in waiting if entry[2].state is State.WAITING]
+        self.parked = deque(claim for claim in self.parked if claim.state is State.PARKED)
+        return in_vain
 
     def pick(self, avoid: str | None) -> Seat | None:
         """The least busy free seat; another than `avoid` if there is one."""

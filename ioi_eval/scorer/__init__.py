@@ -100,6 +100,7 @@ class Scorer:
                 target = targets[0]  # any will do for what needs no judging
             if target is None:
                 return self._unjudged(problem, submission, targets, failed)
+            target = self._bindings.committed(target, targets, problem, without=failed)
             try:
                 with self._bindings.bound(target):
                     return await self._score_on(target, problem, submission, exhaustive=exhaustive)

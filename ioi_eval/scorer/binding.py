@@ -11,6 +11,7 @@ import contextlib
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from ioi_eval.config import Policy
 from ioi_eval.jobs import classic
@@ -44,6 +45,13 @@ class Bindings:
         """
         candidates = [target for target in self.suitable(targets, problem) if target.name not in without]
         return min(candidates, key=self._load, default=None)
+
+    def committed(
+        self, chosen: Target, targets: Sequence[Target], problem: Problem, *, without: Collection[str]
+    ) -> Target:
+        """The target that was chosen, marked if no other one that may judge is in service: leaving it helps nobody."""
+        others = [target for target in self.suitable(targets, problem) if target.name not in {chosen.name, *without}]
+        return replace(chosen, is_only=not any(target.slots for target in others))
 
     def refusal(self, target: Target, problem: Problem) -> str | None:
         """Why a target may not judge submissions to a problem; `None` if it may."""

@@ -14,7 +14,14 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import RejectedError, SandboxError, SetupError, TransportError, UnavailableError
+from ioi_eval.errors import (
+    RejectedError,
+    SandboxError,
+    SetupError,
+    TargetLostError,
+    TransportError,
+    UnavailableError,
+)
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.pool_terms import PoolPolicy
@@ -299,6 +306,23 @@ def test_a_package_that_went_away(start: Any) -> None:
         assert (await cluster.execute(echo("x"), cluster.targets()[1])).run.stdout == "x"
 
     with_cluster([*stays.urls, *changes.urls], use, policy=QUICK)
+
+
+def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any) -> None:
+    """While all workers of a kind restart and others serve, it waits; one that could go elsewhere is told to."""
+    stays, restarts = start("stub_piston.py", "--packages", "bash"), start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        target = next(target for target in cluster.targets() if "bash" not in target.name)
+        restarts.kill()
+        with pytest.raises(TargetLostError):
+            await cluster.execute(echo("x"), target)
+        waiting = asyncio.ensure_future(cluster.execute(echo("x"), replace(target, is_only=True)))
+        await asyncio.to_thread(start, "stub_piston.py", "--port", str(restarts.ports[0]))
+        assert (await waiting).run.stdout == "x"
+
+    policy = PoolPolicy(patience_s=60.0, lost_after_s=0.1)
+    with_cluster([*stays.urls, *restarts.urls], use, policy=policy)
 
 
 def test_workers_come_and_go(start: Any) -> None:

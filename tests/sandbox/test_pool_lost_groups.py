@@ -73,3 +73,25 @@ def test_a_group_that_comes_back_serves_those_who_waited() -> None:
     assert expired(run_until(pool, 9.0)) == []
     assert pool.add(Endpoint(name="w-old", machine="old", group="old"), 9.0) == [Grant(claim)]
     assert expired(run_until(pool, 100.0)) == []
+
+
+def test_those_who_can_go_nowhere_else_wait_on() -> None:
+    """Workers of one kind restart while another kind, which may not judge this, is in service: nothing is lost."""
+    pool = two_groups()
+    pool.remove("w-old", 1.0)
+    pool.claim("old", 2.0)
+    patient, _ = pool.claim("old", 3.0, patient=True)
+    assert expired(run_until(pool, 20.0)) == [("old", True, True)], "the other one"
+    late, actions = pool.claim("old", 20.0, patient=True)
+    assert actions == []
+    assert pool.add(Endpoint(name="w-old", machine="old", group="old", slots=2), 21.0) == [Grant(patient), Grant(late)]
+
+
+def test_patience_ends_with_light_elsewhere_too() -> None:
+    """After as long as claims wait for all endpoints they expire, and later ones at once."""
+    pool = two_groups()
+    pool.remove("w-old", 1.0)
+    pool.claim("old", 2.0, patient=True)
+    assert expired(run_until(pool, 60.9)) == []
+    assert expired(run_until(pool, 61.0)) == [("old", True, True)]
+    assert expired(pool.claim("old", 62.0, patient=True)[1]) == [("old", True, True)]

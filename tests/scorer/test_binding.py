@@ -53,6 +53,20 @@ def test_a_target_that_nobody_serves_comes_last() -> None:
     assert bindings.choose([gone], PROBLEM) is gone
 
 
+def test_a_target_without_an_alternative_is_marked() -> None:
+    """Its jobs wait for it: no other one that is in service may judge the problem, or is left to try."""
+    lax = Bindings(Policy(isolation=Isolation.NONE))
+
+    def is_only(*targets: Target, without: tuple[str, ...] = ()) -> bool:
+        return lax.committed(targets[0], targets, PROBLEM, without=without).is_only
+
+    assert not is_only(BIG, SMALL)
+    assert is_only(BIG)
+    assert is_only(BIG, STOCK), "which does not judge C++20"
+    assert is_only(BIG, replace(SMALL, slots=0))
+    assert is_only(BIG, SMALL, without=("small",))
+
+
 def test_a_target_that_failed_a_submission_is_not_chosen_again() -> None:
     """Until there is none left."""
     bindings = Bindings(Policy())

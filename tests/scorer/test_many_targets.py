@@ -56,6 +56,7 @@ class Farm:
             ),
         ]
         self.runs = {"old": 0, "new": 0}
+        self.asked: set[tuple[str, bool]] = set()
 
     def targets(self) -> Sequence[Target]:
         """Both kinds."""
@@ -63,6 +64,7 @@ class Farm:
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run it, or lose the target."""
+        self.asked.add((target.name, target.is_only))
         if any(file.name == "program" for file in job.files):
             self.runs[target.name] += 1
             if self.loses(target.name, self.runs[target.name]):
@@ -120,6 +122,8 @@ def test_a_lost_target_loses_its_submissions_to_another(cache: Path) -> None:
     assert [(result.verdict, result.score) for result in results] == [(Verdict.AC, 100.0)] * 2
     assert all(result.target.startswith("new") and result.fingerprint == fingerprints[1] for result in results)
     assert farm.runs["old"] >= 2
+    assert ("new", True) in farm.asked, "there is nowhere else to go then"
+    assert ("old", True) not in farm.asked
 
 
 def test_nothing_left_that_may_judge_is_no_score(cache: Path) -> None:
