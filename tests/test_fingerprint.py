@@ -127,7 +127,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "77a4d4a1f047188b")
+    assert (RULES, rules_digest()) == (1, "6dfe6ec00c2706b6")
 
 
 def is_words(part: ast.stmt) -> bool:
