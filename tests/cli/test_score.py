@@ -208,7 +208,8 @@ def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, w
     assert score(first).returncode == 0
     assert "will stand in their place" not in score(first).stderr
     ended = score(write("second.jsonl", submission_row("b", NARROW)))
-    assert "holds the results of first.jsonl: those of second.jsonl will stand in their place" in ended.stderr
+    assert f"holds the results of {first}: those of" in ended.stderr
+    assert "second.jsonl will stand in their place" in ended.stderr
 
 
 def test_another_id_column(score: Start, write: Write, results: Results) -> None:
