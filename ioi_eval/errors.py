@@ -15,8 +15,10 @@
         └── RejectedError         the server refuses this request for good (its words are kept)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
-A verdict is never an exception and an exception is never a verdict. `scorer.py` is the one place where a
-`SandboxError` turns into JE. Messages say what was wrong, where, and what to do.
+A verdict is never an exception and an exception is never a verdict. Two shells turn a `SandboxError` into JE: `scorer/`
+for problems of contests, `apps/execution.py` for APPS. An `UnavailableError` passes through them, as it ends the run;
+what it hit is marked by whoever drives that (`pipeline/run.py`, `validate/`). Messages say what was wrong, where, and
+what to do.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,21 @@ def test_imports_point_down(path: Path) -> None:
 def test_modules_stay_readable(path: Path) -> None:
     """No module is over 400 lines."""
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_the_architecture_names_every_unit() -> None:
+    """And the other way round: what `docs/architecture.md` lists is in the arrow."""
+    text = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    named = {name.rstrip("/") for line in lines for name in re.findall(r"`([a-z_/]+)`", line)}
+    assert named == set(RANK) - {"sample"}
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_that_a_docstring_names_exist(path: Path) -> None:
+    """A bare name is one of ours; `solution.py` is what everybody calls a program."""
+    known = {one.name for one in modules()} | {"solution.py"}
+    assert set(re.findall(r"`([a-z_]+\.py)`", path.read_text(encoding="utf-8"))) <= known
 
 
 PURE = (

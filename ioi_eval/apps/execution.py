@@ -2,7 +2,7 @@
 
     problem, code ── task ── run jobs (`running.py`) ── what came of each test ── AppsResult
 
-What is repeated, and why, is as in `scorer.py`: a lost answer; a TLE close to the limit, or that ended by itself
+What is repeated, and why, is as in `scorer/`: a lost answer; a TLE close to the limit, or that ended by itself
 (once, alone on the machine); a judge program that failed (once, in a clean box). Here, as there, a sandbox's failure
 becomes JE: it has no score, and is never a 0.
 """

@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.errors import TransientError, TransportError
+from ioi_eval.jobs.bundled import BUNDLE_TESTS
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, most_tests, run_job
 from ioi_eval.jobs.returned import Returned, ReturnedAnswer, returned_answer
 from ioi_eval.model import Content, Isolation, Verdict
 from ioi_eval.programs import ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
-
-BUNDLE_TESTS = 64
-"""Most tests a job: see `scorer.py`."""
 
 _GROWTH = 4
 """Where only our side can say that a program has failed, the first job has one test, and each further one four times as

@@ -1,8 +1,8 @@
 """Drives one submission: compile, run what can still matter, repeat what is in doubt, add up.
 
 This is the shell around three pure parts: `jobs/` words the question and reads the answer, `judging.py` says what
-to run next, `scores.py` says what it is worth. It is also the only place where a sandbox failure becomes JE: the
-sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
+to run next, `scores.py` says what it is worth. Here, and for APPS in `apps/execution.py`, a sandbox failure becomes
+JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
 
     Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job
               (another, if it is lost)   └── classic.py: scripts judge one test a job
@@ -20,11 +20,12 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment, Policy
 from ioi_eval.errors import SandboxError, TargetLostError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.jobs.bundled import BUNDLE_TESTS
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.binding import Bindings
-from ioi_eval.scorer.bundled import BUNDLE_TESTS, BundledWay, one_lane
+from ioi_eval.scorer.bundled import BundledWay, one_lane
 from ioi_eval.scorer.classic import ClassicWay
 from ioi_eval.scorer.run import Run
 from ioi_eval.scores import submission_result

@@ -25,9 +25,6 @@ from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import Run
 from ioi_eval.scorer.spreading import Paces, run_spread
 
-BUNDLE_TESTS = 64
-"""Most tests a job: enough that a box's start (6 ms) is nothing, few enough that no job holds 200 descriptors."""
-
 
 def one_lane(_: Target) -> int:
     """One job of a submission at a time."""
