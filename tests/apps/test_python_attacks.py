@@ -57,7 +57,7 @@ for thing in gc.get_objects():
 """,
     "every file": """
 import os
-for top in ("/tmp", "/box", "/dev", "/home", "/root", "/work", "/proc", "/var", "/etc", "/opt", "/run", ".", ".."):
+for top in ("/tmp", "/box", "/dev", "/home", "/root", "/proc", "/var", "/etc", "/opt", "/run", ".", ".."):
     for number, (folder, _, names) in enumerate(os.walk(top)):
         if number > 200:
             break

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent
 
 from ioi_eval.model.apps import AppsProblem
@@ -146,10 +147,11 @@ READING = (
         "to read answers, inputs, caches and other people's files",
         """
         for path in ("correct_output.txt", "../correct_output.txt", "/box/plan", "plan", "t0.ans", "/etc/passwd",
-                     "/etc/shadow", os.path.expanduser("~/.cache/ioi-eval"), "/root/.cache", "/home", "/tmp", "/work"):
+                     "/etc/shadow", os.path.expanduser("~/.cache/ioi-eval"), "/root/.cache", "/home", "/tmp",
+                     CHECKOUT):
             if attempt(os.listdir, path) or attempt(open, path):
                 got(path)
-        """,
+        """.replace("CHECKOUT", repr(str(Path(__file__).resolve().parents[2]))),
     ),
     _program(
         "environment",
