@@ -127,7 +127,7 @@ def test_rules_are_counted() -> None:
 
     Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
     """
-    assert (RULES, rules_digest()) == (1, "6dfe6ec00c2706b6")
+    assert (RULES, rules_digest()) == (1, "7c3563d7147a0d5b")
 
 
 def is_words(part: ast.stmt) -> bool:
