@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -168,6 +169,8 @@ class LocalSandbox:
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
             )
+        if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
+            _require_shown(end.stderr.decode("utf-8", "replace"))
         return Execution(run=stage_of(end))
 
     async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
@@ -214,6 +217,15 @@ def _require_way_out_of_root() -> None:
         raise SetupError(
             f"root cannot become another user here ({probe.stderr.strip()}), and programs are never run as root: start "
             "it as an ordinary user, or give this container CAP_SETUID, CAP_SETGID and user ids beyond 0"
+        )
+
+
+def _require_shown(words: str) -> None:
+    """Refuse what bwrap could not show: the user as whom programs run may not read it."""
+    if found := re.match(r"bwrap: Can't (?:find source path|get type of source|bind mount) (\S+)", words):
+        raise SetupError(
+            f"{found[1].rstrip(':')} cannot be shown to boxes ({words.strip()}): the user as whom programs run must be "
+            "able to read it; put it where all users may (/opt, /var/tmp)"
         )
 
 

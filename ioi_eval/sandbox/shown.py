@@ -13,23 +13,9 @@ from pathlib import PurePosixPath
 
 _HOLDS_MORE = frozenset(
     {
-        *(
-            "/",
-            "/bin",
-            "/boot",
-            "/box",
-            "/etc",
-            "/home",
-            "/lib",
-            "/lib32",
-            "/lib64",
-            "/libx32",
-            "/media",
-            "/mnt",
-            "/opt",
-        ),
-        *("/root", "/run", "/sbin", "/snap", "/srv", "/tmp", "/usr", "/var"),
-        *("/nix", "/nix/store", "/usr/local", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp"),
+        *("/", "/bin", "/boot", "/box", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt"),
+        *("/nix", "/nix/store", "/opt", "/root", "/run", "/sbin", "/snap", "/srv", "/tmp", "/usr", "/usr/local"),
+        *("/var", "/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp"),
     }
 )
 """Source: the Filesystem Hierarchy Standard 3.0; `/box` is the box's own. The system's programs are there unasked."""

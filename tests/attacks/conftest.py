@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import sys
@@ -16,32 +15,16 @@ sys.path.insert(0, str(Path(__file__).parent))  # the corpus is imported by test
 
 from campaign import Campaign
 from catalogue import LEVELS
+from levels import why_not
 from persons import USER_UID, Person, persons
 
-from ioi_eval.errors import SetupError
 from ioi_eval.model import Isolation
-from ioi_eval.sandbox.local import LocalSandbox
 
 ALL = [(level, person, False) for level in LEVELS for person in persons()] + [(Isolation.FULL, persons()[0], True)]
 """Embedded at each level, started by each person; and a worker's, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
 """What attacks on the compiler are tried on, unless asked for more: they meet less that differs."""
-
-
-def why_not(level: Isolation) -> str:
-    """Why a level is not to be had on this machine; empty if it is."""
-
-    async def enter() -> str:
-        sandbox = LocalSandbox(slots=1, isolation=Isolation.NONE, strongest=level)
-        async with sandbox:
-            reached = sandbox.targets()[0].isolation
-        return "" if reached is level else f"no {level.value} isolation here: {sandbox.why_not_full}"
-
-    try:
-        return asyncio.run(enter())
-    except SetupError as error:
-        return str(error)
 
 
 @pytest.fixture(scope="session")

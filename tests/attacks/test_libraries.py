@@ -11,7 +11,7 @@ import pytest
 from arena import policy
 from campaign import Finding, attack_by_program, judging
 from catalogue import LEVELS, Program, programs
-from conftest import why_not
+from levels import why_not
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Execution, Isolation, Job

@@ -1,0 +1,24 @@
+"""Which isolation is to be had on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local import LocalSandbox
+
+
+def why_not(level: Isolation) -> str:
+    """Why a level is not to be had on this machine; empty if it is."""
+
+    async def enter() -> str:
+        sandbox = LocalSandbox(slots=1, isolation=Isolation.NONE, strongest=level)
+        async with sandbox:
+            reached = sandbox.targets()[0].isolation
+        return "" if reached is level else f"no {level.value} isolation here: {sandbox.why_not_full}"
+
+    try:
+        return asyncio.run(enter())
+    except SetupError as error:
+        return str(error)
