@@ -11,7 +11,7 @@ is read with rounded or refused numbers by some:
     ["q", 1, 3]                   a fraction (also a decimal number)
     ["o", "set"]                  anything else, by the name of its type: equal to nothing
 
-`graders/harness.py` writes results so, and reads arguments. Whatever a hostile program writes instead is only data.
+`graders/harness/` writes results so, and reads arguments. Whatever a hostile program writes instead is only data.
 """
 
 from __future__ import annotations

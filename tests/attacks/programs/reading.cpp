@@ -140,7 +140,7 @@ ATTACK(arguments_and_auxv) {
 ATTACK(packages) {
     for (const char *path : {"/etc/passwd", "/etc/hostname", "/etc/shadow", "/root/.bashrc", "/root/.cache/ioi-eval", "/usr/bin/g++",
                              "/usr/lib/python3", "/usr/local/lib/python3.11", "/piston", "/proc/mounts", "/proc/meminfo", "/proc/version",
-                             "/sys/kernel", "/var/log", "/work", "/proc/self/environ", "/proc/self/mountinfo", "/proc/self/maps"}) {
+                             "/sys/kernel", "/var/log", "/srv", "/proc/self/environ", "/proc/self/mountinfo", "/proc/self/maps"}) {
         if (open(path, O_RDONLY) >= 0) got("%s", path);
     }
     held();

@@ -109,7 +109,7 @@ static void paths() {
        {"/", "/etc", "/etc/passwd", "/etc/hostname", "/proc", "/proc/1", "/proc/1/environ", "/proc/1/mem", "/proc/self",
         "/proc/self/maps", "/proc/self/fd", "/proc/self/fd/0", "/proc/self/environ", "/sys", "/tmp", "/usr/bin/ls",
         "/usr/lib", "/box", "/home", "/root", "/dev/shm", "/dev/tty", "/dev", "..", "../..", "/box/..", "/fifo", "plan", "/run",
-        "0.in", "0.ans", "../0.ans", "/outside0", "/root0", "/work", "/dev/fd/0", "/dev/stdin", "program", "/dev/mem"}) {
+        "0.in", "0.ans", "../0.ans", "/outside0", "/root0", "/srv", "/dev/fd/0", "/dev/stdin", "program", "/dev/mem"}) {
     for (int flags : {O_RDONLY, O_RDWR, O_WRONLY, O_RDONLY | O_DIRECTORY, O_RDONLY | O_TRUNC, O_WRONLY | O_CREAT}) {
       if (strchr(path, '/') == nullptr && (flags & O_CREAT) != 0) continue;  // its own directory
       // In a root directory of its own, a contestant may list what has nothing in it.
