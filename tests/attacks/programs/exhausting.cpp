@@ -357,7 +357,7 @@ ATTACK(descriptors) {
         last = dup(1);
         count += last >= 0 ? 1 : 0;
     }
-    if (count > 100 || epoll_create1(0) >= 0 || eventfd(0, 0) >= 0 || timerfd_create(CLOCK_MONOTONIC, 0) >= 0) got("%d descriptors", count);
+    if (count > 130 || epoll_create1(0) >= 0 || eventfd(0, 0) >= 0 || timerfd_create(CLOCK_MONOTONIC, 0) >= 0) got("%d descriptors", count);
     held("%d descriptors", count);
 }
 
