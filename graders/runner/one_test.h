@@ -397,8 +397,9 @@ class TestRun {
     }
     if (manager_.process.alive()) return false;
     if (!anybody_alive()) return true;
-    if (rejected_by_interactor()) return true;  // whatever the program would still do
-    if (manager_.fault.empty()) return false;  // a batch task, or a manager that is done: they have their limits
+    // A batch task, or a manager that is done: they have their limits. After a rejection nothing counts that comes later, but
+    // a program that has hung up before is on its way out, and its end may be the reason of the rejection.
+    if (manager_.fault.empty() && !rejected_by_interactor()) return false;
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
       own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first(i) == HangUps::TheProcess;
