@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from large_dump import anonymous_mb
+from watched_run import watched
 
 ROWS = 10_000
 ROW_BYTES = 245_000
@@ -44,27 +42,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(name)
         write_inputs(directory, rows)
-        command = [
-            "ioi-eval",
-            "apps",
-            "score",
-            str(directory / "dump.jsonl"),
-            "--dataset",
-            str(directory / "apps.jsonl"),
-        ]
-        environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
-        started, peak = time.monotonic(), 0.0
-        process = subprocess.Popen(
-            [*command, "--out", str(directory / "out")], env=environment, stdout=subprocess.DEVNULL
-        )
-        while process.poll() is None:
-            peak = max(peak, anonymous_mb(process.pid))
-            time.sleep(0.05)
-        seconds = time.monotonic() - started
-        written = sum(1 for _ in (directory / "out" / "results.jsonl").open())
-        size = (directory / "apps.jsonl").stat().st_size / 1e6
-    print(f"{rows} rows ({size:.0f} MB), {written} programs in {seconds:.0f} s, exit code {process.returncode}")
-    print(f"anonymous memory {peak:.0f} MB at most (bound {BOUND_MB})")
+        dump, rows_file = directory / "dump.jsonl", directory / "apps.jsonl"
+        run = watched(directory, "apps", "score", str(dump), "--dataset", str(rows_file), every_s=0.05)
+        size = rows_file.stat().st_size / 1e6
+    print(f"{rows} rows ({size:.0f} MB), {run.written} programs in {run.seconds:.0f} s, exit code {run.exit_code}")
+    print(f"anonymous memory {run.peak_mb:.0f} MB at most (bound {BOUND_MB})")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,27 @@
-"""What a trivial APPS test costs: 50 programs × 20 tests, each test a process of its own, isolated.
+"""What a trivial APPS test costs: 50 programs x 20 tests, each test an isolated process of its own, beside two peers.
 
     python benchmarks/apps_tests.py [--programs 50] [--tests 20] [--isolation full|reduced] [--slots 1] [--cold]
+                                    [--eval-protocol PYTHON]
 
-Wall clock holds on an idle machine only; CPU time (of boxes, runners, interpreters, tests together) depends less on
-what else runs.
+The peers are what graders do that isolate nothing: a process for each program, which executes it again and again with
+other streams (`in-process`), and a process for each test (`process`). With `--eval-protocol`, an interpreter that has
+that package, its grader is a third: in-process too, with all that it does around a test. All run in turns, so that the
+ratios hold on a machine that is busy; wall clock alone holds on an idle one. CPU time is that of everything together:
+boxes, runners, interpreters, tests, and this process.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import resource
+import subprocess
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
@@ -21,6 +30,38 @@ from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox.local import LocalSandbox
 
 PROGRAM = "a, b = map(int, input().split())\nprint(a + b)\n"
+ROUNDS = 3
+IN_LINE = 8  # programs that are judged at once for each slot, as `apps score` has it
+
+IN_PROCESS = """
+import io, json, signal, sys
+program, tests = json.load(sys.stdin)
+out, right = sys.stdout, 0
+for given, expected in tests:
+    signal.alarm(10)
+    sys.stdin, sys.stdout = io.StringIO(given), io.StringIO()
+    exec(compile(program, "solution.py", "exec"), {"__name__": "__main__"})
+    right += sys.stdout.getvalue().split() == expected.split()
+    signal.alarm(0)
+print(right, file=out)
+"""
+
+EVAL_PROTOCOL = """
+import contextlib, json, logging, os, resource, sys
+from eval_protocol.models import Message
+from eval_protocol.rewards.apps_coding_reward import evaluate_apps_solution
+logging.disable()
+out = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+for line in sys.stdin:
+    program, tests, programs = json.loads(line)
+    truth = json.dumps({"inputs": [given for given, _ in tests], "outputs": [expected for _, expected in tests]})
+    for _ in range(programs):
+        found = evaluate_apps_solution([Message(role="assistant", content=f"```python\\n{program}```")], truth)
+        assert found.score == 1.0, found
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(sum(usage.ru_utime + usage.ru_stime for usage in used), file=out, flush=True)
+"""
 
 
 def problem(tests: int) -> AppsProblem:
@@ -29,49 +70,125 @@ def problem(tests: int) -> AppsProblem:
     return AppsProblem(id="sum", index=0, tests=rows, inputs=tests, outputs=tests)
 
 
-def cpu_s() -> float:
-    """CPU seconds of this process and of all that it has waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+def in_process(python: str, asked: AppsProblem, programs: int) -> None:
+    """A process for each program."""
+    tests = [(test.given, test.expected) for test in asked.tests]
+    for _ in range(programs):
+        words = json.dumps([PROGRAM, tests])
+        done = subprocess.run([python, "-c", IN_PROCESS], input=words, text=True, check=True, stdout=subprocess.PIPE)
+        assert int(done.stdout) == len(tests)
 
 
-async def measure(options: argparse.Namespace, cache: str) -> tuple[float, float]:
-    """Wall clock and CPU time of scoring everything, once the runner is there and the interpreter has been asked."""
-    settings = AppsSettings(warm=not options.cold)
-    asked = problem(options.tests)
-    async with LocalSandbox(slots=options.slots, strongest=Isolation(options.isolation)) as sandbox:
-        executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=settings)
-        assert (await executor.score(asked, PROGRAM)).score == 1.0
-        programs = iter([PROGRAM] * options.programs)
-        begun, begun_cpu = time.perf_counter(), cpu_s()
+def process_per_test(python: str, asked: AppsProblem, programs: int) -> None:
+    """A process for each test."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "solution.py"
+        path.write_text(PROGRAM)
+        for _ in range(programs):
+            for test in asked.tests:
+                done = subprocess.run([python, str(path)], input=test.stdin, check=True, stdout=subprocess.PIPE)
+                assert done.stdout.split() == test.answer.split()
+
+
+class EvalProtocol:
+    """Eval Protocol's grader, in one process that has imported it already."""
+
+    def __init__(self, python: str) -> None:
+        self._process = subprocess.Popen(
+            [python, "-c", EVAL_PROTOCOL],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.cpu_s = 0.0
+        self(problem(1), 1)
+
+    def __call__(self, asked: AppsProblem, programs: int) -> None:
+        """Judge so many programs."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        tests = [(test.given, test.expected) for test in asked.tests]
+        self._process.stdin.write(json.dumps([PROGRAM, tests, programs]) + "\n")
+        self._process.stdin.flush()
+        self.cpu_s = float(self._process.stdout.readline())
+
+    def end(self) -> None:
+        """Let it go."""
+        self._process.communicate()
+
+
+class Ours:
+    """The embedded sandbox, warm: the runner is there and the interpreter has been asked."""
+
+    def __init__(self, options: argparse.Namespace, loop: asyncio.Runner, cache: str) -> None:
+        self._slots, self._loop = options.slots, loop
+        self.sandbox = LocalSandbox(slots=options.slots, strongest=Isolation(options.isolation))
+        loop.run(self.sandbox.__aenter__())
+        settings = AppsSettings(warm=not options.cold)
+        self._executor = AppsExecutor(self.sandbox, artifacts=ArtifactStore(cache), settings=settings)
+        self(problem(1), 1)
+        self.python = loop.run(self._executor.interpreter()).path
+
+    def __call__(self, asked: AppsProblem, programs: int) -> None:
+        """Judge so many programs."""
+        self._loop.run(self._score(asked, programs))
+
+    async def _score(self, asked: AppsProblem, programs: int) -> None:
+        left = iter(range(programs))
 
         async def work() -> None:
-            for program in programs:
-                assert (await executor.score(asked, program)).score == 1.0
+            for number in left:
+                assert (await self._executor.score(asked, PROGRAM + "\n" * number)).score == 1.0
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(options.slots):
+            for _ in range(IN_LINE * self._slots):
                 group.create_task(work())
-        return time.perf_counter() - begun, cpu_s() - begun_cpu
+
+
+def cpu_s(peer: EvalProtocol | None) -> float:
+    """CPU seconds of this process, of all that it has waited for, and of the peer that goes on."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used) + (peer.cpu_s if peer is not None else 0.0)
 
 
 def main() -> None:
-    """Measure, and print a line."""
+    """Measure, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=50)
     parser.add_argument("--tests", type=int, default=20)
     parser.add_argument("--isolation", choices=["full", "reduced"], default="full")
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--eval-protocol", metavar="PYTHON")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as cache:
-        wall, cpu = asyncio.run(measure(options, cache))
-    count = options.programs * options.tests
-    print(
-        f"{options.programs} programs x {options.tests} tests, {options.isolation}, {options.slots} slots, "
-        f"{'cold' if options.cold else 'warm'}: {wall * 1000 * options.slots / count:.2f} ms of wall and "
-        f"{cpu * 1000 / count:.2f} ms of CPU a test and slot"
-    )
+    asked = problem(options.tests)
+    with tempfile.TemporaryDirectory() as cache, asyncio.Runner() as loop:
+        ours = Ours(options, loop, cache)
+        few = max(1, options.programs // 10)
+        kinds: dict[str, tuple[Callable[[AppsProblem, int], None], int, int]] = {
+            f"ours, {options.isolation}{', cold' if options.cold else ''}": (ours, options.programs, options.slots),
+            "in-process": (partial(in_process, ours.python), options.programs, 1),
+            "process": (partial(process_per_test, ours.python), few, 1),
+        }
+        peer = EvalProtocol(options.eval_protocol) if options.eval_protocol else None
+        if peer is not None:
+            kinds["eval-protocol"] = (peer, options.programs, 1)
+        best = dict.fromkeys(kinds, (float("inf"), float("inf")))
+        for _ in range(ROUNDS):
+            for name, (run, programs, slots) in kinds.items():
+                begun, begun_cpu = time.perf_counter(), cpu_s(peer)
+                run(asked, programs)
+                wall, cpu = time.perf_counter() - begun, cpu_s(peer) - begun_cpu
+                count = programs * options.tests
+                best[name] = min(best[name], (cpu * 1000 / count, wall * 1000 * slots / count))
+        loop.run(ours.sandbox.__aexit__(None, None, None))
+        if peer is not None:
+            peer.end()
+    print(f"{options.programs} programs x {options.tests} tests, {options.slots} slots, the best of {ROUNDS} rounds")
+    first = next(iter(best.values()))[0]
+    for name, (cpu, wall) in best.items():
+        print(f"{name:20} {cpu:6.2f} ms of CPU and {wall:6.2f} ms of wall clock a test; {cpu / first:5.2f} x ours")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,13 @@ from ioi_eval.sandbox.pool_terms import PoolPolicy
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
 POLICY = PoolPolicy()
+BOUNDS = {
+    "many": {"requests_per_s": 2400, "cpu_us_per_request": -220, "rss_mb": -150, "lag_p99_ms": -50},
+    "churn": {"busy": 0.95},
+    "large": {"cpu_us_per_request": -6000, "peak_rss_mb": -200},
+}
+"""What each figure should be at least; or at most, where the number is negative."""
+
 SCRIPT = JobFile(name="run", content=b"#!/bin/bash\ncat input.txt\n")
 
 
@@ -168,4 +175,9 @@ if __name__ == "__main__":
     for limit in (resource.RLIMIT_NOFILE,):
         hard = resource.getrlimit(limit)[1]
         resource.setrlimit(limit, (hard, hard))
-    print(json.dumps({"many": many, "churn": churn, "large": large}[options.scenario](options.seconds), indent=1))
+    figures = {"many": many, "churn": churn, "large": large}[options.scenario](options.seconds)
+    print(json.dumps(figures, indent=1))
+    for name, bound in BOUNDS[options.scenario].items():
+        word, good = ("at least", figures[name] >= bound) if bound > 0 else ("at most", figures[name] <= -bound)
+        share = f"{figures[name] / abs(bound):.2f} of the bound"
+        print(f"{name}: {figures[name]:g}, {word} {abs(bound):g} asked for: {share}{'' if good else ': MISSED'}")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from watched_run import watched
 
 ROWS = 100_000
 TEST_BYTES = 800 * 1000 * 1000
@@ -46,16 +46,6 @@ def write_inputs(directory: Path, rows: int) -> None:
             file.write(json.dumps(row | {"generation": f"{prose}\n```cpp\n{code}```\n"}) + "\n")
 
 
-def anonymous_mb(pid: int) -> float:
-    """`RssAnon` of a process in MB; 0 once it is gone."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    line = next((line for line in status.splitlines() if line.startswith("RssAnon")), "RssAnon: 0 kB")
-    return int(line.split()[1]) / 1000
-
-
 def main() -> None:
     """Generate, score, watch."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
@@ -63,19 +53,9 @@ def main() -> None:
         directory = Path(name)
         write_inputs(directory, rows)
         sources = [str(directory / f"{part}.jsonl") for part in ("dump", "problems", "tests")]
-        command = ["ioi-eval", "score", sources[0], "--problems", sources[1], "--tests", sources[2]]
-        environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
-        started, peak = time.monotonic(), 0.0
-        process = subprocess.Popen(
-            [*command, "--out", str(directory / "out")], env=environment, stdout=subprocess.DEVNULL
-        )
-        while process.poll() is None:
-            peak = max(peak, anonymous_mb(process.pid))
-            time.sleep(0.1)
-        seconds = time.monotonic() - started
-        written = sum(1 for _ in (directory / "out" / "results.jsonl").open())
-    print(f"{written} rows in {seconds:.0f} s, exit code {process.returncode}")
-    print(f"anonymous memory {peak:.0f} MB at most (bound 300)")
+        run = watched(directory, "score", sources[0], "--problems", sources[1], "--tests", sources[2], every_s=0.1)
+    print(f"{run.written} rows in {run.seconds:.0f} s, exit code {run.exit_code}")
+    print(f"anonymous memory {run.peak_mb:.0f} MB at most (bound 300)")
 
 
 if __name__ == "__main__":

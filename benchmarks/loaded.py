@@ -5,8 +5,8 @@
 ROWS are directories as `ioi-eval import` makes them (problems.jsonl, tests.jsonl, solutions.jsonl); without any, the
 sample contest. Each repetition is `ioi-eval validate` with that many busy processes beside it: half of them compute,
 half of them walk through memory, which slows others down even in CPU time. A **flip** is a subtask whose verdict or
-score is not that of the first repetition, or a statement that holds in one and not in another. Those whose deciding
-time lies within 10 % of the limit in some repetition are listed apart, with their margin: machines differ by as much.
+score is not that of the first repetition. Where in some repetition a test of the subtask lies within 10 % of the limit
+it is listed apart, with its margin: machines differ by as much.
 
 Exit code 1 if there is a flip that is not near a limit.
 """
@@ -27,6 +27,8 @@ from pathlib import Path
 from ioi_eval import sample
 
 Subtask = tuple[str, str, str]  # problem, solution, subtask
+
+COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 
 def main() -> int:
@@ -81,7 +83,7 @@ def walk() -> None:
 def validate(source: tuple[Path, Path, Path], out: Path) -> str:
     """One repetition; its last line."""
     solutions, problems, tests = map(str, source)
-    command = ["ioi-eval", "validate", solutions, "--problems", problems, "--tests", tests, "--out", str(out)]
+    command = [COMMAND, "validate", solutions, "--problems", problems, "--tests", tests, "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         sys.exit(done.stderr)
@@ -89,7 +91,7 @@ def validate(source: tuple[Path, Path, Path], out: Path) -> str:
 
 
 def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> None:
-    """Note what a repetition found in every subtask, and how near to a limit its deciding test came."""
+    """Note what a repetition found in every subtask, and how near to a limit one of its tests came."""
     found = json.loads((out / "validation.json").read_text(encoding="utf-8"))["near_limit"]
     margins = {(one["problem"], one["solution"], one["test"]): abs(one["margin"]) for one in found}
     for line in (out / "results.jsonl").open(encoding="utf-8"):

@@ -8,14 +8,18 @@ time is shown, and counted as needed, as no judge can shorten it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from ioi_eval import sample
+
+COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 
 def main() -> None:
@@ -26,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         for name in ("warm-up", "measured"):
             out = Path(directory) / name
-            command = ["ioi-eval", "score", dump, "--problems", problems, "--tests", tests, "--out", str(out), *options]
+            command = [COMMAND, "score", dump, "--problems", problems, "--tests", tests, "--out", str(out), *options]
             started = time.monotonic()
             subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             wall_s = time.monotonic() - started
@@ -44,16 +48,13 @@ def main() -> None:
     print(f"ratio          {wall_s / needed_s:.2f}   (bound 1.25)")
 
 
-def _idle_s(row: dict[str, object]) -> float:
+def _idle_s(row: dict[str, Any]) -> float:
     """The wall clock that a row's tests spent asleep: of those that the idle rule stopped."""
     if row.get("duplicate_of"):
         return 0.0
-    tests = {
-        test["test_name"]: test
-        for subtask in row.get("all_subtasks_results") or ()  # type: ignore[attr-defined]
-        for test in subtask["test_results"]
-    }
-    return sum(test["wall_s"] - (test["time_s"] or 0) for test in tests.values() if test.get("limit") == "idle")
+    tests = {test["test_name"]: test for subtask in row["all_subtasks_results"] for test in subtask["test_results"]}
+    idle = (test for test in tests.values() if test["limit"] == "idle")
+    return math.fsum(test["wall_time_s"] - (test["time_s"] or 0) for test in idle)
 
 
 if __name__ == "__main__":

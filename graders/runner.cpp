@@ -63,8 +63,8 @@
 // that fails makes a JE line, which is about one test; it is neither.
 
 // The parts are headers in `runner/`, each of which includes the one before it; they are one program and travel as one:
-// kernel, numbers, lines, descriptors, comparators, plan, system_calls, landlock, means, processes, contestants, warm,
-// judges, scores, tokens, one_test, run_mode, compile_mode.
+// kernel, numbers, lines, descriptors, decimal, reader, comparators, plan, job_files, read_plan, system_calls, landlock, means,
+// processes, accounts, places, contestants, warm, judges, scores, tokens, outcome, hang_ups, passes, one_test, run_mode, compile_mode.
 
 #include "runner/compile_mode.h"
 

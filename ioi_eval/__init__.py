@@ -20,10 +20,22 @@ if TYPE_CHECKING:
     from ioi_eval.blobs import BlobStore
     from ioi_eval.config import Policy
     from ioi_eval.errors import IoiEvalError
-    from ioi_eval.model import Isolation, Problem, ProblemKey, Submission, SubmissionResult, Verdict
+    from ioi_eval.model import (
+        Isolation,
+        Language,
+        Problem,
+        ProblemKey,
+        Submission,
+        SubmissionResult,
+        SubtaskResult,
+        TestOutcome,
+        Verdict,
+    )
     from ioi_eval.problems.ioi import load_problems
+    from ioi_eval.problems.submissions import submission_from_row
     from ioi_eval.report.frame import load_results
     from ioi_eval.rows import open_source
+    from ioi_eval.sandbox.cluster import PistonCluster
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer, score_submission
 
@@ -32,18 +44,23 @@ _HOMES = {
     "BlobStore": "ioi_eval.blobs",
     "IoiEvalError": "ioi_eval.errors",
     "Isolation": "ioi_eval.model",
+    "Language": "ioi_eval.model",
     "LocalSandbox": "ioi_eval.sandbox.local",
+    "PistonCluster": "ioi_eval.sandbox.cluster",
     "Policy": "ioi_eval.config",
     "Problem": "ioi_eval.model",
     "ProblemKey": "ioi_eval.model",
     "Scorer": "ioi_eval.scorer",
     "Submission": "ioi_eval.model",
     "SubmissionResult": "ioi_eval.model",
+    "SubtaskResult": "ioi_eval.model",
+    "TestOutcome": "ioi_eval.model",
     "Verdict": "ioi_eval.model",
     "load_problems": "ioi_eval.problems.ioi",
     "load_results": "ioi_eval.report.frame",
     "open_source": "ioi_eval.rows",
     "score_submission": "ioi_eval.scorer",
+    "submission_from_row": "ioi_eval.problems.submissions",
 }
 
 __all__ = [
@@ -51,13 +68,17 @@ __all__ = [
     "BlobStore",
     "IoiEvalError",
     "Isolation",
+    "Language",
     "LocalSandbox",
+    "PistonCluster",
     "Policy",
     "Problem",
     "ProblemKey",
     "Scorer",
     "Submission",
     "SubmissionResult",
+    "SubtaskResult",
+    "TestOutcome",
     "Verdict",
     "__version__",
     "load_problems",
@@ -65,6 +86,7 @@ __all__ = [
     "open_source",
     "sample",
     "score_submission",
+    "submission_from_row",
 ]
 
 

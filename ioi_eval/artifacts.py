@@ -3,7 +3,9 @@
 A key is a hash of everything that went in (sources, commands, toolchain), so an entry is never out of date and
 is never changed. Layout, below the cache directory: `artifacts/<first two digits>/<key>.<sha256 of the content>`, one
 file an entry, so that a damaged entry is found before it is used, and two processes that build the same thing at
-once cannot spoil each other's. Programs of submissions are not kept here: a dump would leave terabytes.
+once cannot spoil each other's. Content is on the disk before its name, so a power cut damages none, and one that is
+damaged is an error: somebody may have replaced it. Programs of submissions are not kept here: a dump would leave
+terabytes.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.config import Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 
@@ -24,14 +27,14 @@ class ArtifactStore:
     """Compiled things on disk, each built once, also when many ask at the same time.
 
     Args:
-        root: the cache directory; made if absent.
+        root: the cache directory, by default the user's; made if absent.
 
     Raises:
         SetupError: the directory cannot be used, or others may write to it.
     """
 
-    def __init__(self, root: str | Path) -> None:
-        root = Path(root)
+    def __init__(self, root: str | Path | None = None) -> None:
+        root = Environment.read().cache if root is None else Path(root)
         self._root = root / "artifacts"
         self._checked: dict[str, Blob] = {}
         self._building: dict[str, asyncio.Lock] = {}
@@ -39,7 +42,11 @@ class ArtifactStore:
             make_private_directory(directory)
 
     async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]]) -> Blob:
-        """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind."""
+        """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind.
+
+        Raises:
+            SetupError: the entry does not match its hash, or the cache can be neither read nor written.
+        """
         known = self._checked.get(key)
         if known is not None:
             return known
@@ -56,7 +63,12 @@ class ArtifactStore:
         """The entry, after its content has been compared with its hash."""
         for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
             expected = path.name.rpartition(".")[2]
-            content = path.read_bytes()
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise SetupError(
+                    f"the cache entry {path} cannot be read: {error.strerror}; delete {self._root}"
+                ) from error
             if hashlib.sha256(content).hexdigest() != expected:
                 raise SetupError(
                     f"the cache entry {path} does not match its hash: it was damaged or replaced; delete {self._root}"
@@ -83,6 +95,8 @@ def _write_atomically(path: Path, content: bytes, mode: int) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             os.fchmod(file.fileno(), mode)
+            file.flush()
+            os.fsync(file.fileno())  # or the name may reach the disk before the content
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

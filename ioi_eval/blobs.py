@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.model import Blob
 
@@ -34,14 +35,14 @@ class BlobStore:
     """Bytes on disk by their hash, each kept once.
 
     Args:
-        cache: the cache directory; made if absent. Blobs lie below `cache/blobs`.
+        cache: the cache directory, by default the user's; made if absent. Blobs lie below `cache/blobs`.
 
     Raises:
         SetupError: the directory cannot be made, or others may write to it.
     """
 
-    def __init__(self, cache: str | Path) -> None:
-        cache = Path(cache)
+    def __init__(self, cache: str | Path | None = None) -> None:
+        cache = Environment.read().cache if cache is None else Path(cache)
         self._root = cache / "blobs"
         self._checked: set[str] = set()
         for directory in (cache, self._root):
@@ -94,6 +95,7 @@ class BlobStore:
                 os.fchmod(file.fileno(), 0o600)
                 file.write(secrets.token_bytes(_SECRET_BYTES))
                 file.flush()
+                os.fsync(file.fileno())  # nobody can make it again
                 with contextlib.suppress(FileExistsError):  # somebody else came first
                     os.link(file.name, path)
         try:

@@ -5,6 +5,7 @@ In a checkout they lie beside the package, in a wheel inside it.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import zipfile
@@ -46,6 +47,13 @@ def runner_source() -> bytes:
         return _OWN_INCLUDE.sub(lambda found: with_headers(f"{directory}/{found[1]}".lstrip("/")), text)
 
     return with_headers("runner.cpp").encode("utf-8")
+
+
+@cache
+def runner_digest() -> str:
+    """SHA-256 of `cat runner.cpp runner/*.h`, by which the Piston package's `build.sh` names the runner's sources."""
+    names = ["runner.cpp", *sorted(f"runner/{path.name}" for path in (_directory() / "runner").glob("*.h"))]
+    return hashlib.sha256(b"".join(map(read, names))).hexdigest()
 
 
 _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)

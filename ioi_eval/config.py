@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -49,16 +50,19 @@ class Policy:
     Args:
         isolation: the weakest isolation that is accepted.
         std: a C++ standard for all problems; `None` for each problem's own.
+        python: the interpreter of submissions in Python: its command on the target.
         compile: limits of a compilation.
         judge: limits of checkers and managers.
         output_bytes: most output of a program; over it, OLE. Source: DESIGN, 64 MB.
-        stderr_bytes: how much of a program's stderr is kept for evidence.
+        stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
+            Source: PROTOCOL.md, `stderr` of a test's line.
         threads: most threads of a process.
         message_chars: how much of the compiler's words is kept.
     """
 
     isolation: Isolation = Isolation.REDUCED
     std: str | None = None
+    python: str = "python3"
     compile: CompileLimits = field(default_factory=CompileLimits)
     judge: JudgeLimits = field(default_factory=JudgeLimits)
     output_bytes: int = 64 * MIB
@@ -69,6 +73,10 @@ class Policy:
     def as_dict(self) -> dict[str, object]:
         """The policy as plain values, for fingerprints and for the record of a run."""
         return asdict(self)
+
+
+_NAMES = ("HOME", "XDG_CACHE_HOME", "IOI_EVAL_CACHE", "CXX", "PISTON_ENDPOINTS", "PISTON_MAX_REQUESTS_PER_ENDPOINT")
+"""What `Environment` is made of; what else stands in `.env` is for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +101,7 @@ class Environment:
         """Read the environment, and `.env` in the working directory for what the environment does not set.
 
         Raises:
-            InputError: a number is none.
+            InputError: a number is none, or a line of `.env` cannot be understood.
         """
         values = {**_dotenv(Path(".env")), **(os.environ if environ is None else environ)}
         home = Path(values.get("HOME") or Path.home())
@@ -110,13 +118,37 @@ class Environment:
         )
 
 
+_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?(?P<name>[^\W\d]\w*)[^\S\n]*=(?P<value>.*)")
+_QUOTED = re.compile(r"""\s*(?P<quote>['"])(?P<text>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote)\s*(?:\#.*)?""")
+_COMMENT = re.compile(r"\s#.*")
+_ESCAPE = {"'": re.compile(r"\\([\\'])"), '"': re.compile(r"\\([\\'\"])")}
+
+
 def _dotenv(path: Path) -> dict[str, str]:
-    """The `NAME=value` lines of a `.env` file; quotes around a value are taken off, other lines are not for us."""
+    """The `NAME=value` lines of a `.env` file; other lines are not for us.
+
+    A comment begins with a `#` after a blank, or after the closing quote; in quotes a `#` is one.
+
+    Raises:
+        InputError: a quote is not closed, or something follows it.
+
+    Source: python-dotenv, "File format", without values of several lines, references to other names, and control
+    characters, for which nothing here has a use.
+    """
     if not path.is_file():
         return {}
     values: dict[str, str] = {}
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        name, separator, value = line.strip().removeprefix("export ").partition("=")
-        if separator and name.isidentifier():
-            values[name] = value.strip().strip("\"'")
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        found = _ASSIGNMENT.fullmatch(line)
+        if found is None or found["name"] not in _NAMES:
+            continue
+        quoted = _QUOTED.fullmatch(found["value"])
+        if quoted is not None:
+            values[found["name"]] = _ESCAPE[quoted["quote"]].sub(r"\1", quoted["text"])
+        elif found["value"].lstrip().startswith(("'", '"')):
+            raise InputError(
+                f"{path}, line {number}: the value of {found['name']} must end with the quote it begins with"
+            )
+        else:
+            values[found["name"]] = _COMMENT.sub("", found["value"]).strip()
     return values

@@ -38,11 +38,11 @@ times at the very worst.
 does not depend on when it ran. When `done`, take a subtask, and the first position z that has a known zero. No zero
 is known before z, so all of 1…z are needed; done means that they have outcomes, and that these are settled. So z is
 the first zero of the settled outcomes too, and the subtask's result, which is a function of positions 1…z, is the
-same. Without any zero known the same holds of all positions. `tests/test_judging.py` tries it with every bundle
-size and interleaving that hypothesis can think of.
+same. Without any zero known the same holds of all positions. `tests/test_judging_schedules.py` tries it with every
+bundle size and interleaving that hypothesis can think of.
 
-This holds for the minimum and for the product, of both of which a zero makes a zero. Other score types are refused when
-a problem is read.
+This holds for the minimum, the product and the threshold, of all of which a zero makes a zero. For a sum every test is
+needed, whatever the others score.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from dataclasses import replace
 
 from ioi_eval.errors import InputError
 from ioi_eval.jobs.bundled import PlannedTest, size
-from ioi_eval.model import Problem, TestOutcome, Verdict
+from ioi_eval.model import Content, Problem, TestOutcome, Verdict
 
 Bundle = tuple[PlannedTest, ...]
 
@@ -67,19 +67,13 @@ class Judging:
 
     Args:
         problem: gives the subtasks and their tests.
-        exhaustive: every test is needed, whatever its subtasks score already.
-        skip_subtasks: names of subtasks that are not asked for; tests that stand only in these are not needed.
-
-    Raises:
-        InputError: a name in `skip_subtasks` is not a subtask's.
+        exhaustive: every test is needed, whatever its subtasks score already. So it is, asked for or not, where a zero
+            does not decide a subtask.
     """
 
-    def __init__(self, problem: Problem, *, exhaustive: bool = False, skip_subtasks: Collection[str] = ()) -> None:
-        names = [subtask.name for subtask in problem.subtasks]
-        if unknown := sorted(set(skip_subtasks) - set(names)):
-            raise InputError(f"{problem.key} has no subtask {', '.join(unknown)}; it has {', '.join(names)}")
-        self._exhaustive = exhaustive
-        self._groups = tuple(() if s.name in skip_subtasks else s.tests for s in problem.subtasks)
+    def __init__(self, problem: Problem, *, exhaustive: bool = False) -> None:
+        self.exhaustive = exhaustive or not problem.score_type.zero_decides
+        self._groups = tuple(subtask.tests for subtask in problem.subtasks)
         self._places: dict[str, list[tuple[int, int]]] = {}
         for group, tests in enumerate(self._groups):
             for position, test in enumerate(tests):
@@ -119,10 +113,6 @@ class Judging:
         """Whether nothing that is still to be run, or under way, can change the result."""
         return not (self.pending() or self.near_limit_reruns() or self.judge_fault_reruns())
 
-    def needed(self, test: str) -> bool:
-        """Whether the test can still matter. A job under way without any such test may be abandoned."""
-        return bool(self._live_places(test))
-
     # ------------------------------------------------------------------- what came out
 
     def record(self, outcome: TestOutcome) -> None:
@@ -157,7 +147,7 @@ class Judging:
         return tuple(
             (group, position)
             for group, position in self._places[test]
-            if self._exhaustive or position <= self._first_zero[group]
+            if self.exhaustive or position <= self._first_zero[group]
         )
 
     def _planned(self, tests: Iterable[str]) -> Bundle:
@@ -166,7 +156,7 @@ class Judging:
 
     def _decides(self, test: str) -> bool:
         """Whether the test is for certain the first zero of a subtask, as far as outcomes go."""
-        return self._exhaustive or any(
+        return self.exhaustive or any(
             self._first_zero[group] == position
             and all(earlier in self._outcomes for earlier in self._groups[group][:position])
             for group, position in self._places[test]
@@ -212,6 +202,7 @@ def bundles(
     problem: Problem,
     pending: Sequence[PlannedTest],
     *,
+    outputs: Mapping[str, Content] | None = None,
     max_tests: int | None = None,
     max_bytes: int | None = None,
     max_wall_ms: int | None = None,
@@ -225,8 +216,9 @@ def bundles(
     Args:
         problem: gives the sizes of inputs and answers.
         pending: in the order in which they are to run.
+        outputs: what was submitted for some of them, by test.
         max_tests: tests in a bundle.
-        max_bytes: bytes of inputs and answers in a bundle, before any encoding.
+        max_bytes: bytes of inputs, answers and outputs in a bundle, before any encoding.
         max_wall_ms: the longest that a bundle may take.
         wall_ms_per_test: the longest that one test is expected to take (`jobs.bundled.usual_wall_ms`).
 
@@ -243,7 +235,8 @@ def bundles(
     bundle_bytes = 0
     for planned in pending:
         case = problem.tests[planned.test]
-        added = size(case.input) + (0 if case.answer is None else size(case.answer))
+        carried = (case.input, case.answer, (outputs or {}).get(planned.test))
+        added = sum(size(content) for content in carried if content is not None)
         full = len(bundle) == max_tests or (max_bytes is not None and bundle_bytes + added > max_bytes)
         if bundle and full:
             cut.append(tuple(bundle))

@@ -8,12 +8,10 @@ compiler's words, and no retry will help: `ProblemProgramError`.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TypeVar
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -25,19 +23,39 @@ from ioi_eval.errors import (
     TransportError,
     UnavailableError,
 )
+from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.harness import SYSTEM, Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
-from ioi_eval.model import Blob, Content, Problem, SourceFile
+from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
+from ioi_eval.model import Blob, Content, Isolation, Language, Problem, SourceFile
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
-from ioi_eval.sandbox.shown import refusal_to_show
 
 ATTEMPTS = 3
 """How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
 
+T = TypeVar("T")
+
+
+async def repeated(ask: Callable[[], Awaitable[T]]) -> T:
+    """What a question is answered with; it is asked again where the answer was lost, `ATTEMPTS` times at most.
+
+    Raises:
+        UnavailableError: at once, as nobody is left to ask.
+        SandboxError: what repeating cannot help, or what the last attempt came to.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return await ask()
+        except UnavailableError:
+            raise
+        except TransientError:
+            continue
+    return await ask()
+
 
 class UnfitError(SandboxError):
-    """A target's compiler does not know the C++ standard that is asked for. Another target's may."""
+    """A target's compiler does not know the language, or the standard of C++, that is asked for. Another's may."""
 
 
 class ProblemProgramError(SandboxError):
@@ -45,17 +63,9 @@ class ProblemProgramError(SandboxError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemPrograms:
-    """A problem's own programs on one target.
+class JudgePrograms:
+    """A problem's own programs that run beside a submission, ready to start; `None` where it has none."""
 
-    Args:
-        runner: the in-box judge.
-        objects: what is linked with a submission, by file name.
-        checker, manager: ready to start; `None` where the problem has none.
-    """
-
-    runner: Content
-    objects: tuple[tuple[str, Content], ...] = ()
     checker: Content | None = None
     manager: Content | None = None
 
@@ -73,10 +83,10 @@ class Builder:
         self._sandbox = sandbox
         self._artifacts = artifacts
         self._policy = policy
-        self._refused: dict[str, ProblemProgramError] = {}
-        self._refusals: dict[tuple[str, str], str | None] = {}
-        self._trying: dict[tuple[str, str], asyncio.Lock] = {}
-        self._interpreters: dict[tuple[str, str], Interpreter] = {}
+        self._refused: dict[str, str] = {}  # words only: an error that is raised keeps the frames it went through
+        self._refusals: dict[tuple[str, Language, str], str | None] = {}
+        self._trying: dict[tuple[str, Language, str], asyncio.Lock] = {}
+        self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
         self._asking = asyncio.Lock()
 
     async def runner(self, target: Target) -> Blob:
@@ -86,119 +96,180 @@ class Builder:
             SetupError: it does not compile there, asked twice: one worker's bad day must not end the run.
             SandboxError: the job could not be run.
         """
+        refused = False
 
-        async def build() -> bytes:
-            refused = False
-            for attempt in range(ATTEMPTS):
-                nonce = secrets.token_hex(16)
-                job = compiling.runner_job(target.toolchain, nonce=nonce)
-                try:
-                    return compiling.runner_binary(await self._sandbox.execute(job, target), nonce)
-                except UnavailableError:
+        async def ask() -> bytes:
+            nonlocal refused
+            nonce = secrets.token_hex(16)
+            try:
+                return runner_binary(
+                    await self._sandbox.execute(runner_job(target.toolchain, nonce=nonce), target), nonce
+                )
+            except SetupError as error:
+                if refused:
                     raise
-                except TransientError:
-                    if attempt == ATTEMPTS - 1:
-                        raise
-                except SetupError as error:
-                    if refused:
-                        raise
-                    if attempt == ATTEMPTS - 1:
-                        raise TransientError(f"{error} (said once; the other answers were lost)") from error
-                    refused = True
-            raise AssertionError("unreachable")
+                refused = True
+                raise TransientError(f"{error} (said once; the other answers were lost)") from error
 
-        return await self._artifacts.ensure(compiling.runner_key(target.toolchain), build)
+        return await self._artifacts.ensure(runner_key(target.toolchain), lambda: repeated(ask))
 
     async def interpreter(self, python: str, target: Target) -> Interpreter:
         """A Python on a target, asked once what it is; its command may be another one in the next run.
+
+        Kept for the run is also that there is none, where that was said for certain.
 
         Raises:
             SetupError: there is none, or it does not work in a box, or that would have to show too much.
             SandboxError: the job could not be run.
         """
         if target.name == LOCAL:
-            _require_there(python)
+            python = located(python)
+            require_there(python)
+            if target.isolation is Isolation.FULL:
+                require_visible(python)
         key = (target.name, python)
         async with self._asking:
             if key not in self._interpreters:
-                recipe = interpreter_recipe(python, _places_of(python))
-                runner = await self.runner(target)
-                try:
-                    answer = await self.compile(recipe, runner, target, trusted=True)
-                except (TransportError, OverloadError, UnavailableError):
-                    raise  # says nothing of the interpreter
-                except TransientError as error:
-                    raise SetupError(f"the interpreter {python} cannot be started in a box: {error}") from error
-                found = interpreter_of(answer, python)
-                _require_narrow(python, found.sees)
-                self._interpreters[key] = found
-        return self._interpreters[key]
+                self._interpreters[key] = await self._ask_interpreter(python, target)
+        found = self._interpreters[key]
+        if isinstance(found, str):
+            raise SetupError(found)
+        return found
+
+    async def _ask_interpreter(self, python: str, target: Target) -> Interpreter | str:
+        """What a Python says of itself; else, for certain, why it cannot be used.
+
+        Raises:
+            SetupError: it cannot be used now, and perhaps later.
+            SandboxError: the job could not be run.
+        """
+        recipe = interpreter_recipe(python, places_of(python))
+        runner = await self.runner(target)
+        try:
+            answer = await self._follow(recipe, runner, target, trusted=True)
+        except (TransportError, OverloadError, UnavailableError):
+            raise  # says nothing of the interpreter
+        except TransientError as error:
+            words = f"the interpreter {python} cannot be started in a box: {error}"
+            if compiling.was_not_found(error):
+                return words
+            raise SetupError(words) from error
+        try:
+            found = interpreter_of(answer, python)
+            require_narrow(python, found.sees)
+        except SetupError as error:
+            last = answer.steps[-1] if answer.steps else None
+            if last is None or last.limit or last.signal or last.killed or compiling.blames_the_machine(last.output):
+                raise
+            return str(error)
+        return found
 
     async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
         """A checker or manager that stands alone, ready to start; a script as it is.
 
         Raises:
             ProblemProgramError: it does not compile.
+            UnfitError: this target's compiler does not know the standard.
             SandboxError: the job could not be run.
         """
-        if not compiling.is_compiled(source):
-            return source.content
-        runner = await self.runner(target)
-        await self._try_compiler(std, runner, target)
-        return await self._kept(
-            compiling.program_recipe(what, source, (), target.toolchain, std=std), what, runner, target
-        )
+        return await self._judge_program(what, source, (), target, std)
 
-    async def problem_programs(self, problem: Problem, target: Target) -> ProblemPrograms:
-        """A problem's own programs.
+    async def judge_programs(self, problem: Problem, target: Target) -> JudgePrograms:
+        """A problem's checker and manager, compiled to the standard of its contest.
 
         Raises:
             ProblemProgramError: one of them does not compile.
             UnfitError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
-        runner = await self.runner(target)
-        await self._try_compiler(self._policy.std or problem.cxx_std, runner, target)
-        return ProblemPrograms(
-            runner=runner,
-            objects=await self._objects(problem, runner, target),
-            checker=await self._judge_program("checker", problem, runner, target),
-            manager=await self._judge_program("manager", problem, runner, target),
-        )
+        built = {
+            what: await self._judge_program(what, source, beside, target, problem.cxx_std)
+            for what, source, beside in (
+                ("checker", problem.checker, problem.checker_files),
+                ("manager", problem.manager, problem.manager_files),
+            )
+            if source is not None
+        }
+        return JudgePrograms(checker=built.get("checker"), manager=built.get("manager"))
 
-    async def _try_compiler(self, std: str, runner: Content, target: Target) -> None:
-        """Compile a program that is known to be good, once a run: a compiler that cannot is not the programs' fault.
+    async def objects(
+        self, problem: Problem, target: Target, *, language: Language = Language.CPP
+    ) -> tuple[tuple[str, Content], ...]:
+        """What is linked with every submission to a problem in a language, by file name; nothing in Python.
+
+        Raises:
+            ProblemProgramError: it does not compile.
+            UnfitError: this target's compiler does not know the problem's standard.
+            SandboxError: a job could not be run.
+        """
+        if language is Language.PYTHON:
+            return ()
+        std = compiling.standard(problem, self._policy.std, language)
+        self._refuse_unfit(std, target, language)
+        recipe = compiling.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
+        if recipe is None:
+            return ()
+        return tuple([(name, await self._kept(recipe, name, target, std, language)) for name in recipe.artifacts])
+
+    async def require_good_compiler(
+        self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = ""
+    ) -> None:
+        """Before a refusal counts: compile a program that is known to be good, once a run.
+
+        A compiler that cannot is not the programs' fault. As long as none is refused, nobody needs to know.
+
+        Args:
+            std: to which standard.
+            target: where.
+            language: what the refused program is written in: one that is compiled to an object.
+            refused: the words of the refusal: where they speak of the machine (a full disk), the program is compiled
+                anew, as what was found an hour ago says nothing of that.
 
         Raises:
             SetupError: it cannot.
-            UnfitError: it can, but not to this standard.
+            UnfitError: it can, but not to this standard of this language.
             SandboxError: the job could not be run, or the compiler did not come to its end: that says neither.
         """
-        if await self._refusal(std, runner, target) is None:
+        runner = await self.runner(target)
+        if compiling.blames_the_machine(refused):
+            await self._try_good(std, runner, target, language)
+        if await self._refusal(std, runner, target, language) is None:
             return
-        words = await self._refusal(compiling.GOOD_STD, runner, target)
+        words = await self._refusal(compiling.GOOD_STD, runner, target, Language.CPP)
         if words is not None:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
                 "Compilers outside of /usr cannot be seen there; install one from the system's packages, or set CXX"
             )
-        words = f"{target.toolchain.version} on {target.name} does not know -std={std}"
-        raise UnfitError(f"{words}; use workers with a newer compiler, or --std")
+        self._refuse_unfit(std, target, language)
 
-    async def _refusal(self, std: str, runner: Content, target: Target) -> str | None:
+    def _refuse_unfit(self, std: str, target: Target, language: Language) -> None:
+        """Once it is known, no job more is spent on it.
+
+        Raises:
+            UnfitError: this target's compiler is known not to know a standard.
+        """
+        if self._refusals.get((target.name, language, std)) is None:
+            return
+        compiler = f"{target.toolchain.version} on {target.name}"
+        if language is Language.C:
+            raise UnfitError(f"{compiler} does not compile C (-x c -std={std}); use workers whose compiler does")
+        raise UnfitError(f"{compiler} does not know -std={std}; use workers with a newer compiler, or --std")
+
+    async def _refusal(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         """Why a good program does not compile to a standard; `None` if it does. Many who ask wait for one try.
 
         Kept for the run is only what was said for certain: by the compiler, or by a box that could not find it.
         """
-        key = (target.name, std)
+        key = (target.name, language, std)
         async with self._trying.setdefault(key, asyncio.Lock()):
             if key not in self._refusals:
-                self._refusals[key] = await self._try_good(std, runner, target)
+                self._refusals[key] = await self._try_good(std, runner, target, language)
         return self._refusals[key]
 
-    async def _try_good(self, std: str, runner: Content, target: Target) -> str | None:
+    async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         try:
-            answer = await self.compile(compiling.good_recipe(target.toolchain, std), runner, target)
+            answer = await self._follow(compiling.good_recipe(target.toolchain, std, language), runner, target)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)
@@ -211,112 +282,69 @@ class Builder:
         raise TransientError(f"the compiler on {target.name} did not come to its end with -std={std}: {words}")
 
     async def compile(
-        self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
+        self, recipe: compiling.Recipe, target: Target, *, trusted: bool = False, alone: bool = False
     ) -> CompileAnswer:
-        """Follow a recipe on a target; a lost answer is asked for again.
+        """Follow a recipe of the compiler's on a target; a lost answer is asked for again.
 
         Raises:
+            SetupError: boxes there cannot see the compiler.
             SandboxError: the job could not be run.
         """
-        for attempt in range(ATTEMPTS):
+        runner = await self.runner(target)
+        try:
+            return await self._follow(recipe, runner, target, trusted=trusted, alone=alone)
+        except TransientError as error:
+            if compiling.was_not_found(error):
+                await self.require_good_compiler(compiling.GOOD_STD, target)
+            raise
+
+    async def _follow(
+        self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
+    ) -> CompileAnswer:
+        async def ask() -> CompileAnswer:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, trusted=trusted, alone=alone)
-            try:
-                execution = await self._sandbox.execute(job, target)
-                return compile_answer(execution.run, nonce)
-            except UnavailableError:
-                raise
-            except TransientError:
-                if attempt == ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+            execution = await self._sandbox.execute(job, target)
+            return compile_answer(execution.run, nonce)
 
-    async def _objects(self, problem: Problem, runner: Content, target: Target) -> tuple[tuple[str, Content], ...]:
-        recipe = compiling.grader_recipe(problem, target.toolchain, std=self._policy.std)
-        if recipe is None:
-            return ()
-        return tuple([(name, await self._kept(recipe, name, runner, target)) for name in recipe.artifacts])
+        return await repeated(ask)
 
-    async def _judge_program(self, what: str, problem: Problem, runner: Content, target: Target) -> Content | None:
-        """A checker or manager, ready to start, compiled to the standard of its contest; a script as it is."""
-        source, beside = {
-            "checker": (problem.checker, problem.checker_files),
-            "manager": (problem.manager, problem.manager_files),
-        }[what]
-        if source is None:
-            return None
+    async def _judge_program(
+        self, what: str, source: SourceFile, beside: Iterable[SourceFile], target: Target, std: str
+    ) -> Content:
         if not compiling.is_compiled(source):
             return source.content
-        recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=problem.cxx_std)
-        return await self._kept(recipe, what, runner, target)
+        self._refuse_unfit(std, target, Language.CPP)
+        recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=std)
+        return await self._kept(recipe, what, target, std, Language.CPP)
 
-    async def _kept(self, recipe: compiling.Recipe, name: str, runner: Content, target: Target) -> Blob:
+    async def _kept(self, recipe: compiling.Recipe, name: str, target: Target, std: str, language: Language) -> Blob:
         """One artifact of a trusted recipe, from the store or newly built; one that is refused is not tried again."""
         key = f"{recipe.key(target.toolchain)}-{name}"
-        if key in self._refused:
-            raise self._refused[key]
 
         async def build() -> bytes:
-            answer = await self.compile(recipe, runner, target, trusted=True)
-            if compiling.is_doubtful(answer):
-                answer = await self.compile(recipe, runner, target, trusted=True, alone=True)
+            if key in self._refused:  # perhaps while this one waited for its turn
+                raise ProblemProgramError(self._refused[key])
+            answers = [await self.compile(recipe, target, trusted=True)]
+            if compiling.is_doubtful(answers[0]):
+                answers.append(await self.compile(recipe, target, trusted=True, alone=True))
+            answer = answers[-1]
             if name in answer.artifacts:
                 return answer.artifacts[name]
             words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "the compiler was not started"
-            if answer.steps and compiling.says_no(answer.steps[-1]):
-                self._refused[key] = ProblemProgramError(f"the problem's {recipe.what} does not compile: {words}")
-                raise self._refused[key]
+            stopped = compiling.stopped_twice(answers, compiling.trusted_limits(self._policy.compile))
+            if stopped or (answer.steps and compiling.says_no(answer.steps[-1])):
+                await self.require_good_compiler(std, target, language=language)
+                why = "\n".join(filter(None, (stopped, words, _hint(words))))
+                self._refused[key] = f"the problem's {recipe.what} does not compile: {why}"
+                raise ProblemProgramError(self._refused[key])
             raise TransientError(f"the problem's {recipe.what} could not be compiled to its end: {words}")
 
         return await self._artifacts.ensure(key, build)
 
 
-def _require_there(python: str) -> None:
-    """Refuse an interpreter of this machine by a path at which there is nothing.
-
-    Raises:
-        SetupError: there is nothing.
-    """
-    if python.startswith("/") and not os.path.exists(python):
-        raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
-
-
-def _places_of(python: str) -> tuple[str, ...]:
-    """Where an interpreter that is given by its path lies on this machine: its prefix, and what that stands on.
-
-    A prefix is what a program lies in the `bin` of, and which holds Python's library. A virtual environment stands on
-    the interpreter that its `home` names. On another machine none of this may exist. The system's own is always shown.
-
-    Raises:
-        SetupError: such a prefix holds more than an interpreter.
-    """
-    if not python.startswith("/"):
-        return ()
-    path = Path(python)
-    programs = {path, path.resolve()}
-    with contextlib.suppress(OSError):
-        lines = (path.parent.parent / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace").splitlines()
-        homes = [line.partition("=")[2].strip() for line in lines if line.partition("=")[0].strip() == "home"]
-        programs |= {Path(home) / path.name for home in homes}
-    prefixes = {
-        program.parent.parent
-        for program in programs
-        if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
-    }
-    # (And nothing else: `/home/me/bin/python` does not make a home directory part of an interpreter.)
-    places = [str(one) for one in prefixes if (one / "pyvenv.cfg").is_file() or any(one.glob("lib/python3*"))]
-    _require_narrow(python, places)
-    return tuple(places)
-
-
-def _require_narrow(python: str, places: Iterable[str]) -> None:
-    """Refuse to show a box more than an interpreter.
-
-    Raises:
-        SetupError: one of the places holds more.
-    """
-    if refusals := list(filter(None, map(refusal_to_show, places))):
-        raise SetupError(
-            f"the interpreter {python} cannot be used: {'; '.join(refusals)}. Give --python one with a directory of "
-            "its own, as a virtual environment has"
-        )
+def _hint(words: str) -> str:
+    """What to do about what authors most often leave out."""
+    if "testlib.h: No such file" not in words:
+        return ""
+    return "testlib.h is not ours: put it beside the program that includes it (grader_files: checker/testlib.h)"

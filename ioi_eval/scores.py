@@ -5,7 +5,11 @@ test decides: the score is 0, the verdict is that test's, and what comes after i
 none has, the score is the minimum, and the verdict that of the first test that has it.
 
 Under `GroupMul` the score is the product instead. All of this holds for it as well: a product with a zero is zero, and
-without one it is a function of all tests, as the minimum is.
+without one it is a function of all tests, as the minimum is. So it does under `GroupThreshold`, where a score over the
+threshold is as bad as a zero, but stops nothing.
+
+**Under `Sum` there is no first zero.** A subtask is worth the same for each of its tests, all run, all are shown, and
+one JE leaves it without a score.
 
 **A zero beats a JE, wherever the JE stands.** A JE is a test whose score we failed to learn, somewhere in [0, 1].
 With a zero in the subtask the minimum is 0 whatever that score is, so the subtask is decided; a JE *before* the
@@ -20,8 +24,9 @@ looked at.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ioi_eval.errors import InputError
@@ -38,6 +43,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.reductions import reduced
 
 WORST_FIRST = (
     Verdict.JE,
@@ -55,8 +61,8 @@ WORST_FIRST = (
 )
 """Which subtask's verdict becomes the submission's.
 
-JE and SKIPPED come first, as without that subtask there is no total: a submission's verdict is one of these two
-exactly when its score is `None`.
+JE comes first, as without that subtask there is no total: a submission's verdict is JE exactly when its score is
+`None`. (SKIPPED is a verdict of tests, and stands here so that every verdict has its place.)
 
 Source: the reference's order CE, RE, WA, MLE, TLE, PA, AC; what it does not have stands beside its kin.
 """
@@ -82,16 +88,8 @@ def subtask_result(
     Raises:
         ValueError: a test before the first zero has no outcome. Judging was not finished, which is our bug.
     """
-    shown = _up_to_first_zero(subtask, outcomes)
-    scores = [outcome.score for outcome in shown if outcome.score is not None]
-    if shown[-1].score == 0.0:
-        score, verdict = 0.0, shown[-1].verdict
-    elif len(scores) < len(shown):
-        score, verdict = None, Verdict.JE
-    else:
-        lowest = min(scores)
-        verdict = shown[scores.index(lowest)].verdict
-        score = math.prod(scores) if problem.score_type is ScoreType.GROUP_MUL else lowest
+    shown = _that_count(problem.score_type, subtask, outcomes)
+    score, verdict = reduced(problem.score_type, subtask, shown)
     rest = tuple(
         outcomes[name] if keep_all and name in outcomes else _skipped(name) for name in subtask.tests[len(shown) :]
     )
@@ -106,7 +104,6 @@ def submission_result(
     *,
     target: str = "",
     isolation: Isolation | None = None,
-    skip_subtasks: Collection[str] = (),
     keep_all: bool = False,
 ) -> SubmissionResult:
     """What a submission is worth in all subtasks.
@@ -117,31 +114,24 @@ def submission_result(
     Args:
         problem: what was asked.
         submission: for its id.
-        compile: with CE or NC every subtask scores 0 with that verdict, with JE none has a score; either way no test
-            is looked at.
+        compile: with CE or NC every subtask scores 0 with that verdict and its tests are SKIPPED, with JE none
+            has a score and its tests are JE; either way no outcome is looked at.
         outcomes: by test name; see `subtask_result`.
         target: description of the target that judged it.
         isolation: the weakest isolation over its runs.
-        skip_subtasks: names of subtasks that were not asked for. They are SKIPPED even where tests they share with
-            others have run, so that what they show does not depend on chance; the total is then `None`.
         keep_all: see `subtask_result`.
 
     Source: CMS rounds a subtask for display and the total from the unrounded sum.
     """
     if compile.verdict is None:
-        subtasks = tuple(
-            _undecided(problem, subtask, Verdict.SKIPPED)
-            if subtask.name in skip_subtasks
-            else subtask_result(problem, subtask, outcomes, keep_all=keep_all)
-            for subtask in problem.subtasks
-        )
+        subtasks = tuple(subtask_result(problem, s, outcomes, keep_all=keep_all) for s in problem.subtasks)
     else:
-        subtasks = tuple(_unrun(problem, subtask, compile.verdict) for subtask in problem.subtasks)
+        subtasks = tuple(_unrun(problem, subtask, compile) for subtask in problem.subtasks)
     return SubmissionResult(
         submission=submission.id,
         problem=problem.key,
         verdict=min((result.verdict for result in subtasks), key=_SEVERITY.__getitem__),
-        score=total_points(((result.score, result.points) for result in subtasks), problem.score_precision),
+        score=_total(problem, subtasks),
         compile=compile,
         subtasks=subtasks,
         target=target,
@@ -149,27 +139,40 @@ def submission_result(
     )
 
 
-def _up_to_first_zero(subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
+def _total(problem: Problem, results: Sequence[SubtaskResult]) -> float | None:
+    pairs = zip(problem.subtasks, results, strict=True)
+    products = (_products(problem, subtask, result.score, result.tests) for subtask, result in pairs)
+    return total_points(itertools.chain.from_iterable(products), problem.score_precision)
+
+
+def _that_count(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
+    """The outcomes of all tests, or of those up to the first zero where that decides."""
     shown: list[TestOutcome] = []
     for name in subtask.tests:
         outcome = outcomes.get(name)
         if outcome is None or outcome.verdict is Verdict.SKIPPED:
             raise ValueError(f"test {name!r} of subtask {subtask.name!r} has no outcome, though it can still matter")
         shown.append(outcome)
-        if outcome.score == 0.0:
+        if outcome.score == 0.0 and score_type.zero_decides:
             break
     return shown
 
 
-def _unrun(problem: Problem, subtask: Subtask, verdict: Verdict) -> SubtaskResult:
-    """A subtask of a submission that has nothing to run."""
-    if verdict is Verdict.JE:
-        return _undecided(problem, subtask, verdict)
-    return _subtask_result(problem, subtask, verdict, 0.0, tuple(map(_skipped, subtask.tests)))
+def _unrun(problem: Problem, subtask: Subtask, compile: CompileOutcome) -> SubtaskResult:
+    """A subtask of a submission that has nothing to run.
 
-
-def _undecided(problem: Problem, subtask: Subtask, verdict: Verdict) -> SubtaskResult:
-    return _subtask_result(problem, subtask, verdict, None, tuple(map(_skipped, subtask.tests)))
+    With CE or NC no test can matter any more. With JE each of them does, and nobody knows its score: they are JE
+    themselves, so that whoever counts tests by their verdicts finds what could not be judged.
+    """
+    verdict = compile.verdict or Verdict.JE
+    if verdict is not Verdict.JE:
+        return _subtask_result(problem, subtask, verdict, 0.0, tuple(map(_skipped, subtask.tests)))
+    message = "the submission could not be judged"
+    tests = [
+        TestOutcome(test=name, verdict=verdict, score=None, message=message, final=compile.final)
+        for name in subtask.tests
+    ]
+    return _subtask_result(problem, subtask, verdict, None, tuple(tests))
 
 
 def _subtask_result(
@@ -180,9 +183,22 @@ def _subtask_result(
         verdict=verdict,
         score=score,
         points=subtask.points,
-        weighted_score=total_points([(score, subtask.points)], problem.score_precision),
+        weighted_score=total_points(_products(problem, subtask, score, tests), problem.score_precision),
         tests=tests,
     )
+
+
+def _products(
+    problem: Problem, subtask: Subtask, score: float | None, tests: Sequence[TestOutcome]
+) -> list[tuple[float | None, float]]:
+    """What a subtask adds to a total, as pairs of score and points.
+
+    Of a sum it is what each test adds: the mean, rounded to a float, could turn the rounding of a half.
+    Source: CMS, `Sum`: the outcome times the parameter, which is what one test is worth.
+    """
+    if score is None or problem.score_type is not ScoreType.SUM:
+        return [(score, subtask.points)]
+    return [(outcome.score, subtask.points / len(tests)) for outcome in tests if outcome.score is not None]
 
 
 def _skipped(test: str) -> TestOutcome:
@@ -213,6 +229,7 @@ class BestSubtask:
         subtask: its name.
         points: what full marks are worth.
         score: the highest known score, unrounded; 0 without submissions; `None` if none of theirs is known.
+        weighted_score: the same in points, rounded to the problem's precision.
         submission: id of the first submission that reached it; `None` where nothing is known.
         undecided: how many submissions without a known score might still raise it. 0 once it is 1.
     """
@@ -220,6 +237,7 @@ class BestSubtask:
     subtask: str
     points: float
     score: float | None
+    weighted_score: float | None
     submission: str | None
     undecided: int
 
@@ -231,11 +249,13 @@ class ProblemScore:
     Args:
         problem: the problem's key.
         score: points, rounded from the unrounded sum; `None` if in some subtask nothing is known.
+        at_least: the same, where a subtask in which nothing is known adds nothing.
         subtasks: in the problem's order.
     """
 
     problem: ProblemKey
     score: float | None
+    at_least: float
     subtasks: tuple[BestSubtask, ...]
 
     @property
@@ -244,57 +264,65 @@ class ProblemScore:
         return sum(1 for best in self.subtasks if best.undecided)
 
 
-def best_by_subtask(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemScore:
-    """The contest score of one problem: the sum over subtasks of the best that any submission reached there.
+class Together:
+    """Adds up what submissions to a problem are worth together, as they stream by.
 
     Args:
-        problem: what all submissions are for.
-        results: theirs, in any order; consumed once, so a stream of a million will do. Order only decides which of
-            equals is named.
-
-    Raises:
-        InputError: a result is of another problem, or its subtasks are not the problem's.
+        problem: what all of them are for.
 
     Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
     """
-    names = tuple(subtask.name for subtask in problem.subtasks)
-    best: list[tuple[float | None, str | None]] = [(None, None)] * len(names)
-    unknown = [0] * len(names)
-    for result in results:
-        if result.problem != problem.key or tuple(r.subtask for r in result.subtasks) != names:
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._names = tuple(subtask.name for subtask in problem.subtasks)
+        self._best: list[tuple[str, SubtaskResult] | None] = [None] * len(self._names)
+        self._unknown = [0] * len(self._names)
+
+    def add(self, result: SubmissionResult) -> None:
+        """Take in one submission.
+
+        Raises:
+            InputError: it is of another problem, or its subtasks are not the problem's.
+        """
+        names = tuple(subtask.subtask for subtask in result.subtasks)
+        if result.problem != self._problem.key or names != self._names:
             raise InputError(
-                f"submission {result.submission} was judged on {result.problem} with subtasks "
-                f"{[r.subtask for r in result.subtasks]}, not on {problem.key} with {list(names)}; score problems apart"
+                f"submission {result.submission} was judged on {result.problem} with subtasks {list(names)}, not on "
+                f"{self._problem.key} with {list(self._names)}; score problems apart"
             )
         for place, subtask in enumerate(result.subtasks):
+            best = self._best[place]
             if subtask.score is None:
-                unknown[place] += 1
-                continue
-            known = best[place][0]
-            if known is None or subtask.score > known:
-                best[place] = (subtask.score, result.submission)
-    subtasks = tuple(
-        BestSubtask(
-            subtask=subtask.name,
-            points=subtask.points,
-            score=0.0 if score is None and not missing else score,
-            submission=submission,
-            undecided=0 if score == 1.0 else missing,
+                self._unknown[place] += 1
+            elif best is None or subtask.score > (best[1].score or 0.0):
+                self._best[place] = (result.submission, subtask)
+
+    def score(self) -> ProblemScore:
+        """What those seen so far are worth."""
+        subtasks = tuple(map(self._best_subtask, range(len(self._names))))
+        products = (
+            _products(self._problem, subtask, best[1].score, best[1].tests)
+            for subtask, best in zip(self._problem.subtasks, self._best, strict=True)
+            if best
         )
-        for subtask, (score, submission), missing in zip(problem.subtasks, best, unknown, strict=True)
-    )
-    total = total_points(((s.score, s.points) for s in subtasks), problem.score_precision)
-    return ProblemScore(problem=problem.key, score=total, subtasks=subtasks)
+        at_least = total_points(itertools.chain.from_iterable(products), self._problem.score_precision) or 0.0
+        is_known = all(best.score is not None for best in subtasks)
+        return ProblemScore(
+            problem=self._problem.key, score=at_least if is_known else None, at_least=at_least, subtasks=subtasks
+        )
 
-
-def contest_points(problems: Iterable[ProblemScore]) -> float | None:
-    """The sum over a contest's problems; `None` if one of them has no score.
-
-    Source: CMS adds the rounded task scores.
-    """
-    scores = [problem.score for problem in problems]
-    known = [score for score in scores if score is not None]
-    return math.fsum(known) if len(known) == len(scores) else None
+    def _best_subtask(self, place: int) -> BestSubtask:
+        best, undecided = self._best[place], self._unknown[place]
+        nothing = None if undecided else 0.0
+        return BestSubtask(
+            subtask=self._names[place],
+            points=self._problem.subtasks[place].points,
+            score=best[1].score if best else nothing,
+            weighted_score=best[1].weighted_score if best else nothing,
+            submission=best[0] if best else None,
+            undecided=0 if best and best[1].score == 1.0 else undecided,
+        )
 
 
 # --------------------------------------------------------------------------- pass@k

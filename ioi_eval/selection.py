@@ -2,9 +2,9 @@
 
 A contestant at the IOI has 50 submissions a problem; a model has as many generations as somebody paid for. This
 simulates, as the reference does, a contestant who looks at nothing but what is public: whether the code compiles, its
-score on the samples, and how long it was thought about. Each generation was made for a subtask, its target. They are
-handed in by turns, the last subtask first, as long as that subtask is not solved; what remains of the limit is filled
-up with the most promising others.
+score on the samples (the first subtask, where that is worth no points), and how long it was thought about. Each
+generation was made for a subtask, its target. They are handed in by turns, the last subtask first, as long as that
+subtask is not solved; what remains of the limit is filled up with the most promising others.
 
 Rows are result rows of one problem in dump order, ours or the reference's. Equals are taken in dump order.
 
@@ -45,12 +45,14 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
         raise InputError(f"a limit of {limit} submissions is not possible; give 0 or more, or none for all")
     candidates = [index for index, row in enumerate(rows) if _compiles(row)]
     most = len(candidates) if limit is None else min(limit, len(candidates))
-    subtasks = next((names for row in rows if (names := [str(r["subtask"]) for r in _results(row)])), [])
+    listed: Sequence[Row] = next((results for row in rows if (results := _results(row))), ())
+    subtasks = [str(result["subtask"]) for result in listed]
     places = {name: place for place, name in enumerate(subtasks)}
-    promise = {index: (_samples_score(rows[index]), _reasoning_length(rows[index])) for index in candidates}
+    samples = _samples_of(listed)
+    promise = {index: (_score_in(rows[index], samples), reasoning_length(rows[index])) for index in candidates}
     candidates.sort(key=promise.__getitem__, reverse=True)
 
-    by_turns = subtasks[:0:-1]  # from the last to the second: the samples are nobody's aim
+    by_turns = [name for name in reversed(subtasks) if name != samples]  # the samples are nobody's aim
     queues = {name: deque(i for i in candidates if _target(rows[i]) == name) for name in by_turns}
     chosen = _take_turns(rows, queues, most)
     rest = sorted(set(candidates).difference(chosen))
@@ -62,7 +64,7 @@ def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -
     """The points of a problem: the sum over subtasks of the best that a selected row reached there.
 
     It adds up `weighted_score`, which the reference rounds less coarsely than `score`; with results at hand instead of
-    rows, `scores.best_by_subtask` rounds once only. What could not be judged adds nothing.
+    rows, `scores.Together` rounds once only. What could not be judged adds nothing.
 
     Args:
         rows: result rows of one problem.
@@ -117,22 +119,32 @@ def _solves(result: Row) -> bool:
     return result.get("score") == 1.0 and result.get("status") in ("AC", None)
 
 
-def _samples_score(row: Row) -> float:
-    """The score on the first subtask, the samples, which a contestant can see. Unknown is nothing."""
-    return next((result.get("score") or 0.0 for result in _results(row)), 0.0)
+def _samples_of(results: Sequence[Row]) -> str | None:
+    """The subtask with the samples, which a contestant can see: the first, unless it is worth points."""
+    return str(results[0]["subtask"]) if results and not results[0].get("points") else None
 
 
-def _reasoning_length(row: Row) -> float:
+def _score_in(row: Row, subtask: str | None) -> float:
+    """The score in a subtask. Unknown is nothing."""
+    return next((result.get("score") or 0.0 for result in _results(row) if str(result["subtask"]) == subtask), 0.0)
+
+
+def reasoning_length(row: Row) -> float:
     """How long the model thought: in tokens where the row has them, in characters otherwise.
 
     Dumps have `metadata.usage.completion_tokens`, or `metadata.completion_tokens`, or `output_tokens` in either place.
+    A table's NaN stands for none: beside a number it would put rows in no order at all.
+
+    Args:
+        row: of a dump or of results.
     """
     metadata = row.get("metadata")
     if isinstance(metadata, Mapping):
-        usage = metadata.get("usage")
-        for holder in (usage, metadata):
+        for holder in (metadata.get("usage"), metadata):
             if isinstance(holder, Mapping):
                 for column in ("output_tokens", "completion_tokens"):
-                    if holder.get(column) is not None:
-                        return float(holder[column])
-    return float(len(row.get("generation") or ""))
+                    tokens = holder.get(column)
+                    if isinstance(tokens, int | float) and math.isfinite(tokens):
+                        return float(tokens)
+    generation = row.get("generation")
+    return float(len(generation)) if isinstance(generation, str) else 0.0

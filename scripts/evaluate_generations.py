@@ -25,10 +25,11 @@ from ioi_eval import (
     load_problems,
     open_source,
     sample,
+    submission_from_row,
 )
-from ioi_eval.config import Environment
-from ioi_eval.errors import RowError
-from ioi_eval.problems.submissions import submission_from_row
+from ioi_eval.errors import RowError, UnsupportedError
+from ioi_eval.problems.submissions import check_fits
+from ioi_eval.report.rows import judge_error
 
 
 def submissions(dump: str, problems: dict[ProblemKey, Problem], skipped: list[str]) -> Iterator[Submission]:
@@ -36,31 +37,32 @@ def submissions(dump: str, problems: dict[ProblemKey, Problem], skipped: list[st
     for row in open_source(dump).iterate():
         try:
             submission = submission_from_row(row)
+            if submission.problem not in problems:
+                raise row.error(f"there is no problem {submission.problem}")
+            check_fits(submission, problems[submission.problem])
         except RowError as error:
             skipped.append(str(error))
-            continue
-        if submission.problem in problems:
-            yield submission
+        except UnsupportedError as error:
+            skipped.append(str(row.error(str(error))))
         else:
-            skipped.append(f"{submission.id}: no problem {submission.problem}")
+            yield submission
 
 
 async def evaluate(dump: str, problem_rows: str, test_rows: str) -> int:
     """Score everything with one worker a slot, then print the best scores. Gives 1 if something was not judged."""
-    cache = Environment.read().cache
-    loaded = load_problems(open_source(problem_rows, all_splits=True), open_source(test_rows), BlobStore(cache))
+    loaded = load_problems(open_source(problem_rows, all_splits=True), open_source(test_rows), BlobStore())
     problems = dict(loaded.problems)
     best: dict[ProblemKey, float] = defaultdict(float)
     not_judged: list[str] = []
     async with LocalSandbox() as sandbox:
-        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+        scorer = Scorer(sandbox, artifacts=ArtifactStore())
         waiting = submissions(dump, problems, not_judged)
 
         async def work() -> None:
             for submission in waiting:
                 result = await scorer.score(problems[submission.problem], submission)
                 if result.score is None:  # JE: our failure or a checker's. It is not a zero.
-                    not_judged.append(f"{submission.id}: {result.compile.message or 'judge error'}")
+                    not_judged.append(f"{submission.id}: {judge_error(result)}")
                 else:
                     best[submission.problem] = max(best[submission.problem], result.score)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.fidelity import fidelity_table, read_reasons
@@ -22,7 +23,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 def main(directories: list[str]) -> int:
     """Write the document; say what nobody has explained yet, and which reasons are not needed."""
     try:
-        found = [json.loads((Path(name) / "validation.json").read_text(encoding="utf-8")) for name in directories]
+        found = [_read(Path(name) / "validation.json") for name in directories]
         table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"))
     except (OSError, json.JSONDecodeError, InputError) as error:
         print(f"fidelity_table: {error}", file=sys.stderr)
@@ -32,6 +33,13 @@ def main(directories: list[str]) -> int:
         print(f"explains nothing here: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
     print(f"{DOCS / 'fidelity.md'}: {table.open} disagreements are not explained")
     return 1 if table.open else 0
+
+
+def _read(path: Path) -> dict[str, Any]:
+    values = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(values, dict) or values.get("format") != 1:
+        raise InputError(f"{path} is nothing that this version's `ioi-eval validate --out` wrote; make it anew")
+    return values
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from selecting import deselect
 
 # A slow machine is no failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
@@ -21,10 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what this run or this machine cannot do, with the reason."""
+    """Leave out large budgets, unless asked for, and what only root can do, with the reason."""
+    if not config.getoption("--full"):
+        deselect(config, items, lambda item: item.get_closest_marker("full") is not None)
     for item in items:
-        if item.get_closest_marker("full") and not config.getoption("--full"):
-            item.add_marker(pytest.mark.skip(reason="large budget: scripts/test --full"))
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="not root"))
 
@@ -36,3 +37,9 @@ def shared() -> Path:
     if not path.is_dir():
         pytest.skip("no shared data beside the checkout")
     return path
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all tests: what they need of ours, the runner above all, is compiled once."""
+    return tmp_path_factory.mktemp("cache")

@@ -23,9 +23,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("blobs", "rows"),
     ("importers",),
     ("artifacts",),
+    ("reductions",),
     ("scores",),
     ("jobs", "compat"),
-    ("judging",),
+    ("judging", "interpreters"),
     ("programs", "fingerprint"),
     ("scorer",),
     ("selection",),
@@ -98,8 +99,10 @@ def test_modules_that_a_docstring_names_exist(path: Path) -> None:
 
 
 PURE = (
-    *("jobs", "judging.py", "scores.py", "selection.py", "expectations.py", "extract", "compat", "sandbox/wire.py"),
-    *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py", "sandbox/circuit.py", "sandbox/budget.py"),
+    *("jobs", "judging.py", "reductions.py", "scores.py", "selection.py", "expectations.py", "extract", "compat"),
+    "sandbox/wire.py",
+    *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py", "sandbox/agenda.py", "sandbox/circuit.py"),
+    *("sandbox/roster.py", "sandbox/budget.py"),
 )
 IMPURE = frozenset(
     {

@@ -72,6 +72,19 @@ def test_replaced_entry_is_refused(tmp_path: Path) -> None:
         asyncio.run(ArtifactStore(tmp_path).ensure("aa00", build))
 
 
+def test_entry_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    """With what to do about it."""
+
+    async def build() -> bytes:
+        return b"checker"
+
+    blob = asyncio.run(ArtifactStore(tmp_path).ensure("aa00", build))
+    blob.path.unlink()
+    blob.path.mkdir()
+    with pytest.raises(SetupError, match=f"{blob.path} cannot be read: Is a directory; delete"):
+        asyncio.run(ArtifactStore(tmp_path).ensure("aa00", build))
+
+
 def test_directory_that_others_may_write_is_refused(tmp_path: Path) -> None:
     """A world-writable cache could be made to hold a forged checker."""
     tmp_path.chmod(0o777)

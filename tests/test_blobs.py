@@ -60,11 +60,12 @@ def test_entry_is_used_again_not_rewritten(tmp_path: Path) -> None:
         assert BlobStore(tmp_path).put(content).path.stat().st_ino == inode
 
 
-def test_torn_entry_is_written_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cut", [b"", b"01234"])
+@pytest.mark.parametrize("kind", [bytes, io.BytesIO])
+def test_torn_entry_is_written_anew(tmp_path: Path, cut: bytes, kind: type) -> None:
     """An entry that a crash cut short is replaced, as its size betrays it."""
-    blob = BlobStore(tmp_path).put(b"0123456789")
-    blob.path.write_bytes(b"01234")
-    assert BlobStore(tmp_path).put(b"0123456789").path.read_bytes() == b"0123456789"
+    BlobStore(tmp_path).put(b"0123456789").path.write_bytes(cut)
+    assert BlobStore(tmp_path).put(kind(b"0123456789")).path.read_bytes() == b"0123456789"
 
 
 def test_entry_that_does_not_match_its_hash_is_refused(tmp_path: Path) -> None:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
+import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small_problems import small_problem
+from small_targets import small_target
 
 from ioi_eval import fingerprint as fingerprint_module
 from ioi_eval.config import Policy
-from ioi_eval.fingerprint import RULES, Fingerprints
+from ioi_eval.fingerprint import Fingerprints, digest_of_modules, rules_digest
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
     Isolation,
     Language,
+    OutputFile,
     Problem,
     ProblemKey,
     ProcessIO,
@@ -28,27 +31,16 @@ from ioi_eval.model import (
     TaskType,
     TestCase,
 )
-from ioi_eval.sandbox import Target
-from ioi_eval.toolchain import Toolchain
 
-PROBLEM = Problem(
-    key=ProblemKey(year=2026, id="sum"),
+PROBLEM = small_problem(
     name="Sum",
-    task_type=TaskType.BATCH,
-    time_limit_s=1.0,
-    memory_limit_bytes=1 << 28,
+    year=2026,
     subtasks=(Subtask(name="01", points=100, tests=("a",)),),
     tests={"a": TestCase(name="a", input=b"1 2\n", answer=b"3\n")},
     cxx_std="gnu++17",
 )
 SUBMISSION = Submission(id="x", problem=PROBLEM.key, code="int main(){}")
-TARGET = Target(
-    name="local",
-    profile="bundled",
-    toolchain=Toolchain(command="g++", version="12", machine="x86_64", static=True),
-    slots=1,
-    isolation=Isolation.FULL,
-)
+TARGET = small_target()
 
 CHANGES: dict[str, Any] = {
     "key": ProblemKey(year=2025, id="sum"),
@@ -57,6 +49,7 @@ CHANGES: dict[str, Any] = {
     "time_scale": 2.0,
     "memory_limit_bytes": 1,
     "output_limit_bytes": 1 << 20,
+    "code_limit_bytes": 1 << 18,
     "score_type": ScoreType.GROUP_MUL,
     "score_precision": 0,
     "subtasks": (Subtask(name="01", points=50, tests=("a",)),),
@@ -67,11 +60,16 @@ CHANGES: dict[str, Any] = {
     "checker_files": (SourceFile(path="checker/t.h", content=b""),),
     "checker_protocol": CheckerProtocol.TESTLIB,
     "checker_args": ("x",),
+    "passes": 2,
     "manager": SourceFile(path="graders/manager.cpp", content=b""),
     "manager_files": (SourceFile(path="graders/t.h", content=b""),),
     "manager_args": ("x",),
     "manager_protocol": CheckerProtocol.KATTIS,
     "checker_after_manager": True,
+    "input_file": "in.txt",
+    "output_file": "out.txt",
+    "output_tests": ("a",),
+    "output_only_tests": ("a",),
     "processes": 2,
     "process_io": ProcessIO.FIFO_IO,
     "cxx_std": "gnu++20",
@@ -102,16 +100,17 @@ def test_titles_do_not(field: str) -> None:
 
 
 def test_submission_policy_and_target_count() -> None:
-    """The program, the rule that found it, settings, compiler, isolation; not the id."""
+    """The program, settings, compiler, isolation; not the id, nor how the program was found."""
     reference = fingerprint()
     others = [
         fingerprint(submission=replace(SUBMISSION, code="int main(){return 1;}")),
         fingerprint(submission=replace(SUBMISSION, code=None)),
         fingerprint(submission=replace(SUBMISSION, language=Language.C)),
         fingerprint(submission=replace(SUBMISSION, code="\ud800")),
+        fingerprint(submission=replace(SUBMISSION, outputs=(OutputFile(test="a", content=b"1"),))),
+        fingerprint(submission=replace(SUBMISSION, outputs=(OutputFile(test="a", content=b"2"),))),
+        fingerprint(submission=replace(SUBMISSION, outputs=(OutputFile(test="b", content=b"1"),))),
         fingerprint(submission=replace(SUBMISSION, code=None, refused="too long")),
-        fingerprint(submission=replace(SUBMISSION, extraction="fence:cpp")),
-        fingerprint(submission=replace(SUBMISSION, fixes=("includes",))),
         fingerprint(isolation=Isolation.REDUCED),
         fingerprint(profile="classic"),
         fingerprint(profile="classic", brings_pair=True),
@@ -119,42 +118,58 @@ def test_submission_policy_and_target_count() -> None:
         Fingerprints(Policy(output_bytes=1)).of(PROBLEM, SUBMISSION, TARGET),
     ]
     assert len({reference, *others}) == len(others) + 1
-    assert fingerprint(submission=replace(SUBMISSION, id="y")) == reference
+    for same in ({"id": "y"}, {"extraction": "fence:cpp"}, {"fixes": ("includes",)}):
+        assert fingerprint(submission=replace(SUBMISSION, **same)) == reference
 
 
-def test_rules_are_counted() -> None:
-    """The code that decides outcomes is what it was when RULES was last raised: else raise it, and pin it anew here.
+def test_an_interpreter_counts_for_programs_in_python_only() -> None:
+    """Another one judges none of the others again."""
+    for language, ways in ((Language.CPP, 1), (Language.C, 1), (Language.PYTHON, 3)):
+        submission = replace(SUBMISSION, language=language)
+        found = {
+            Fingerprints(Policy(python=command)).of(PROBLEM, submission, TARGET, python=version)
+            for command, version in (
+                ("python3", "cpython 3.11"),
+                ("python3", "cpython 3.12"),
+                ("pypy3", "cpython 3.11"),
+            )
+        }
+        assert len(found) == ways
 
-    Docstrings and comments do not count. A change that cannot change an outcome needs a new pin only.
-    """
-    assert (RULES, rules_digest()) == (1, "7c3563d7147a0d5b")
 
-
-def is_words(part: ast.stmt) -> bool:
-    """Whether a statement is a string and nothing else."""
-    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
-
-
-def rules_digest() -> str:
-    """A hash of the code, without its words, of everything that decides outcomes on our side of the box."""
-    package = Path(fingerprint_module.__file__).parent
-    names = ("jobs/bundled.py", "jobs/compile.py", "jobs/plan.py", "jobs/protocol.py", "judging.py", "scores.py")
-    digest = hashlib.sha256()
-    scorer = tuple(f"scorer/{name}.py" for name in ("__init__", "binding", "bundled", "classic", "run"))
-    python = (
-        "jobs/harness.py",
-        "jobs/python_run.py",
-        "jobs/returned.py",
-        "apps/verdicts.py",
-        "problems/apps_values.py",
+def test_the_rules_count_by_their_text(tmp_path: Path) -> None:
+    """A changed module judges anew; the same text, elsewhere, does not."""
+    shutil.copytree(
+        Path(fingerprint_module.__file__).parent, tmp_path / "0", ignore=shutil.ignore_patterns("sample", "__pycache__")
     )
-    for name in (*names, "jobs/classic.py", "jobs/classic_answer.py", "toolchain.py", *scorer, *python):
-        tree = ast.parse((package / name).read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                node.body = [part for part in node.body if not is_words(part)]
-        digest.update(ast.unparse(tree).encode())
-    return digest.hexdigest()[:16]
+    digests = {digest_of_modules(tmp_path / "0")}
+    assert digests == {rules_digest()}
+    modules = (
+        "jobs/bundled.py",
+        "scorer/run.py",
+        "model/outcome.py",
+        "compat/hendrycks.py",
+        "judging.py",
+        "programs.py",
+    )
+    for number, module in enumerate(modules):
+        with (tmp_path / str(number) / module).open("a") as file:
+            file.write("\n")
+        (tmp_path / str(number)).rename(tmp_path / str(number + 1))
+        digests.add(digest_of_modules(tmp_path / str(number + 1)))
+    assert len(digests) == 1 + len(modules)
+
+
+def test_the_rules_are_in_a_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As is the harness, for programs in Python only."""
+    before, python = fingerprint(), replace(SUBMISSION, language=Language.PYTHON)
+    python_before = fingerprint(submission=python)
+    with monkeypatch.context() as patched:
+        patched.setattr(fingerprint_module, "rules_digest", lambda: "other")
+        assert fingerprint() != before
+    monkeypatch.setattr(fingerprint_module, "harness_digest", lambda: "other")
+    assert fingerprint() == before
+    assert fingerprint(submission=python) != python_before
 
 
 def test_a_blob_counts_as_its_bytes(tmp_path: Path) -> None:

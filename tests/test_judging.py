@@ -1,241 +1,20 @@
-"""What is run, and in what order it ends, never changes what a submission is worth."""
+"""Which tests are planned, when they stop, and which are run once more."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from judging_model import KINDS, make_problem, names, result_of
 
-from ioi_eval.errors import InputError
 from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging, bundles
-from ioi_eval.model import (
-    Blob,
-    CompileOutcome,
-    Problem,
-    ProblemKey,
-    Submission,
-    SubmissionResult,
-    Subtask,
-    TaskType,
-    TestCase,
-    TestOutcome,
-    Verdict,
-)
-from ioi_eval.scores import submission_result
-
-SUBMISSION = Submission(id="s", problem=ProblemKey(year=2024, id="tree"), code="…")
-
-
-def make_problem(*subtasks: str) -> Problem:
-    """A problem whose subtasks list tests that are named by letters."""
-    return Problem(
-        key=SUBMISSION.problem,
-        name="Tree",
-        task_type=TaskType.BATCH,
-        time_limit_s=1.0,
-        memory_limit_bytes=2**30,
-        subtasks=tuple(
-            Subtask(name=f"{number:02}", points=10.0 + number, tests=tuple(tests))
-            for number, tests in enumerate(subtasks)
-        ),
-        tests={name: TestCase(name=name, input=b"12345", answer=b"67890") for name in "abcdefgh"},
-        cxx_std="gnu++20",
-    )
-
-
-KINDS: Mapping[str, TestOutcome] = {
-    "AC": TestOutcome(test="", verdict=Verdict.AC, score=1.0),
-    "PA": TestOutcome(test="", verdict=Verdict.PA, score=0.5),
-    "WA": TestOutcome(test="", verdict=Verdict.WA, score=0.0),
-    "RE": TestOutcome(test="", verdict=Verdict.RE, score=0.0),
-    "TLE": TestOutcome(test="", verdict=Verdict.TLE, score=0.0),
-    "near": TestOutcome(test="", verdict=Verdict.TLE, score=0.0, near_limit=True),
-    "checker": TestOutcome(test="", verdict=Verdict.JE, score=None, judge_program="checker"),
-    "manager": TestOutcome(test="", verdict=Verdict.JE, score=None, judge_program="manager"),
-    "runner": TestOutcome(test="", verdict=Verdict.JE, score=None, judge_program="runner"),
-    "sandbox": TestOutcome(test="", verdict=Verdict.JE, score=None),
-}
-
-
-@dataclass(frozen=True)
-class Behaviour:
-    """How a submission does on one test: usually, alone on the machine, and again in a clean box."""
-
-    usual: str
-    alone: str = "AC"
-    clean: str = "AC"
-
-    def settled(self, test: str) -> TestOutcome:
-        """A plain model of what stands after all repetitions."""
-        way, kind, had_alone, had_clean = "usual", self.usual, False, False
-        before = kind
-        while True:
-            if kind == "near" and not had_alone:
-                way, before, kind = "alone", kind, self.alone
-                had_alone = KINDS[kind].verdict is not Verdict.JE
-            elif kind in ("checker", "manager", "runner") and not had_clean:
-                way, before, kind = "clean", kind, self.clean
-                had_clean = True
-            else:
-                final = way == "clean" and kind == before and kind in ("checker", "manager")
-                return replace(KINDS[kind], test=test, reran=way == "alone", final=final)
-
-
-Behaviours = Mapping[str, Behaviour]
-
-
-class Box:
-    """A job under way: its lines are settled when it starts, and arrive one by one. It stops as PROTOCOL.md says."""
-
-    def __init__(self, bundle: tuple[PlannedTest, ...], way: str, behaviours: Behaviours, *, run_all: bool) -> None:
-        self.tests = [planned.test for planned in bundle]
-        self.lines: list[TestOutcome] = []
-        first_zero: dict[int, int] = {}
-        for planned in bundle:
-            alive = any(position < first_zero.get(group, 10**9) for group, position in planned.at)
-            if not (alive or run_all):
-                continue
-            line = replace(KINDS[getattr(behaviours[planned.test], way)], test=planned.test)
-            self.lines.append(line)
-            if line.score == 0.0:
-                for group, position in planned.at:
-                    first_zero[group] = min(position, first_zero.get(group, position))
-
-
-def result_of(problem: Problem, outcomes: Mapping[str, TestOutcome], *, keep_all: bool = False) -> SubmissionResult:
-    """The submission's result from these outcomes."""
-    return submission_result(problem, SUBMISSION, CompileOutcome(verdict=None), outcomes, keep_all=keep_all)
-
-
-def exhaustive_model(problem: Problem, behaviours: Behaviours, *, keep_all: bool = False) -> SubmissionResult:
-    """What a judge says that runs everything, one by one, and only then looks."""
-    return result_of(problem, {test: how.settled(test) for test, how in behaviours.items()}, keep_all=keep_all)
-
-
-def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
-    """The three lists of what to run, those that are not empty."""
-    for way, planned in (
-        ("alone", judging.near_limit_reruns(under_way=under_way)),
-        ("clean", judging.judge_fault_reruns(under_way=under_way)),
-        ("usual", judging.pending(under_way=under_way)),
-    ):
-        if planned:
-            yield way, planned
-
-
-def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exhaustive: bool = False) -> Judging:
-    """Judge with bundles of any size, any number at once, lines in any order, and some answers lost on the way."""
-    judging = Judging(problem, exhaustive=exhaustive)
-    boxes: list[Box] = []
-    losses = data.draw(st.integers(0, 2))
-    while not judging.done:
-        under_way = {test for box in boxes for test in box.tests}
-        starts = list(wanted(judging, under_way))
-        choice = data.draw(st.integers(0, len(starts) + len(boxes) - 1))
-        if choice < len(starts):
-            way, planned = starts[choice]
-            cut = bundles(problem, planned, max_tests=data.draw(st.integers(1, 8)))
-            started = cut[: data.draw(st.integers(1, len(cut)))]
-            boxes += [Box(bundle, way, behaviours, run_all=exhaustive) for bundle in started]
-            continue
-        box = boxes[choice - len(starts)]
-        if losses and data.draw(st.booleans()):
-            losses -= 1
-            box.lines.clear()
-        if box.lines:
-            judging.record(box.lines.pop(0))
-        if not box.lines:
-            boxes.remove(box)
-    before = result_of(problem, judging.outcomes())
-    for box in boxes:
-        for line in box.lines:
-            judging.record(line)
-    assert result_of(problem, judging.outcomes()) == before, "what arrived after the end changed the result"
-    return judging
-
-
-def drive_one_by_one(problem: Problem, behaviours: Behaviours) -> tuple[Judging, list[tuple[str, str]]]:
-    """Judge with one test at a time, repetitions first; also tells what was run, and how."""
-    judging = Judging(problem)
-    runs: list[tuple[str, str]] = []
-    while not judging.done:
-        way, planned = next(wanted(judging, set()))
-        test = planned[0].test
-        runs.append((way, test))
-        judging.record(replace(KINDS[getattr(behaviours[test], way)], test=test))
-    return judging, runs
-
-
-kinds = st.sampled_from(["AC", "AC", "AC", *KINDS])
-all_behaviours = st.fixed_dictionaries({name: st.builds(Behaviour, kinds, kinds, kinds) for name in "abcdefgh"})
-problems = st.lists(
-    st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True).map("".join), min_size=1, max_size=4
-).map(lambda subtasks: make_problem(*subtasks))
-
-
-# --------------------------------------------------------------------------- the promise
-
-
-@settings(max_examples=400)
-@given(problems, all_behaviours, st.data())
-def test_no_schedule_changes_the_result(problem: Problem, behaviours: Behaviours, data: st.DataObject) -> None:
-    """Any bundle sizes, parallelism and order of ends give exactly the result of exhaustive judging."""
-    assert result_of(problem, drive(problem, behaviours, data).outcomes()) == exhaustive_model(problem, behaviours)
-
-
-@given(problems, all_behaviours, st.data())
-def test_exhaustive_judging_runs_and_settles_everything(
-    problem: Problem, behaviours: Behaviours, data: st.DataObject
-) -> None:
-    """Exhaustive judging settles every test that a subtask lists, and gives the same result."""
-    outcomes = drive(problem, behaviours, data, exhaustive=True).outcomes()
-    listed = {test for subtask in problem.subtasks for test in subtask.tests}
-    assert outcomes == {test: behaviours[test].settled(test) for test in listed}
-    assert result_of(problem, outcomes, keep_all=True) == exhaustive_model(problem, behaviours, keep_all=True)
-
-
-@given(problems, all_behaviours)
-def test_one_by_one_nothing_runs_in_vain(problem: Problem, behaviours: Behaviours) -> None:
-    """One test at a time, only what stands up to the first zero of some subtask is run, and hardly ever repeated."""
-    expected = exhaustive_model(problem, behaviours)
-    judging, runs = drive_one_by_one(problem, behaviours)
-    assert result_of(problem, judging.outcomes()) == expected
-    counted = {shown.test for s in expected.subtasks for shown in s.tests if shown.verdict is not Verdict.SKIPPED}
-    assert sorted(test for way, test in runs if way == "usual") == sorted(counted)
-    assert {test for _, test in runs} == counted
-    assert max(Counter(test for _, test in runs).values()) <= 4
-
-
-@given(problems, all_behaviours)
-def test_outcomes_are_listed_in_order_of_appearance(problem: Problem, behaviours: Behaviours) -> None:
-    """What is written down does not depend on which box ended first."""
-    forward, backward = Judging(problem, exhaustive=True), Judging(problem, exhaustive=True)
-    tests = [planned.test for planned in forward.pending()]
-    for test in tests:
-        forward.record(replace(KINDS[behaviours[test].usual], test=test))
-    for test in reversed(tests):
-        backward.record(replace(KINDS[behaviours[test].usual], test=test))
-    assert list(forward.outcomes()) == list(backward.outcomes()) == tests
-    assert list(forward.outcomes().values()) == list(backward.outcomes().values())
-
-
-# --------------------------------------------------------------------------- plan and stop
+from ioi_eval.judging import Judging
+from ioi_eval.model import TestOutcome, Verdict
 
 
 def record(judging: Judging, test: str, kind: str) -> None:
     """Record an outcome of one of `KINDS`."""
     judging.record(replace(KINDS[kind], test=test))
-
-
-def names(planned: tuple[PlannedTest, ...]) -> str:
-    """The names of planned tests, as one word."""
-    return "".join(plan.test for plan in planned)
 
 
 def test_plan_lists_tests_once_with_all_their_positions() -> None:
@@ -261,8 +40,6 @@ def test_zero_at_a_later_position_keeps_earlier_tests_needed() -> None:
     assert names(judging.pending()) == "ab"
     record(judging, "b", "WA")
     assert names(judging.pending()) == "a"
-    assert not judging.needed("c")
-    assert judging.needed("b")
     record(judging, "a", "AC")
     assert judging.done
     assert result_of(make_problem("abc"), judging.outcomes()).verdict is Verdict.WA
@@ -283,14 +60,6 @@ def test_what_is_under_way_is_not_planned_twice() -> None:
     record(judging, "b", "checker")
     assert names(judging.near_limit_reruns(under_way={"a"})) == ""
     assert not judging.done
-
-
-def test_skipped_subtasks_are_not_planned() -> None:
-    """Only tests of subtasks that are asked for run, and groups keep their numbers."""
-    judging = Judging(make_problem("ab", "cb"), skip_subtasks=["00"])
-    assert judging.pending() == (PlannedTest(test="c", at=((1, 0),)), PlannedTest(test="b", at=((1, 1),)))
-    with pytest.raises(InputError, match="no subtask 02; it has 00, 01"):
-        Judging(make_problem("ab", "cb"), skip_subtasks=["02"])
 
 
 # --------------------------------------------------------------------------- repetitions
@@ -449,56 +218,3 @@ def test_only_what_a_run_can_give_is_recorded(verdict: Verdict) -> None:
         judging.record(TestOutcome(test="a", verdict=verdict, score=None))
     with pytest.raises(ValueError, match="'x'"):
         judging.record(TestOutcome(test="x", verdict=Verdict.AC, score=1.0))
-
-
-# --------------------------------------------------------------------------- bundles
-
-
-def planned(tests: str) -> tuple[PlannedTest, ...]:
-    """Tests of a plan; where they stand does not matter here."""
-    return tuple(PlannedTest(test=test, at=((0, 0),)) for test in tests)
-
-
-@pytest.mark.parametrize(
-    ("limits", "cut"),
-    [
-        ({}, "abcdefgh"),
-        ({"max_tests": 3}, "abc def gh"),
-        ({"max_tests": 8}, "abcdefgh"),
-        ({"max_bytes": 20}, "ab cd ef gh"),
-        ({"max_bytes": 29}, "ab cd ef gh"),
-        ({"max_bytes": 5}, "a b c d e f g h"),
-        ({"max_wall_ms": 900, "wall_ms_per_test": 300}, "abc def gh"),
-        ({"max_wall_ms": 100, "wall_ms_per_test": 300}, "a b c d e f g h"),
-        ({"max_tests": 2, "max_wall_ms": 900, "wall_ms_per_test": 300}, "ab cd ef gh"),
-        ({"max_tests": 5, "max_bytes": 40}, "abcd efgh"),
-    ],
-)
-def test_bundles_keep_every_limit(limits: dict[str, int], cut: str) -> None:
-    """No bundle is over a limit, but for a single test that is too large by itself."""
-    made = bundles(make_problem("a"), planned("abcdefgh"), **limits)
-    assert " ".join(names(bundle) for bundle in made) == cut
-
-
-def test_bundles_count_what_lies_on_disk() -> None:
-    """Blobs count with their size, and a missing answer with none."""
-    problem = make_problem("a")
-    blob = Blob(path=Path("/nowhere"), size=90, sha256="")
-    large = replace(problem, tests={**problem.tests, "b": TestCase(name="b", input=blob, answer=None)})
-    made = bundles(large, planned("abc"), max_bytes=100)
-    assert " ".join(names(bundle) for bundle in made) == "ab c"
-
-
-def test_bundles_of_nothing_and_with_room_for_nothing() -> None:
-    """No tests make no bundle; room for no test is refused rather than taken for all or none."""
-    assert bundles(make_problem("a"), ()) == ()
-    with pytest.raises(InputError, match="at most -1 tests"):
-        bundles(make_problem("a"), planned("a"), max_tests=-1)
-
-
-@given(st.text("abcdefgh", max_size=30), st.integers(1, 9), st.integers(1, 50))
-def test_bundles_lose_nothing_and_keep_the_order(tests: str, max_tests: int, max_bytes: int) -> None:
-    """Put together again, the bundles are the plan."""
-    made = bundles(make_problem("a"), planned(tests), max_tests=max_tests, max_bytes=max_bytes)
-    assert sum(made, ()) == planned(tests)
-    assert all(len(bundle) <= max_tests and (len(bundle) == 1 or 10 * len(bundle) <= max_bytes) for bundle in made)

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import base64
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import orjson
 import pytest
+from box_answers import built, not_started, said
+from small_targets import small_target
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportError, UnavailableError
-from ioi_eval.model import Execution, Isolation, Job, SourceFile, Stage
-from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
+from ioi_eval.model import Execution, Job, SourceFile, Stage
+from ioi_eval.programs import ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
-from ioi_eval.toolchain import Toolchain
 
-TARGET = Target(
-    name="here",
-    profile="bundled",
-    toolchain=Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True),
-    slots=1,
-    isolation=Isolation.FULL,
-)
+TARGET = small_target(name="here")
 LOST = TransportError("cut cable")
 REFUSED = Stage(stdout="", stderr="runner.cpp:1:1: error: no", code=1)
 Answer = Stage | Exception | Callable[[Job], Stage]
@@ -48,14 +42,6 @@ class Scripted:
         if isinstance(answer, Exception):
             raise answer
         return Execution(run=answer if isinstance(answer, Stage) else answer(job))
-
-
-def built(job: Job) -> Stage:
-    """The answer to a runner's job that went well."""
-    script = next(file.content for file in job.files if file.name == "run")
-    assert isinstance(script, bytes)
-    nonce = script.decode().split()[-1]
-    return Stage(stdout=f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{nonce}\n", stderr="", code=0)
 
 
 def runner(directory: Path, sandbox: Scripted) -> bytes:
@@ -123,30 +109,6 @@ CHECKER = SourceFile(path="checker/checker.cpp", content=b"int main() {}\n")
 NO = {"code": 1, "output": "g++: error: unrecognized command-line option '-std=gnu++29'"}
 
 
-def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
-    """The runner's answer to a compile job: one step that ended so, and perhaps an artifact."""
-
-    def answer(job: Job) -> Stage:
-        plan = next(file.content for file in job.files if file.name == "plan")
-        assert isinstance(plan, bytes)
-        step = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1}
-        step |= {"memory_bytes": 1, "output": ""}
-        lines: list[dict[str, object]] = [{**step, **changes}]
-        if artifact is not None:
-            lines.append({"artifact": artifact, "base64": base64.b64encode(b"x").decode(), "bytes": 1})
-        nonce = plan.decode().split("\n")[1].split()[1]
-        end = {"end": True, "nonce": nonce, "lines": len(lines), "isolation": "full"}
-        return Stage(stdout="".join(f"{orjson.dumps(line).decode()}\n" for line in (*lines, end)), stderr="", code=0)
-
-    return answer
-
-
-def not_started(words: str) -> Stage:
-    """The answer of a runner whose box lacks something."""
-    line = {"fault": "system", "words": f"step 0 was not started: execute /opt/g++: {words}", "nonce": ""}
-    return Stage(stdout=f"{orjson.dumps(line).decode()}\n", stderr="", code=1)
-
-
 GOOD, CHECKED = said("good"), said("checker")
 
 
@@ -169,7 +131,7 @@ def test_a_compiler_that_did_not_come_to_its_end_refused_nothing(tmp_path: Path,
     """No program, and no word on the standard: transient, and asked again by the next who needs it."""
 
     async def scenario() -> None:
-        builder = Builder(Scripted(built, unsure, GOOD, CHECKED), ArtifactStore(tmp_path), Policy())
+        builder = Builder(Scripted(built, said(**NO), unsure, CHECKED), ArtifactStore(tmp_path), Policy())
         with pytest.raises(TransientError):
             await ask(builder)
         await ask(builder)
@@ -189,12 +151,12 @@ def test_a_standard_is_unknown_only_if_the_compiler_says_so(tmp_path: Path) -> N
     """Then this target is unfit, for the whole run, and nobody tries again."""
 
     async def scenario() -> None:
-        sandbox = Scripted(built, said(**NO), GOOD)
+        sandbox = Scripted(built, said(**NO), said(**NO), GOOD)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         for _ in range(2):
             with pytest.raises(UnfitError, match="does not know -std=gnu\\+\\+29"):
                 await ask(builder)
-        assert sandbox.asked == 3
+            assert sandbox.asked == 4
 
     asyncio.run(scenario())
 
@@ -206,15 +168,153 @@ def test_a_compiler_that_refuses_everything_is_the_setups_fault(tmp_path: Path, 
         asyncio.run(ask(Builder(Scripted(built, answer), ArtifactStore(tmp_path), Policy())))
 
 
-def test_many_who_need_a_standard_wait_for_one_try(tmp_path: Path) -> None:
-    """One job for the runner, one for the good program, one for the checker."""
+def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
+    """A good program compiled an hour ago; what counts is whether one does where the words speak of the machine."""
+    full = "ld: final link failed: No space left on device"
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, GOOD, GOOD, said(code=1, output=full))
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        for words in ("x.cpp:1:1: error: no", "", full):
+            await builder.require_good_compiler("gnu++17", TARGET, refused=words)
+        assert sandbox.asked == 3
+        with pytest.raises(TransientError, match="No space left"):
+            await builder.require_good_compiler("gnu++17", TARGET, refused=full)
+
+    asyncio.run(scenario())
+
+
+def test_nobody_asks_about_a_compiler_that_refuses_nothing(tmp_path: Path) -> None:
+    """One job for the runner, one for the checker, however many need them."""
 
     async def scenario() -> int:
-        sandbox = Scripted(built, GOOD, CHECKED)
+        sandbox = Scripted(built, CHECKED)
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         async with asyncio.TaskGroup() as group:
             for _ in range(20):
                 group.create_task(ask(builder))
         return sandbox.asked
 
-    assert asyncio.run(scenario()) == 3
+    assert asyncio.run(scenario()) == 2
+
+
+def test_many_whose_programs_are_refused_wait_for_one_try(tmp_path: Path) -> None:
+    """One job for the runner and one for the good program."""
+
+    async def scenario() -> int:
+        sandbox = Scripted(built, GOOD)
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        async with asyncio.TaskGroup() as group:
+            for _ in range(20):
+                group.create_task(builder.require_good_compiler("gnu++17", TARGET))
+        return sandbox.asked
+
+    assert asyncio.run(scenario()) == 2
+
+
+def entries(error: BaseException) -> int:
+    """How many frames an error went through."""
+    return sum(1 for _ in traceback.walk_tb(error.__traceback__))
+
+
+def test_a_program_that_is_refused_is_refused_anew_to_each_who_asks(tmp_path: Path) -> None:
+    """Those who wait share one compilation, and no error keeps the frames of those who met it before."""
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, said(code=1, output="checker.cpp:1:1: error: no"), GOOD)
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        met = await asyncio.gather(*(ask(builder) for _ in range(20)), return_exceptions=True)
+        assert {(type(error), str(error)) for error in met if error} == {
+            (ProblemProgramError, "the problem's checker does not compile: checker.cpp:1:1: error: no")
+        }
+        assert len(set(map(id, met))) == 20
+        assert max(entries(error) for error in met if error) < 20
+        assert sandbox.asked == 3
+
+    asyncio.run(scenario())
+
+
+def test_a_checker_without_testlib_is_told_where_to_put_it(tmp_path: Path) -> None:
+    """What authors most often leave out; the compiler only says that it is not there."""
+
+    async def scenario() -> None:
+        missing = "checker.cpp:1:10: fatal error: testlib.h: No such file or directory"
+        sandbox = Scripted(built, said(code=1, output=missing), GOOD)
+        with pytest.raises(ProblemProgramError, match=r"No such file or directory\n.*grader_files: checker/testlib\.h"):
+            await ask(Builder(sandbox, ArtifactStore(tmp_path), Policy()))
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"), [("cpu", "over 60 s of CPU time"), ("memory", "over 2048 MiB of memory"), ("file", "too large")]
+)
+def test_a_program_that_our_limits_stop_twice_is_refused(tmp_path: Path, limit: str, words: str) -> None:
+    """The second time it was alone on the machine: the problem is at fault for good, and nobody compiles it again."""
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, said(code=0, signal=9, limit=limit), said(code=0, signal=9, limit=limit), GOOD)
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        for _ in range(2):
+            with pytest.raises(ProblemProgramError, match=f"the problem's checker does not compile: .*{words}"):
+                await ask(builder)
+            assert sandbox.asked == 4
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("limits", [("cpu", "memory"), ("wall", "wall"), ("cpu", None)])
+def test_two_different_ends_say_nothing_of_a_program(tmp_path: Path, limits: tuple[str, str | None]) -> None:
+    """Nor does wall clock: transient, and the next who needs it asks again."""
+
+    async def scenario() -> None:
+        ends = [said(code=0, signal=9, limit=limit) for limit in limits]
+        builder = Builder(Scripted(built, *ends, CHECKED), ArtifactStore(tmp_path), Policy())
+        with pytest.raises(TransientError, match="could not be compiled to its end"):
+            await ask(builder)
+        await ask(builder)
+
+    asyncio.run(scenario())
+
+
+NO_HARNESS = said(code=1, output="ModuleNotFoundError: No module named 'encodings'")
+
+
+@pytest.mark.parametrize("answer", [not_started("No such file or directory"), NO_HARNESS])
+def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answer: Answer) -> None:
+    """However many submissions need it; each gets an error of its own."""
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, answer)
+        builder, asked = Builder(sandbox, ArtifactStore(tmp_path), Policy()), set()
+        for _ in range(3):
+            with pytest.raises(SetupError, match="the interpreter pypy3") as caught:
+                await builder.interpreter("pypy3", TARGET)
+            assert len(list(traceback.walk_tb(caught.tb))) < 5
+            asked.add(sandbox.asked)
+        assert len(asked) == 1
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        [not_started("Cannot allocate memory")] * ATTEMPTS,
+        [said(code=0, signal=9)],
+        [said(code=0, signal=9, limit="wall")],
+        [said(code=1, output="OSError: [Errno 28] No space left on device: 'harness.bin'")],
+    ],
+)
+def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure: Sequence[Answer]) -> None:
+    """The next who needs it asks again."""
+    line = '{"python": "cpython 3.11.2", "numpy": null, "executable": "/usr/bin/python3", "reads": []}'
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, *unsure, said("harness.bin", output=line))
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        with pytest.raises(SetupError, match="the interpreter python3"):
+            await builder.interpreter("python3", TARGET)
+        assert str(await builder.interpreter("python3", TARGET)) == "cpython 3.11.2"
+
+    asyncio.run(scenario())

@@ -18,27 +18,28 @@ def examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_apps_example_runs(tmp_path: Path) -> None:
+def printed(example: str, directory: Path, cache: Path) -> str:
+    """What an example prints there, with the tests' own cache."""
+    (directory / "example.py").write_text(example)
+    command, environment = [sys.executable, "example.py"], {**os.environ, "IOI_EVAL_CACHE": str(cache)}
+    answer = subprocess.run(
+        command, cwd=directory, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def test_the_apps_example_runs(tmp_path: Path, cache: Path) -> None:
     """Copied out of the page, it prints what the page says it does."""
     example = examples()[0]
-    (tmp_path / "example.py").write_text(example)
-    answer = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.strip() == example.strip().rpartition("# ")[2]
+    assert printed(example, tmp_path, cache).strip() == example.strip().rpartition("# ")[2]
 
 
-def test_the_python_example_runs(tmp_path: Path) -> None:
+def test_the_python_example_runs(tmp_path: Path, cache: Path) -> None:
     """Copied out of the page, beside a program of one's own, it prints a verdict and points."""
-    (tmp_path / "example.py").write_text(examples()[1])
     program = sample.tasks() / "berths" / "solutions" / "model_solution" / "heap.cpp"
     (tmp_path / "mine.cpp").write_bytes(program.read_bytes())
-    answer = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout == "AC 100.0 [0.0, 15.0, 25.0, 20.0, 40.0]\n"
+    assert printed(examples()[1], tmp_path, cache) == "AC 100.0 [0.0, 15.0, 25.0, 20.0, 40.0]\n"
 
 
 def test_every_command_it_names_exists() -> None:

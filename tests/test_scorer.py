@@ -6,6 +6,7 @@ As root and as an unprivileged user, in full and in reduced isolation.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -51,12 +52,6 @@ SAMPLED = [
 """One solution of each kind, for the ways that are not the common one."""
 
 USERS = ["me", pytest.param("unprivileged", marks=pytest.mark.root)]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for the tests of this file: what they compile is compiled once."""
-    return tmp_path_factory.mktemp("cache")
 
 
 def problems(cache: Path) -> dict[ProblemKey, Problem]:
@@ -148,6 +143,12 @@ class Scripted:
         return change(execution) if change else execution
 
 
+def cut(execution: Execution) -> Execution:
+    """Its answer without the second half."""
+    stage: Stage = execution.run
+    return Execution(run=replace(stage, stdout=stage.stdout[: len(stage.stdout) // 2]))
+
+
 def score_scripted(cache: Path, label: str, script: Any, **changes: Any) -> tuple[SubmissionResult, int]:
     """Score one solution on a scripted sandbox; gives the result and how many run jobs it took."""
 
@@ -176,15 +177,35 @@ def test_lost_sandbox_is_a_judge_error_and_never_a_score(cache: Path) -> None:
 def test_answer_that_was_cut_is_asked_for_again_in_halves(cache: Path) -> None:
     """The tail of the first answer is lost: half of its tests are asked for, then the others; nothing of it counts."""
 
-    def cut(execution: Execution) -> Execution:
-        stage: Stage = execution.run
-        return Execution(run=replace(stage, stdout=stage.stdout[: len(stage.stdout) // 2]))
-
     result, runs = score_scripted(
         cache, "buoys/model_solution/bisection.cpp", lambda number: cut if number == 1 else None
     )
     assert (result.verdict, result.score) == (Verdict.AC, 100.0)
     assert 3 <= runs <= 5
+
+
+def test_a_size_whose_answers_are_cut_is_tried_once(cache: Path) -> None:
+    """Where answers are cut above two tests, all other jobs have two; the next submission's from the first one on."""
+
+    def cut_above_two(execution: Execution) -> Execution:
+        return cut(execution) if execution.run.stdout.count('"test"') > 2 else execution
+
+    async def scenario() -> tuple[SubmissionResult, list[int]]:
+        submission = solution("buoys/model_solution/bisection.cpp")
+        problem, runs = problems(cache)[submission.problem], [0]
+        async with LocalSandbox(slots=1) as inner:
+            sandbox = Scripted(inner, lambda _: cut_above_two)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+            for _ in range(2):
+                result = await scorer.score(problem, submission)
+                assert (result.verdict, result.score) == (Verdict.AC, 100.0)
+                runs.append(sandbox.runs)
+        return result, [now - before for before, now in itertools.pairwise(runs)]
+
+    result, runs = asyncio.run(scenario())
+    tests = {outcome.test for subtask in result.subtasks for outcome in subtask.tests}
+    pairs = -(-len(tests) // 2)
+    assert runs == [2 + pairs, pairs], "the first eight and the first four were cut"
 
 
 def test_rejected_job_is_not_repeated(cache: Path) -> None:
@@ -238,30 +259,28 @@ def test_no_endpoint_left_ends_the_run(cache: Path) -> None:
         score_scripted(cache, "buoys/model_solution/bisection.cpp", lambda _: UnavailableError("no endpoint left"))
 
 
-def test_no_code_is_zero_and_runs_nothing(cache: Path) -> None:
-    """NC: 0 points in every subtask."""
+def score_to_buoys(cache: Path, *, policy: Policy | None = None, **submitted: Any) -> SubmissionResult:
+    """Score a submission to buoys that holds this."""
 
     async def scenario() -> SubmissionResult:
         problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
-        submission = Submission(id="empty", problem=problem.key, code=None, extraction="none")
         async with LocalSandbox(slots=1) as sandbox:
-            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=policy)
+            return await scorer.score(problem, Submission(id="s", problem=problem.key, **submitted))
 
-    result = asyncio.run(scenario())
+    return asyncio.run(scenario())
+
+
+def test_no_code_is_zero_and_runs_nothing(cache: Path) -> None:
+    """NC: 0 points in every subtask."""
+    result = score_to_buoys(cache, code=None, extraction="none")
     assert (result.verdict, result.score) == (Verdict.NC, 0.0)
     assert {subtask.verdict for subtask in result.subtasks} == {Verdict.NC}
 
 
 def test_program_over_the_size_limit_is_a_compile_error(cache: Path) -> None:
     """What is refused before compiling is CE with the reason, as the official server refuses it; not NC."""
-
-    async def scenario() -> SubmissionResult:
-        problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
-        submission = Submission(id="long", problem=problem.key, code=None, refused="50 MB of code; at most 100 kB")
-        async with LocalSandbox(slots=1) as sandbox:
-            return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
-
-    result = asyncio.run(scenario())
+    result = score_to_buoys(cache, code=None, refused="50 MB of code; at most 100 kB")
     assert (result.verdict, result.score) == (Verdict.CE, 0.0)
     assert "at most 100 kB" in result.compile.message
 
@@ -270,15 +289,7 @@ def test_compile_bomb_is_a_compile_error_that_names_the_limit(cache: Path) -> No
     """A program that the compiler cannot finish within the limits is CE, after one repetition alone."""
     bomb = "template<int D, class... P> struct T { T<D - 1, P..., int> a; T<D - 1, P..., char> b; };\n"
     bomb += "template<class... P> struct T<0, P...> {};\nT<30> bomb;\nint main() {}\n"
-
-    async def scenario() -> SubmissionResult:
-        problem = problems(cache)[ProblemKey(year=sample.YEAR, id="buoys")]
-        policy = Policy(compile=CompileLimits(cpu_s=2.0))
-        async with LocalSandbox(slots=1) as sandbox:
-            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), policy=policy)
-            return await scorer.score(problem, Submission(id="bomb", problem=problem.key, code=bomb))
-
-    result = asyncio.run(scenario())
+    result = score_to_buoys(cache, policy=Policy(compile=CompileLimits(cpu_s=2.0)), code=bomb)
     assert (result.verdict, result.score) == (Verdict.CE, 0.0)
     assert "over 2 s of CPU time" in result.compile.message or "MiB of memory" in result.compile.message
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -130,6 +131,8 @@ def test_rows_without_the_column_are_judged_by_their_results(columns: dict[str, 
         ({"metadata": {"completion_tokens": 9}}, 9),
         ({"metadata": {"output_tokens": 9}}, 9),
         ({"metadata": {"usage": None, "completion_tokens": 9}}, 9),
+        ({"metadata": {"usage": {"completion_tokens": math.nan}, "output_tokens": 9}}, 9),
+        ({"metadata": {"completion_tokens": "many"}, "generation": "123456789"}, 9),
         ({"metadata": {"usage": {}}, "generation": "123456789"}, 9),
         ({"metadata": None, "generation": "123456789"}, 9),
         ({"metadata": ..., "generation": "123456789"}, 9),
@@ -144,6 +147,18 @@ def test_reasoning_is_measured_in_whatever_a_row_has(columns: dict[str, Any], le
     equal = make_row(SUBTASKS[1], metadata={"usage": {"completion_tokens": length}})
     rows = [shorter, make_row(SUBTASKS[1], **columns), equal, longer]
     assert select(rows) == (3, 1, 2, 0)
+
+
+def test_a_first_subtask_that_is_worth_points_is_no_sample() -> None:
+    """Nobody sees that score beforehand; it is somebody's aim like any other."""
+
+    def row(target: str, score: float, length: int) -> Row:
+        results = [{"subtask": name, "points": 50, "score": score, "status": "PA"} for name in ("01", "02")]
+        return {"target_subtask": target, "all_subtasks_results": results, "generation": "x" * length, "code": "x"}
+
+    rows = [row("01", 0.9, 1), row("01", 0.1, 2), row("02", 0.5, 3)]
+    assert select(rows) == (2, 1, 0)
+    assert select(rows, limit=2) == (2, 1)
 
 
 def test_rows_that_could_not_be_judged_take_part_and_score_nothing() -> None:

@@ -1,6 +1,8 @@
 """The harness's command line.
 
-[--grader NAME] run [--task FD] [--report FD]    do what a task asks, with the streams on 0, 1 and 2
+[--grader NAME] run [--task FD] [--report FD] [WORD...]
+                                                 do what a task asks, with the streams on 0, 1 and 2; the program gets
+                                                 the words as its arguments
 [--grader NAME] serve [--control FD] [--preload NAME,...]
                                                  fork for each request: see `warm.py`
 probe                                            print what this interpreter is
@@ -90,6 +92,7 @@ def main(arguments: list[str]) -> int:
         return warm.serve(int(options.get("--control", CONTROL_FD)), grader, options.get("--preload", ""))
     task_fd = int(options.get("--task", TASK_FD))
     task = program.Task(program.read_all(task_fd))
+    task.arguments = words[1:]
     os.close(task_fd)
     report_fd = options.get("--report", REPORT_FD if "--task" not in options else None)
     return program.perform(task, program.Report(None if report_fd is None else int(report_fd)), grader)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _frozen_importlib
 import atexit
 import builtins
 import gc
@@ -24,15 +25,49 @@ CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bis
 class Task:
     """A program and how to run it. Travels as one line of three words, then the program.
 
-    mode:         `stdin` or `call`.
+    mode:         `stdin`, `call`, or `linked`: as `stdin`, but the program (a grader) imports others (a submission).
     conventions:  1: mend what the data set did to its reference solutions: see `top_level.py`; else 0.
-    name:         the function or method (call): the rest of the line.
+    name:         the rest of the line: the function or method (call); the name of each module that is imported, and how
+                  many bytes it has: they stand before the program (linked).
     """
 
     def __init__(self, data: bytes) -> None:
         line, _, self.program = data.partition(b"\n")
         self.mode, conventions, self.name = line.decode("utf-8", "surrogatepass").split(" ", 2)
         self.conventions = conventions == "1"
+        self.arguments: list[str] = []
+        self.modules: list[Module] = []
+        if self.mode == "linked":
+            words = self.name.split(" ")
+            for at in range(0, len(words), 2):
+                size = int(words[at + 1])
+                self.modules.append(Module(words[at], self.program[:size]))
+                self.program = self.program[size:]
+
+
+class Module:
+    """Finds a module for the program that imports it, by its name in any case. There is no file."""
+
+    def __init__(self, name: str, source: bytes) -> None:
+        self._name = name.lower()
+        self._source = source
+
+    def find_spec(self, name: str, path: Any = None, _: Any = None) -> Any:
+        """Its own, if it is meant."""
+        if path is None and name.lower() == self._name:
+            return _frozen_importlib.ModuleSpec(name, self, origin=f"{name}.py")
+        return None
+
+    def create_module(self, spec: Any) -> None:
+        """The usual one."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Execute it."""
+        exec(compile(self._source, f"{module.__name__}.py", "exec", dont_inherit=True), module.__dict__)
+
+    def get_source(self, _: str) -> str:
+        """Where tracebacks get its lines from."""
+        return self._source.decode("utf-8", "replace")
 
 
 class Report:
@@ -78,7 +113,8 @@ def perform(task: Task, report: Report, grader: Any = None) -> int:
         grader: an `OtherGrader`, to run it as that one would.
     """
     sys.path[0] = os.getcwd()  # as for a script; the harness's own archive is no place to import from
-    if task.mode == "stdin":
+    sys.meta_path[:0] = task.modules
+    if task.mode != "call":
         return grader.run_stdin(task, report) if grader else run_stdin(task, report)
     from . import values  # before the program is looked at: all that writes its result is bound by then
 
@@ -100,6 +136,8 @@ def run_stdin(task: Task, report: Report) -> int:
     try:
         code = _compiled(task)
         phase = "run"
+        if b"/dev/" in task.program or b"/proc/self/fd" in task.program:
+            _name_streams()
         _reset_interpreter()
         exec(code, module.__dict__)
         _start(task, module)
@@ -152,10 +190,39 @@ def call_prelude() -> dict[str, Any]:
         names.update((name, getattr(module, name)) for name in public if not hasattr(builtins, name))
     for module_name in (*CALL_MODULES, "sys", "time", "string", "re", "operator", "copy", "datetime"):
         names[module_name] = importlib.import_module(module_name)
+    names.update(ListNode=ListNode, TreeNode=TreeNode)
     return names
 
 
+class ListNode:
+    """LeetCode's node of a list: answers name it in annotations, in rows without any list of the kind."""
+
+    def __init__(self, val: Any = 0, next: Any = None) -> None:
+        self.val, self.next = val, next
+
+
+class TreeNode:
+    """LeetCode's node of a tree; as above."""
+
+    def __init__(self, val: Any = 0, left: Any = None, right: Any = None) -> None:
+        self.val, self.left, self.right = val, left, right
+
+
 # --------------------------------------------------------------------------- as a fresh interpreter would
+
+
+def _name_streams() -> None:
+    """Let a program open its streams by their paths on other machines: in a box these stand for nothing."""
+    names = ("stdin", "stdout", "stderr")
+    paths = {f"/dev/{name}": fd for fd, name in enumerate(names)}
+    paths.update({f"{folder}/{fd}": fd for folder in ("/dev/fd", "/proc/self/fd") for fd in range(3)})
+    opened = io.open
+
+    def open_stream(file: Any, *args: Any, **kwargs: Any) -> Any:
+        fd = None if isinstance(file, int) else paths.get(os.fspath(file))
+        return opened(file if fd is None else os.dup(fd), *args, **kwargs)
+
+    builtins.open = io.open = open_stream
 
 
 class _Source:
@@ -174,7 +241,7 @@ def _module(name: str, task: Task) -> types.ModuleType:
     module.__dict__["__builtins__"] = builtins
     if name == "__main__":
         module.__dict__["__file__"] = FILE
-        sys.argv[:] = [FILE]
+        sys.argv[:] = [FILE, *task.arguments]
     module.__dict__["__loader__"] = _Source(task.program)
     sys.modules[name] = module
     return module
@@ -299,7 +366,7 @@ def read_all(fd: int) -> bytes:
     """Everything that comes from a descriptor."""
     pieces = []
     while True:
-        piece = os.read(fd, 1 << 20)
+        piece = os.read(fd, 1 << 16)  # what is larger would be mapped, and unmapped again
         if not piece:
             return b"".join(pieces)
         pieces.append(piece)

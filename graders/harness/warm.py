@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import _socket as socket
-import array
 import binascii
 import ctypes
-import fcntl
 import gc
 import os
 import resource
@@ -36,9 +34,14 @@ SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_SPEC_ALLOW, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1 << 2, 1 << 3
 SYS_CLONE, SYS_CAPSET, SYS_SECCOMP, SYS_LANDLOCK_RESTRICT_SELF = 56, 126, 317, 446
 
-_ABOVE_ALL = 64  # descriptors are moved here while 0, 1 and 2 are given away
+_CAPABILITIES_OF_SELF, _NO_CAPABILITIES = struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24)
+
+_ABOVE_ALL = 64  # what a fork keeps beside its streams is moved here
+_MOST_PASSED, _LONGEST_REQUEST = 16, 1 << 16
 _MOST_DESCRIPTORS = 1024  # what is opened here takes the lowest numbers
 _WORD = "=qqi24s4x"  # the runner's `Word`: CPU time and clock in microseconds, an error, and where
+_REHEARSALS = 10  # the interpreter adapts its code after eight
+_POOL_HEADER, _BYTES_HEADER = 48, 33  # sizes in CPython's memory
 _LAST_WISH = 3  # the exit code of a fork that could not be confined: no program ran in it
 
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -49,26 +52,33 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> int:
     """Fork for each request until the socket is closed. Returns only in a fork, with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of those that come with it:
-    task, stdin, stdout, stderr, and maybe report, ready, landlock, zone), `sibling`, and the rules of `confine`. With
-    `zone`, a PID namespace, the fork is born into that. The answer is `{"pid": …}`, seen from this process's namespace.
+    task, stdin, stdout, stderr, and maybe report, ready, landlock, directory, zone), `sibling`, and the rules of
+    `confine`. With `zone`, a PID namespace, the fork is born into that. The answer is `{"pid": …}`, seen from this
+    process's namespace.
     """
     control = _socket_of(control_fd)
     load(preload)
     if os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("what was imported has started threads: a fork would inherit their locks")
+    _prepare_streams()
     gc.collect()
+    _filled = _fill_pools()
     gc.freeze()  # a collection in a fork looks at what its program made, and copies no pages of ours
+    said, request = b"", {}
     while True:
-        request, fds = _received(control)
-        if request is None:
+        data, descriptors = _received(control)
+        if not data:
             os._exit(0)
+        if data != said:  # the tests of a job say the same
+            said, request = data, _parsed(data)
+        fds = {name: descriptors[place] for place, name in enumerate(request["descriptors"])}
         if "zone" in fds:
             _must(_libc.setns(fds["zone"], CLONE_NEWPID), "setns")
         pid = fork_sibling() if request.get("sibling") else os.fork()
         if pid == 0:
             control.close()
             return _become_contestant(request, fds, grader)
-        for fd in fds.values():
+        for fd in descriptors:
             os.close(fd)
         control.send(b'{"pid": %d}' % pid)
 
@@ -90,95 +100,108 @@ def load(names: str) -> None:
             sys.modules.pop(name, None)
 
 
+_before_fork = ctypes.pythonapi.PyOS_BeforeFork
+_after_in_parent, _after_in_child = ctypes.pythonapi.PyOS_AfterFork_Parent, ctypes.pythonapi.PyOS_AfterFork_Child
+_thread_id_at = ctypes.c_void_p()
+_sibling_flags = CLONE_PARENT | SIGCHLD
+if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(_thread_id_at), 0, 0, 0) == 0 and _thread_id_at.value:
+    _sibling_flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID
+
+
 def fork_sibling() -> int:
     """Fork, but the child is a child of this process's parent. Returns 0 in the child.
 
     The C library's `fork` cannot do that; what it does besides is done here: the locks of the interpreter, and the
     place in which the library keeps the thread's id.
     """
-    address = ctypes.c_void_p()
-    flags = CLONE_PARENT | SIGCHLD
-    if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0 and address.value:
-        flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID
-    ctypes.pythonapi.PyOS_BeforeFork()
-    pid = _libc.syscall(ctypes.c_long(SYS_CLONE), ctypes.c_long(flags), None, None, address, None)
+    _before_fork()
+    pid = _libc.syscall(ctypes.c_long(SYS_CLONE), ctypes.c_long(_sibling_flags), None, None, _thread_id_at, None)
     if pid == 0:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
+        _after_in_child()
         return 0
     error = ctypes.get_errno()
-    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    _after_in_parent()
     if pid < 0:
         raise OSError(error, f"clone: {os.strerror(error)}")
     return int(pid)
 
 
-def confine(rules: dict[str, Any], landlock_fd: int | None = None, ready_fd: int | None = None) -> None:
-    """Give up what the runner says, for good, and close `ready_fd`. Any failure ends the process.
+def confine(rules: dict[str, Any], fds: dict[str, int]) -> None:
+    """Give up what the runner says, for good, and close all of `fds`. Any failure ends the process.
 
     Args:
         rules: `rlimits` [[number, soft, hard], …], and `nofile`, the last of them; `drop`, whether there are
-            capabilities to give up, and `uid`, a user to become; `directory`, where the program works; `seccomp`, the
-            filter's instructions in base64, `self`, those that get this process's id, and `listener`, whether the
-            runner gets the descriptor of its notifications.
-        landlock_fd: a ruleset.
-        ready_fd: a socket, for the listener and a last word.
+            capabilities to give up, and `uid`, a user to become; `filter`, the prepared seccomp filter, and
+            `listener`, whether the runner gets the descriptor of its notifications.
+        fds: maybe `directory`, where the program works; `landlock`, a ruleset; `ready`, a socket for the listener and
+            a last word.
     """
     try:
         for number, soft, hard in rules.get("rlimits", ()):
             resource.setrlimit(number, (soft, hard))
-        if "directory" in rules:
+        if "directory" in fds:
             os.setsid()
-            os.chdir(rules["directory"])
+            os.fchdir(fds["directory"])
+            os.close(fds["directory"])
         _drop_privileges(rules)
         _must(_libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "parent's death")
         _must(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-        if landlock_fd is not None:
-            _must(_libc.syscall(ctypes.c_long(SYS_LANDLOCK_RESTRICT_SELF), landlock_fd, 0), "Landlock")
-            os.close(landlock_fd)
-        _install_filter(rules, ready_fd)
+        if "landlock" in fds:
+            _must(_libc.syscall(ctypes.c_long(SYS_LANDLOCK_RESTRICT_SELF), fds["landlock"], 0), "Landlock")
+            os.close(fds["landlock"])
+        _install_filter(rules, fds.get("ready"))
     except (OSError, ValueError) as error:
         os.write(2, f"harness: cannot be confined: {error}\n".encode())
         os._exit(_LAST_WISH)
 
 
+def _drop_for_forks() -> None:
+    """What keeps a fork from root's privileges (of whatever namespace), and this process, which executes nothing, has
+    no use for: it is inherited, so once is enough."""
+    for capability in range(64):
+        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    _must(_libc.prctl(PR_SET_SECUREBITS, NO_ROOT_FOR_GOOD, 0, 0, 0), "securebits")
+
+
 def _drop_privileges(rules: dict[str, Any]) -> None:
-    """Nothing that root's privileges (of whatever namespace) could be regained from; as the runner does it."""
-    if rules.get("drop"):
-        for capability in range(64):
-            _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
-        _must(_libc.prctl(PR_SET_SECUREBITS, NO_ROOT_FOR_GOOD, 0, 0, 0), "securebits")
+    """Nothing that root's privileges could be regained from; as the runner does it."""
     if "uid" in rules:
         os.setgroups([])
         os.setresgid(*(rules["uid"],) * 3)
         os.setresuid(*(rules["uid"],) * 3)
-    header, nothing = struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24)
-    _must(_libc.syscall(ctypes.c_long(SYS_CAPSET), header, nothing), "capset")
+    _must(_libc.syscall(ctypes.c_long(SYS_CAPSET), _CAPABILITIES_OF_SELF, _NO_CAPABILITIES), "capset")
     _libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 
 
 class _Filter(ctypes.Structure):
-    """The kernel's `struct sock_fprog`."""
+    """The kernel's `struct sock_fprog`, prepared: all but this process's id is in it."""
 
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+    def __init__(self, code: bytes, own_id_at: list[int]) -> None:
+        self.code = ctypes.create_string_buffer(code, len(code))
+        super().__init__(len(code) // 8, ctypes.addressof(self.code))
+        self.places = [8 * at + 4 for at in own_id_at]
+
+    def for_this_process(self) -> Any:
+        pid = os.getpid()
+        for place in self.places:
+            struct.pack_into("I", self.code, place, pid)
+        return ctypes.byref(self)
 
 
 def _install_filter(rules: dict[str, Any], ready_fd: int | None) -> None:
     ready = _socket_of(ready_fd) if ready_fd is not None else None
-    if "seccomp" in rules:
-        code = bytearray(binascii.a2b_base64(rules["seccomp"]))
-        for at in rules.get("self", ()):
-            struct.pack_into("I", code, 8 * at + 4, os.getpid())
-        code = bytes(code)
-        program_of_rules = _Filter(len(code) // 8, code)
+    if "filter" in rules:
         listens = rules.get("listener")
         flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (SECCOMP_FILTER_FLAG_NEW_LISTENER if listens else 0)
         call = ctypes.c_long(SYS_SECCOMP)
-        listener = _libc.syscall(call, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program_of_rules))
+        listener = _libc.syscall(call, SECCOMP_SET_MODE_FILTER, flags, rules["filter"].for_this_process())
         _must(listener, "seccomp")
         if listens and ready is not None:
             ready.sendmsg(
                 [struct.pack(_WORD, 0, 0, 0, b"")],
-                [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener]))],
+                [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))],
             )
             os.close(listener)
     if "nofile" in rules:  # now: the listener needed one more
@@ -196,45 +219,105 @@ def _must(result: int, what: str) -> None:
 
 
 def _socket_of(fd: int) -> Any:
-    return socket.socket(-1, -1, -1, fd)
+    return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, fd)
 
 
 # --------------------------------------------------------------------------- one fork
 
 
-def _received(control: socket.socket) -> tuple[dict[str, Any] | None, dict[str, int]]:
-    fds = array.array("i")
-    data, ancillary, _, _ = control.recvmsg(1 << 20, socket.CMSG_SPACE(16 * fds.itemsize))
+def _prepare_streams() -> None:
+    """Make the standard streams that forks have: over empty files, as the runner's are, so that nothing about them
+    differs when the descriptors below them do."""
+    nothing = os.memfd_create("nothing")
+    kept = [os.dup(fd) for fd in (0, 1, 2)]
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+    _rehearse(nothing)
+    program.fresh_streams()
+    for fd in (0, 1, 2):
+        os.dup2(kept[fd], fd)
+        os.close(kept[fd])
+    os.close(nothing)
+
+
+_REHEARSED = b"""stdin 0 \nimport sys
+n = int(input())
+a, b = map(int, input().split())
+for line in sys.stdin:
+    values = [int(word) for word in line.split()]
+    print(*values, sum(values), sep=" ")
+def f(n):
+    return n if n < 2 else f(n - 1) + f(n - 2)
+print("%d %s" % (f(2), "x"), f"{len(str(n))}", max(a, b), min(a, b), sorted({1: 2}.items()))
+"""
+
+
+def _rehearse(nothing: int) -> None:
+    """Run a program of ours as forks run theirs: what the interpreter then knows (classes that the first compilation
+    makes, where methods are found, which code is used again), no fork has to find out, on pages that it would copy."""
+    task = program.Task(_REHEARSED)
+    for _ in range(_REHEARSALS):
+        os.ftruncate(nothing, 0)
+        os.pwrite(nothing, b"1\n2 3\n4 5 6\n", 0)
+        os.lseek(nothing, 0, os.SEEK_SET)
+        program.fresh_streams()
+        exec(program._compiled(task), {"__name__": "rehearsal"})
+        program._flushed(sys.stdout, sys.stderr)
+    os.ftruncate(nothing, 0)
+    os.lseek(nothing, 0, os.SEEK_SET)
+
+
+def _fill_pools() -> list[Any]:
+    """Take what is free in pages that are in use, so that a fork's first objects lie together on new pages, rather than
+    each on one of ours, of which the kernel must make a copy. (CPython's small objects: a pool for each size.)"""
+    pool = 1 << 14 if sys.version_info >= (3, 10) else 1 << 12
+    kept: list[Any] = []
+    for size in range(16, 513, 16):
+        for number in range(2 * pool // size):
+            one: Any = object() if size == 16 else (1 << 40) + number if size == 32 else bytes(size - _BYTES_HEADER)
+            kept.append(one)
+            if id(one) % pool == _POOL_HEADER:
+                break  # the first of a new pool: the others are full
+    return kept
+
+
+def _received(control: socket.socket) -> tuple[bytes, tuple[int, ...]]:
+    data, ancillary, flags, _ = control.recvmsg(_LONGEST_REQUEST, socket.CMSG_SPACE(4 * _MOST_PASSED))
+    if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+        raise RuntimeError("a request is too long")
+    fds: tuple[int, ...] = ()
     for level, kind, payload in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            fds.frombytes(payload[: len(payload) - len(payload) % fds.itemsize])
-    if not data:
-        return None, {}
-    request = eval(data, {"true": True, "false": False, "null": None})  # the runner's words: JSON
-    names = request["descriptors"]
-    return request, {names[i]: fds[i] for i in range(len(names))}
+            fds += struct.unpack(f"{len(payload) // 4}i", payload)
+    return data, fds
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    """A request, with all that can be done for its forks in advance."""
+    request: dict[str, Any] = eval(data, {"true": True, "false": False, "null": None})  # the runner's words: JSON
+    if "seccomp" in request:
+        request["filter"] = _Filter(binascii.a2b_base64(request.pop("seccomp")), request.get("self", []))
+    if request.get("drop"):
+        _drop_for_forks()
+    return request
 
 
 def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any) -> int:
     """What a fork does before it reads its program."""
-    moved = {}
-    for name, fd in fds.items():
-        lowest = request["ready_fd"] if name == "ready" and "ready_fd" in request else _ABOVE_ALL
-        moved[name] = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, lowest)
     for target, name in enumerate(("stdin", "stdout", "stderr")):
-        os.dup2(moved.pop(name), target)
-    moved.pop("zone", None)
-    _close_all_but({0, 1, 2, *moved.values()})
-    program.fresh_streams()
-    confine(request, moved.get("landlock"), moved.get("ready"))
-    task = program.Task(program.read_all(moved["task"]))
-    os.close(moved["task"])
-    return program.perform(task, program.Report(moved.get("report")), grader)
-
-
-def _close_all_but(kept: set[int]) -> None:
-    low = 2
-    for high in [*sorted(kept - {0, 1, 2}), _MOST_DESCRIPTORS]:
-        if low + 1 < high:  # an empty range would be taken for an endless one
-            os.closerange(low + 1, high)
-        low = high
+        os.dup2(fds[name], target)
+    kept = {}
+    for name in ("task", "report", "landlock", "directory"):  # low numbers are the program's to get
+        if name in fds:
+            kept[name] = os.dup2(fds[name], _ABOVE_ALL + len(kept), False)
+    first_free = above = _ABOVE_ALL + len(kept)
+    if "ready" in fds:
+        kept["ready"] = os.dup2(fds["ready"], request.get("ready_fd", first_free), False)
+        above = kept["ready"] + 1
+        os.closerange(first_free, kept["ready"])
+    os.closerange(3, _ABOVE_ALL)
+    os.closerange(above, _MOST_DESCRIPTORS)
+    confine(request, kept)
+    task = program.Task(program.read_all(kept["task"]))
+    os.close(kept["task"])
+    return program.perform(task, program.Report(kept.get("report")), grader)

@@ -105,7 +105,7 @@ class Workshop {
   void watch(Step& s) {
     while (!s.process.ended) {
       pollfd fds[2] = {{s.process.pidfd.get(), POLLIN, 0}, {s.pipe.get(), POLLIN, 0}};
-      poll(fds, s.pipe ? 2 : 1, 10);
+      poll(fds, s.pipe ? 2 : 1, kStepTickMs);
       drain(s);
       if (!s.process.reap(false)) look(s);
     }
@@ -131,9 +131,8 @@ class Workshop {
     }
     int64_t cpu = 0;
     for (pid_t pid : family) {
-      Sample now = sample(pid);
-      cpu += now.cpu_us + cpu_of_dead_children_us(pid);
-      s.peak_bytes = std::max(s.peak_bytes, now.resident_bytes);
+      cpu += cpu_clock_us(pid) + cpu_of_dead_children_us(pid);
+      s.peak_bytes = std::max(s.peak_bytes, resident_bytes(pid));
     }
     s.cpu_us = std::max(s.cpu_us, cpu);
     if (s.peak_bytes > g_plan.memory_bytes) stop(s, "memory");

@@ -1,163 +1,9 @@
-// Contestants: their place, their start, what they were refused.
+// Contestants: their start, and what they were refused.
 #pragma once
 
-#include "processes.h"
+#include "places.h"
 
 namespace {
-
-// Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
-struct Place {
-  std::string outside;             // full: what becomes its root, as the runner may write it
-  std::string root;                // full: its root directory, read-only
-  std::string scratch;             // its working directory, as the runner sees it
-  std::string fifo_in, fifo_out;   // as the runner and the manager see them
-  std::string inside_in, inside_out;
-  bool made = false;
-};
-
-Plan g_plan;
-std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
-Fd g_interpreter, g_with;           // what is executed in their stead, and a file that it needs
-std::vector<Place> g_places;
-std::vector<sock_filter> g_filter;  // with 0 for the process's own id
-std::vector<size_t> g_filter_self;
-
-bool full() { return g_means.isolation == Isolation::Full; }
-
-void bind(const std::string& from, const std::string& to) {
-  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
-}
-
-// The system's files belong to somebody else, so a contestant could not write them; here it cannot on two grounds. What a
-// mount of another namespace forbids must stay forbidden, or the kernel refuses; where it does, one ground must do.
-void bind_read_only(const std::string& from, const std::string& to) {
-  bind(from, to);
-  struct statfs mounted;
-  if (statfs(to.c_str(), &mounted) != 0) return;
-  unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
-  if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
-  mount(nullptr, to.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
-}
-
-// A directory or file at its own path in a root directory, and below it nothing that could be written.
-void show(const std::string& path, const Place& place) {
-  struct stat status, there;
-  if (stat(path.c_str(), &status) != 0) return;
-  if (stat((place.outside + path).c_str(), &there) == 0 || stat((place.root + path).c_str(), &there) == 0) return;
-  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-    mkdir((place.outside + path.substr(0, slash)).c_str(), 0755);
-  }
-  std::string at = place.outside + path;
-  if (S_ISDIR(status.st_mode)) {
-    make_directory(at, 0755);
-  } else if (!Fd(open(at.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644))) {
-    system_fault("make %s", at.c_str());
-  }
-  at = place.root + path;
-  bind_read_only(path, at);
-  struct statvfs flags;  // it may belong to the user who runs all this
-  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", path.c_str());
-}
-
-// The root directory of a contestant: read-only, with devices, and with what a dynamic linker or an interpreter needs.
-void make_root(Place& place, long index) {
-  place.outside = make_directory(g_base + format("/outside%ld", index), 0755);
-  place.root = make_directory(g_base + format("/root%ld", index), 0755);
-  for (const char* name : {"/dev", "/fifo", "/box"}) make_directory(place.outside + name, 0755);
-  if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
-  // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
-  for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
-    Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    bind(device, place.root + device);
-  }
-  if (!g_plan.is_static) {
-    for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32"}) {
-      struct stat status;
-      if (lstat(directory, &status) != 0) continue;
-      if (S_ISLNK(status.st_mode)) {
-        char target[PATH_MAX] = {};
-        if (readlink(directory, target, sizeof target - 1) > 0) {
-          if (symlink(target, (place.outside + directory).c_str()) != 0) system_fault("symlink");
-        }
-      } else {
-        make_directory(place.outside + directory, 0755);
-        bind_read_only(directory, place.root + directory);
-      }
-    }
-  }
-  if (!g_plan.interpreter.empty()) {
-    show("/etc/ld.so.cache", place);
-    for (const std::string& path : g_plan.sees) show(path, place);
-  }
-  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
-  if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
-  place.scratch = place.root + "/box";
-}
-
-// What belongs to one test: an empty scratch directory, new FIFOs.
-void open_place(Place& place, long index) {
-  if (full() && place.root.empty()) make_root(place, index);
-  if (full()) {
-    std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(kScratchBytes),
-                                 kScratchFiles, g_means.contestant_uid);
-    unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    if (mount("scratch", place.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
-  } else {
-    place.scratch = make_directory(g_base + "/" + random_name());
-    if (g_means.contestant_uid != geteuid()) {
-      if (chown(place.scratch.c_str(), g_means.contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
-    }
-  }
-  place.made = true;
-  if (!g_plan.communication) return;
-  std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
-  place.fifo_in = directory + format("/m_to_u%ld", index);
-  place.fifo_out = directory + format("/u%ld_to_m", index);
-  place.inside_in = full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
-  place.inside_out = full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
-  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) {
-    if (mkfifo(fifo.c_str(), 0600) != 0) system_fault("mkfifo");
-    if (g_means.contestant_uid != geteuid()) {
-      if (chmod(fifo.c_str(), 0666) != 0) system_fault("chmod");
-    }
-  }
-}
-
-// Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
-struct Litter {
-  int64_t bytes = 0;
-  int files = 0;
-};
-
-Litter look_at_scratch(const std::string& path, bool remove) {
-  Litter litter;
-  DIR* directory = opendir(path.c_str());
-  while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
-    if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || strcmp(entry->d_name, "..") == 0)) continue;
-    struct stat status;
-    if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) litter.bytes += status.st_blocks * 512;
-    litter.files++;
-    if (remove) unlinkat(dirfd(directory), entry->d_name, 0);
-  }
-  if (directory != nullptr) closedir(directory);
-  return litter;
-}
-
-void close_place(Place& place) {
-  if (!place.made) return;
-  place.made = false;
-  if (full()) {
-    if (umount2(place.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
-  } else {
-    look_at_scratch(place.scratch, true);
-    rmdir(place.scratch.c_str());
-  }
-  if (place.fifo_in.empty()) return;
-  unlink(place.fifo_in.c_str());
-  unlink(place.fifo_out.c_str());
-  if (!full()) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
-  place.fifo_in.clear();
-}
 
 // What a contestant's child says before its exec; the end of the socket says that the exec has happened.
 struct Word {
@@ -174,9 +20,12 @@ struct Contestant {
   Fd control, listener, output, errors, report;
   bool ready = false, started = false;  // about to exec; past it
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
+  Account account;
   Sample last;
   int64_t settled_us = 0;          // CPU time and delay up to the last settlement
   int64_t peak_bytes = 0;          // as polled; wait4 has the last word
+  int64_t written_bytes = 0;       // of the output file, if it has a name
+  bool left_output = true;         // there is one
   const char* limit = nullptr;     // the rule that stopped it
   bool unfit = false;              // the kernel does not execute it, for what is in its file
   bool violated = false;           // a deadly call
@@ -196,6 +45,23 @@ struct Contestant {
     return std::max<int64_t>(0, cpu - spent_before_us);
   }
 };
+
+// Where its stdout goes.
+int open_output(const Contestant& contestant) {
+  return g_plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
+// After the end of all that could write it: what the output file holds becomes the output, as if it had been printed.
+void collect_output(Contestant& contestant, const Place& place) {
+  struct stat status;
+  Fd found = find_output(place, status);
+  contestant.left_output = found && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
+  contestant.written_bytes = found ? status.st_size : 0;
+  if (!contestant.left_output || contestant.written_bytes > g_plan.output_bytes) return;
+  chmod(format("/proc/self/fd/%d", found.get()).c_str(), 0400);  // it may be closed even to its owner
+  Fd readable(reopen(found.get(), O_RDONLY));
+  if (!readable || !copy_bytes(readable.get(), contestant.output.get())) system_fault("read an output file");
+}
 
 // CPU time and run-queue delay together: the wall clock that a process can account for.
 int64_t busy_us(const Process& process, const Sample& last) {
@@ -283,26 +149,31 @@ std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
   return limits;
 }
 
-// What a contestant's paths may be used for. `root`: where its root directory is, for who asks.
-void grant_contestant(Landlock& landlock, const Place& place, const std::string& root, const char* scratch_path) {
+// What the paths of all tests may be used for. `root`: where a contestant's root directory is, for who asks.
+void grant_system(Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
   for (const char* device : {"/dev/random", "/dev/urandom"}) grant(device, right::ReadFile);
-  uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
-  // The file system numbers the files of siblings from one counter, where it is not one of their own.
-  if (full() || g_plan.processes == 1) scratch |= right::MakeReg;
-  if (full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
-  landlock.grant(scratch_path, scratch);
-  if (g_plan.communication && g_plan.fifo_io) {
-    grant(place.inside_in, right::ReadFile);
-    grant(place.inside_out, right::WriteFile | right::Truncate);
-  }
   if (!g_plan.is_static) {
     for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
       grant(directory, right::Read | right::Execute);
     }
   }
   for (const std::string& path : g_plan.sees) grant(path, right::Read | right::Execute);
+}
+
+void grant_scratch(Landlock& landlock, const char* path) {
+  uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
+  // The file system numbers the files of siblings from one counter, where it is not one of their own.
+  if (!g_plan.names_files() && (full() || g_plan.processes == 1)) scratch |= right::MakeReg;
+  if (!g_plan.names_files() && full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
+  landlock.grant(path, scratch);
+}
+
+void grant_fifos(Landlock& landlock, const Place& place) {
+  if (!g_plan.fifo_io && !g_plan.two_steps) return;
+  if (!place.inside_in.empty()) landlock.grant(place.inside_in.c_str(), right::ReadFile);
+  if (!place.inside_out.empty()) landlock.grant(place.inside_out.c_str(), right::WriteFile | right::Truncate);
 }
 
 // The child's side. Nothing here returns.
@@ -323,7 +194,7 @@ class Launch {
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
     // Opened anew, for writing only; append, so that what is too much of stderr can be cut off while it grows.
-    int input = input_, output = reopen(contestant_.output.get(), O_WRONLY);
+    int input = input_, output = open_output(contestant_);
     int errors = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output < 0 || errors < 0) die("open outputs");
     int task = -1, report = -1, with = -1;
@@ -357,7 +228,9 @@ class Launch {
  private:
   void confine() {
     Landlock landlock(g_means.landlock);
-    grant_contestant(landlock, place_, "", ".");
+    grant_system(landlock, "");
+    grant_scratch(landlock, ".");
+    grant_fifos(landlock, place_);
     if (!landlock.restrict()) die("landlock");
     if (!g_means.seccomp) return;
     for (size_t at : g_filter_self) g_filter[at].k = static_cast<uint32_t>(syscall(SYS_getpid));
@@ -371,6 +244,10 @@ class Launch {
     if (g_plan.communication) {
       if (g_plan.fifo_io) command.add(place_.inside_in), command.add(place_.inside_out);
       if (g_plan.processes != 1) command.add(std::to_string(contestant_.index));
+    }
+    if (g_plan.two_steps) {
+      command.add(std::to_string(contestant_.index));
+      command.add(contestant_.index == 0 ? place_.inside_out : place_.inside_in);
     }
     Word word;
     word.now_us = now_us();

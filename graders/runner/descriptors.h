@@ -37,6 +37,13 @@ int reopen(int fd, int flags) {
   return open(path, flags | O_CLOEXEC);
 }
 
+// A file that need not be there. That it is not says something; that it cannot be opened says nothing of anybody but us.
+Fd open_if_there(const std::string& path, int flags = O_RDONLY) {
+  Fd file(open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno != ENOENT) system_fault("open %s", path.c_str());
+  return file;
+}
+
 Fd memory_file(const char* name) {
   Fd fd(static_cast<int>(syscall(SYS_memfd_create, name, 1 /* MFD_CLOEXEC */)));
   if (!fd) system_fault("memfd_create");

@@ -13,9 +13,11 @@ class Judge {
   Process process;
   Fd output, errors;
   int64_t started_us = 0, ended_us = 0;
+  Account account;
   Sample last;
   std::string fault, words;
   bool ours = false;  // the fault is none of its own
+  std::string kept_feedback;  // a directory, of an earlier pass
 
   ~Judge() { clear(); }
 
@@ -33,7 +35,11 @@ class Judge {
     link(kJudgeAnswerFd, "correct_output.txt");
     if (result >= 0) link(kJudgeOutputFd, "output.txt");
     link(kJudgeProgramFd, name);
-    if (spec.protocol == Protocol::Kattis) make_directory(directory + "/feedback");
+    if (!kept_feedback.empty()) {
+      if (rename(kept_feedback.c_str(), (directory + "/feedback").c_str()) != 0) system_fault("give a feedback directory");
+    } else if (spec.protocol == Protocol::Kattis) {
+      make_directory(directory + "/feedback");
+    }
     started_us = now_us();
     if (start(process) != 0) return;
     // -------- the child's side
@@ -76,10 +82,10 @@ class Judge {
 
   bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
 
-  // Looks at it, and stops it if it is over a limit.
-  void look() {
+  // Looks at it, and stops it if it is over a limit. `states`: whether what its threads are at will be asked.
+  void look(bool states = false) {
     if (!process.alive()) return;
-    last = sample(process.pid, last);
+    last = account.read(process.pid, last, states);
     if (over(last.cpu_us)) stop("time", "over its CPU limit");
     if (now_us() - started_us > spec_->wall_ms * 1000) stop("stall", "over its wall clock limit");
     if (last.resident_bytes > spec_->memory_bytes) stop("memory", "over its memory limit");

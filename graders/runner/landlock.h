@@ -1,7 +1,7 @@
 // Landlock: paths that a process may use.
 #pragma once
 
-#include "system_calls.h"
+#include "seccomp.h"
 
 namespace {
 

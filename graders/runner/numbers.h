@@ -19,6 +19,7 @@ constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJud
 
 constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files
 constexpr int kScratchFiles = 256;
+constexpr int64_t kScratchSlackBytes = 1 << 20;  // for a file of a stated size: the blocks that a file system adds
 constexpr int64_t kFileSlackBytes = 256 << 20;  // by how much a file may outgrow its limit before polling sees it
 constexpr size_t kMostNames = 32;             // of refused calls, in one report
 constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
@@ -26,10 +27,11 @@ constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;        // of what is kept, this much is in a line
 constexpr int64_t kWarmUs = 30'000'000;      // for an interpreter to start, or to answer, on a loaded machine
 constexpr size_t kReportBytes = 16384;       // the longest report of an interpreter
-constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000, kQuickPhaseUs = 20000;
+constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // between two looks at what runs
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
 constexpr int64_t kDiskUs = 5'000'000;  // beside the CPU limit: how long a test may wait for disks
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own may show
+constexpr int kStepTickMs = 20;               // between two looks at the processes of a step: what grows in between has rlimits
 constexpr size_t kStepFloodBytes = 64 << 20;    // a step that prints more than this is stopped
 constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown so much
 

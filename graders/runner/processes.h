@@ -50,14 +50,6 @@ pid_t start(Process& process) {
   return static_cast<pid_t>(pid);
 }
 
-// What the runner reads of a living process. Times are since its start. Run-queue delay is what somebody else has made it
-// wait: threads that wake together wait for each other too, so of each interval the thread that waited longest counts.
-struct Sample {
-  int64_t cpu_us = 0, delay_us = 0, resident_bytes = 0;
-  int threads = 0;
-  std::vector<std::pair<int, int64_t>> delays;  // thread id, its delay; sorted
-};
-
 int64_t cpu_clock_us(pid_t pid) {
   timespec t;
   clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u);  // as clock_getcpuclockid(3)
@@ -79,58 +71,6 @@ void each_number(int directory, F f) {
       at += length;
     }
   }
-}
-
-Sample sample(pid_t pid, const Sample& before = {}) {
-  Sample result;
-  result.delay_us = before.delay_us;
-  int64_t longest = 0;
-  result.cpu_us = cpu_clock_us(pid);
-  char path[64], text[128];
-  snprintf(path, sizeof path, "/proc/%d/statm", pid);
-  long long size, resident;
-  read_text(AT_FDCWD, path, text, sizeof text);
-  if (sscanf(text, "%lld %lld", &size, &resident) == 2) result.resident_bytes = resident * getpagesize();
-  snprintf(path, sizeof path, "/proc/%d/task", pid);
-  Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!tasks) return result;
-  each_number(tasks.get(), [&](int directory, const char* tid) {
-    result.threads++;
-    if (result.resident_bytes == 0) {  // a main thread that has ended has no memory any more: its process has
-      snprintf(path, sizeof path, "%s/statm", tid);
-      read_text(directory, path, text, sizeof text);
-      if (sscanf(text, "%lld %lld", &size, &resident) == 2) result.resident_bytes = resident * getpagesize();
-    }
-    snprintf(path, sizeof path, "%s/schedstat", tid);
-    unsigned long long ran, waited;
-    read_text(directory, path, text, sizeof text);
-    if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return;
-    std::pair<int, int64_t> now{atoi(tid), static_cast<int64_t>(waited / 1000)};
-    auto known = std::lower_bound(before.delays.begin(), before.delays.end(), std::make_pair(now.first, int64_t{0}));
-    bool same = known != before.delays.end() && known->first == now.first && known->second <= now.second;
-    longest = std::max(longest, now.second - (same ? known->second : 0));
-    result.delays.push_back(now);
-  });
-  std::sort(result.delays.begin(), result.delays.end());
-  result.delay_us += longest;
-  return result;
-}
-
-// Whether a thread of it is in this state: R runs or waits for a processor, D waits for a disk or the kernel. State is the
-// word after the name in `stat`; the name may hold anything.
-bool has_thread(pid_t pid, char state) {
-  char path[64], text[512];
-  snprintf(path, sizeof path, "/proc/%d/task", pid);
-  Fd tasks(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  bool found = false;
-  if (!tasks) return false;
-  each_number(tasks.get(), [&](int directory, const char* tid) {
-    snprintf(path, sizeof path, "%s/stat", tid);
-    read_text(directory, path, text, sizeof text);
-    const char* rest = strrchr(text, ')');
-    found |= rest != nullptr && rest[1] == ' ' && rest[2] == state;
-  });
-  return found;
 }
 
 // All descendants of a process, nearest first. Orphans of theirs are found below the runner or below their zone.

@@ -53,10 +53,11 @@ bool read_score(const std::string& text, Said& said, int64_t full = 1) {
   return said.valid;
 }
 
-// The texts of CMS for the three outcomes. Source: CMS, cms/grading/steps/evaluation.py.
+// The texts of CMS. Source: CMS, cms/grading/steps/evaluation.py.
 const char* const kSuccess = "Output is correct";
 const char* const kPartial = "Output is partially correct";
 const char* const kWrong = "Output isn't correct";
+const char* const kNoOutput = "Evaluation didn't produce file ";
 
 // CMS: the score is the first line of stdout, the message the first line of stderr, which may ask for a standard text.
 Said read_cms(int output, int errors) {
@@ -91,8 +92,7 @@ Said read_testlib(int code, int errors) {
 // Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output.
 Said read_kattis(int code, const std::string& feedback, int64_t full) {
   Said said;
-  Fd message(open((feedback + "/judgemessage.txt").c_str(), O_RDONLY | O_CLOEXEC));
-  Fd score(open((feedback + "/score.txt").c_str(), O_RDONLY | O_CLOEXEC));
+  Fd message = open_if_there(feedback + "/judgemessage.txt"), score = open_if_there(feedback + "/score.txt");
   if (message) said.message = trimmed(head(message.get(), kMessageBytes));
   if (code != 42 || !score) {
     read_score(code == 42 ? "1" : "0", said);

@@ -1,7 +1,7 @@
-// Which system calls a contestant may make, as rules and as the seccomp program made of them.
+// Which system calls a contestant may make, as rules; seccomp.h makes the filter of them.
 #pragma once
 
-#include "plan.h"
+#include "read_plan.h"
 
 namespace {
 
@@ -17,6 +17,8 @@ enum class Let {
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
   Counted,   // a mapping whose pages are counted as resident: no huge ones; shared ones of a file only, to read
   Private,   // a futex of this process alone, or a wait
+  Pair,      // two connected stream sockets of this process
+  Connected, // to and from a connected socket: no address, no flags but those of plain reads and writes
   Told,      // as OwnClock; and if there is a listener, it lets the call pass
   OwnLimit,  // argument 0 is 0 or the process's own id, and argument 2 is null or argument 1 one of `values`
   Never,     // refused by errno
@@ -30,6 +32,8 @@ enum class Where {
   OnlyChild,    // not for a contestant with siblings
   OrFull,       // not for a contestant with siblings, under reduced isolation
   OrApart,      // the same, nor where siblings map the same libraries
+  Sockets,      // only for an interpreted contestant without siblings: it may have pairs of sockets
+  NoSockets,    // not for one of those
 };
 
 struct CallName {
@@ -50,8 +54,9 @@ struct Rule {
 #define C(name) \
   { SYS_##name, #name }
 
-// Calls with a condition come first: the kernel remembers the others as allowed and does not run the filter for them.
-const Rule kRules[] = {
+// No call stands twice (asserted below), and the filter finds a call by its number: the order is for readers only. Calls
+// with a condition come first.
+constexpr Rule kRules[] = {
     // Huge pages are not counted as resident; shared pages are kept when nobody has them mapped, and then not counted either.
     {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
     // Files without a name escape the count of a scratch directory that is not a
@@ -106,6 +111,15 @@ const Rule kRules[] = {
     // The launcher's last steps, with numbers that a contestant can never own.
     {Let::OneOf, 0, {kControlFd}, Where::Everywhere, EPERM, true, {C(sendmsg)}},
     {Let::OneOf, 0, {kProgramFd}, Where::Everywhere, EACCES, true, {C(execveat)}},
+    // An event loop wakes itself by a pair of sockets (asyncio has one as soon as it is there). Nobody else can have an end of
+    // it: a descriptor travels by sendmsg alone. Streams only, as a datagram can be sent to whoever has a name; no flags,
+    // one of which (MSG_OOB) is used by nobody and has had holes. Siblings would meet in the counter that numbers them.
+    {Let::Pair, 0, {AF_UNIX, SOCK_STREAM, SOCK_NONBLOCK | SOCK_CLOEXEC}, Where::Sockets, EACCES, true, {C(socketpair)}},
+    {Let::Connected, 3, {MSG_DONTWAIT | MSG_NOSIGNAL}, Where::Sockets, EPERM, true, {C(sendto)}},
+    {Let::Connected, 3, {MSG_DONTWAIT | MSG_PEEK | MSG_WAITALL}, Where::Sockets, EPERM, true, {C(recvfrom)}},
+    {Let::Always, 0, {}, Where::Sockets, EPERM, true, {C(getsockname), C(getpeername), C(shutdown)}},
+    // To a socket it sends pages of a file as they are: a byte of each is counted, and the whole page is kept.
+    {Let::Always, 0, {}, Where::NoSockets, EINVAL, false, {C(sendfile)}},
     // Files in the scratch directory.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true, {C(getcwd), C(getdents64), C(umask)}},
     // Taken away while open, they escape the count too.
@@ -121,7 +135,7 @@ const Rule kRules[] = {
     // Its own descriptors.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
      {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev), C(preadv2), C(pwritev2),
-      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(sendfile), C(copy_file_range),
+      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(copy_file_range),
       C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6), C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
       C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
     // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were.
@@ -147,8 +161,8 @@ const Rule kRules[] = {
       C(fadvise64), C(readahead)}},
     // Refused and noted. They stand here for their names and errors; what does not is "syscall_<number>" and ENOSYS.
     {Let::Never, 0, {}, Where::Everywhere, EPERM, true,
-     {C(fork), C(vfork), C(connect), C(bind), C(listen), C(accept), C(accept4), C(sendto), C(recvfrom), C(recvmsg),
-      C(sendmmsg), C(recvmmsg), C(setsockopt), C(getsockopt), C(getsockname), C(getpeername), C(shutdown), C(chmod),
+     {C(fork), C(vfork), C(connect), C(bind), C(listen), C(accept), C(accept4), C(recvmsg),
+      C(sendmmsg), C(recvmmsg), C(setsockopt), C(getsockopt), C(chmod),
       C(fchmod), C(fchmodat), {452, "fchmodat2"}, C(chown), C(fchown), C(lchown), C(fchownat), C(utime), C(utimes),
       C(utimensat), C(futimesat), C(setxattr), C(lsetxattr), C(fsetxattr), C(getxattr), C(lgetxattr), C(fgetxattr),
       C(listxattr), C(llistxattr), C(flistxattr), C(removexattr), C(lremovexattr), C(fremovexattr), C(flock),
@@ -160,7 +174,7 @@ const Rule kRules[] = {
       C(sched_setattr), C(ioprio_set), C(ioprio_get), C(setsid), C(setpgid), C(setuid), C(setgid), C(setreuid),
       C(setregid), C(setresuid), C(setresgid), C(setgroups), C(capget), C(capset), C(personality), C(syslog),
       C(vhangup), {kSysPidfdSendSignal, "pidfd_send_signal"}, {434, "pidfd_open"}}},
-    {Let::Never, 0, {}, Where::Everywhere, EACCES, true, {C(execve), C(socket), C(socketpair)}},
+    {Let::Never, 0, {}, Where::Everywhere, EACCES, true, {C(execve), C(socket)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, true, {{437, "openat2"}}},
     // It takes memory behind the end of a file, which no size tells, and faster than it can be looked at. (libc does without.)
     {Let::Never, 0, {}, Where::Everywhere, EOPNOTSUPP, true, {C(fallocate)}},
@@ -178,218 +192,16 @@ const Rule kRules[] = {
 
 #undef C
 
-// Writes a seccomp filter from the table. What the filter does not let pass goes to the listener if there is one, else
-// it is decided here.
-class FilterWriter {
- public:
-  FilterWriter(bool notify, bool reduced, bool siblings, bool libraries)
-      : notify_(notify), reduced_(reduced), siblings_(siblings), libraries_(libraries) {
-    load(offsetof(seccomp_data, arch));
-    emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-    end_program();
-    load(offsetof(seccomp_data, nr));
-    emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000 /* x32 */, 0, 1);
-    end_program();
-    for (const Rule& rule : kRules) add(rule);
-    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
-  }
-
-  std::vector<sock_filter> code;
-  std::vector<size_t> self;  // the instructions whose constant is the contestant's own process id
-
- private:
-  void emit(int op, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
-    code.push_back({static_cast<uint16_t>(op), yes, no, k});
-  }
-  void load(size_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
-  void load_argument(uint32_t index) {
-    // The low half: the kernel takes none of the arguments that are judged here as more than 32 bits.
-    load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index));
-  }
-  void allow() { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
-  void end_program() {
-    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_KILL_PROCESS);
-  }
-  void refuse(const Rule& rule) {
-    bool told = notify_ && rule.noted;
-    emit(BPF_RET | BPF_K, told ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF)
-                               : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error));
-  }
-
-  bool holds(Where where) const {
-    switch (where) {
-      case Where::Full: return !reduced_;
-      case Where::OnlyChild: return !siblings_;
-      case Where::OrFull: return !(reduced_ && siblings_);
-      case Where::OrApart: return !((reduced_ || libraries_) && siblings_);
-      default: return true;
-    }
-  }
-
-  void add(const Rule& rule) {
-    Let let = holds(rule.where) ? rule.let : Let::Never;
-    if (notify_ && rule.noted && (let == Let::Never || let == Let::Deadly)) return;  // the listener's, by default
-    for (const CallName& call : rule.calls) {
-      size_t test = code.size();
-      emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call.number), 0, 0 /* below: to the next call */);
-      decide(rule, let);
-      code[test].jf = static_cast<uint8_t>(code.size() - test - 1);
-    }
-  }
-
-  // Code that ends in a decision.
-  void decide(const Rule& rule, Let let) {
-    const uint32_t* values = rule.values.begin();
-    uint32_t bits = values != nullptr && rule.values.size() > 0 ? values[0] : 0;
-    if (bits == kOpenRefused && !reduced_) let = Let::Always;
-    switch (let) {
-      case Let::Always:
-        return allow();
-      case Let::SignalSelf:
-        load_argument(bits);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, SIGKILL, 0, 1);
-        refuse(rule);
-        [[fallthrough]];
-      case Let::OnSelf:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        self.push_back(code.size());
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-        allow();
-        return refuse(rule);
-      case Let::OneOf:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        for (size_t i = 0; i < rule.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
-        }
-        refuse(rule);
-        return allow();
-      case Let::Without:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
-        allow();
-        return refuse(rule);
-      case Let::With:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_ALU | BPF_AND | BPF_K, bits | values[1]);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1);
-        allow();
-        return refuse(rule);
-      case Let::Told:
-        if (notify_) return refuse(rule);
-        [[fallthrough]];
-      case Let::OwnClock:
-        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, which is oneself.
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
-        refuse(rule);
-        return allow();
-      case Let::Counted:
-        load_argument(3);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x20 /* MAP_ANONYMOUS */, 3, 0);
-        load_argument(2);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
-        allow();
-        return refuse(rule);
-      case Let::Private: {
-        if (!siblings_) return allow();
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 4, 0);
-        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_CLOCK_REALTIME
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* FUTEX_WAIT */, 2, 0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* FUTEX_WAIT_BITSET */, 1, 0);
-        refuse(rule);
-        return allow();
-      }
-      case Let::OwnLimit:
-        load_argument(0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
-        self.push_back(code.size());
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        refuse(rule);
-        load(offsetof(seccomp_data, args) + 16);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
-        load(offsetof(seccomp_data, args) + 20);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-        allow();
-        load_argument(1);
-        for (size_t i = 0; i < rule.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
-        }
-        refuse(rule);
-        return allow();
-      case Let::Never:
-        return refuse(rule);
-      case Let::Deadly:
-        return end_program();
-    }
-  }
-
-  bool notify_, reduced_, siblings_, libraries_;
-};
-
-// What the table says of a call that was refused.
-struct Refusal {
-  std::string name;
-  int error = ENOSYS;
-  bool deadly = false, suicide = false;
-};
-
-Refusal refusal_of(const seccomp_data& data) {
-  Refusal refusal;
-  if (data.arch != AUDIT_ARCH_X86_64 || data.nr >= 0x40000000) {
-    refusal.name = "foreign_abi";
-    refusal.deadly = true;
-    return refusal;
-  }
-  refusal.name = format("syscall_%d", data.nr);
+constexpr bool each_call_stands_once() {
+  bool seen[512] = {};
   for (const Rule& rule : kRules) {
     for (const CallName& call : rule.calls) {
-      if (call.number != data.nr) continue;
-      refusal.name = call.name;
-      refusal.error = rule.error;
-      refusal.deadly = rule.let == Let::Deadly;
-      refusal.suicide = rule.let == Let::SignalSelf && data.args[*rule.values.begin()] == SIGKILL;
-      return refusal;
+      if (seen[call.number]) return false;
+      seen[call.number] = true;
     }
   }
-  return refusal;
+  return true;
 }
-
-// What the compiler must not do. Nothing hostile runs in a step, only a compiler that reads hostile text: a short list
-// of what no compiler needs, network first.
-std::vector<sock_filter> step_filter() {
-  static const long refused[] = {SYS_socket,  SYS_connect, SYS_ptrace,  SYS_process_vm_readv, SYS_process_vm_writev,
-                                 SYS_unshare, SYS_setns,   SYS_mount,   SYS_umount2,          SYS_pivot_root,
-                                 SYS_chroot,  SYS_bpf,     SYS_keyctl,  SYS_add_key,          SYS_request_key,
-                                 SYS_userfaultfd, SYS_perf_event_open, 425, 426, 427, 438, SYS_open_by_handle_at};
-  std::vector<sock_filter> code;
-  auto emit = [&](int op, size_t k, uint8_t yes, uint8_t no) {
-    code.push_back({static_cast<uint16_t>(op), yes, no, static_cast<uint32_t>(k)});
-  };
-  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch), 0, 0);
-  emit(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  emit(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr), 0, 0);
-  for (long number : refused) {
-    emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<size_t>(number), 0, 1);
-    emit(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-  }
-  emit(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
-  emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-  return code;
-}
-
-// Returns the listener if one was asked for, 0 if not, -1 on failure. Needs no_new_privs.
-// SPEC_ALLOW: without it, kernels before 5.16 slow a filtered program down against Spectre v4, and with it its times.
-int install_filter(const std::vector<sock_filter>& code, bool notify) {
-  sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
-  unsigned long flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (notify ? 1UL << 3 /* NEW_LISTENER */ : 0);
-  return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
-}
+static_assert(each_call_stands_once(), "kRules decides on a call twice");
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 namespace {
 
+constexpr int kTestsARuleset = 64;
+
 // An interpreter takes ten times as long to start as to fork. So one is started, which is a part of the judge: no program
 // of a submission ever runs in it, and it sees no input. For each test it clones a child that is *ours* (CLONE_PARENT), so
 // that all we do with a contestant is done with it too. What Launch does to a contestant before its exec, the child does
@@ -21,17 +23,18 @@ class Warm {
   // Makes the contestant a fork, in the PID namespace `zone` if there is one. Returns words if it could not.
   std::string fork(Contestant& c, const Place& place, int control, int input, int task, int zone) {
     if (!process_.alive() || process_.reap(false)) begin(place);
-    Fd output(reopen(c.output.get(), O_WRONLY)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
+    Fd output(open_output(c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
     Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
-    if (!output || !errors || !program || !report) system_fault("open the files of a contestant");
-    Landlock landlock(g_means.landlock);
-    grant_contestant(landlock, place, place.root, place.scratch.c_str());
-    std::vector<std::pair<const char*, int>> descriptors{{"stdin", input},          {"stdout", output.get()},
-                                                         {"stderr", errors.get()},  {"task", program.get()},
-                                                         {"report", report.get()}, {"ready", control}};
-    if (landlock.descriptor() >= 0) descriptors.emplace_back("landlock", landlock.descriptor());
+    Fd directory(open(place.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!output || !errors || !program || !report || !directory) system_fault("open the files of a contestant");
+    int landlock = rules(place).descriptor();
+    std::vector<std::pair<const char*, int>> descriptors{
+        {"stdin", input},         {"stdout", output.get()}, {"stderr", errors.get()},       {"task", program.get()},
+        {"report", report.get()}, {"ready", control},       {"directory", directory.get()}};
+    if (landlock >= 0) descriptors.emplace_back("landlock", landlock);
     if (zone >= 0) descriptors.emplace_back("zone", zone);
-    if (!send(request(place, descriptors), descriptors)) return gone("does not listen");
+    if (request_.empty()) request_ = request(descriptors);
+    if (!send(request_, descriptors)) return gone("does not listen");
     int64_t deadline = now_us() + kWarmUs;
     pollfd ready = {control_.get(), POLLIN, 0};
     while (poll(&ready, 1, 100) == 0 && now_us() < deadline) {
@@ -55,6 +58,21 @@ class Warm {
   }
 
  private:
+  // The Landlock rules of a test. What is the same for all tests is granted once. A scratch directory of a test before is
+  // nowhere any more; that its rule stays costs each later test a little, hence new ones now and then.
+  const Landlock& rules(const Place& place) {
+    if (tests_ruled_++ % kTestsARuleset == 0) {
+      rules_ = Landlock(g_means.landlock);
+      grant_system(rules_, place.root);
+    }
+    grant_scratch(rules_, place.scratch.c_str());
+    return rules_;
+  }
+
+  // Whether each fork has a limit of its own. The others it inherits, as nobody can raise a limit again who has no
+  // privileges; but this interpreter's own CPU time goes on through all tests, and threads are counted for a fork's user.
+  static bool is_set_by_forks(__rlimit_resource_t resource) { return resource == RLIMIT_CPU || resource == RLIMIT_NPROC; }
+
   std::string gone(const char* what) {
     process_.kill();
     process_.reap(true);
@@ -88,18 +106,22 @@ class Warm {
                                     {with, kWithFd}, {g_interpreter.get(), kProgramFd}},
                                    kProgramFd);
     if (!ready) _exit(126);
-    set_limit(RLIMIT_STACK, RLIM_INFINITY);  // now: it decides where an exec puts its mappings
+    // Now: that of the stack decides where an exec puts its mappings.
+    for (auto [resource, value] : contestant_limits()) {
+      if (!is_set_by_forks(resource)) set_limit(resource, value);
+    }
     Command command("serve");
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(errno));
     _exit(127);
   }
 
-  // What the child is asked to do to itself.
-  static std::string request(const Place& place, const std::vector<std::pair<const char*, int>>& descriptors) {
+  // What every child is asked to do to itself.
+  static std::string request(const std::vector<std::pair<const char*, int>>& descriptors) {
     std::string names, limits, self;
     for (const auto& [name, fd] : descriptors) names += (names.empty() ? "" : ",") + quoted(name);
     for (auto [resource, value] : contestant_limits()) {
+      if (!is_set_by_forks(resource)) continue;
       rlimit now;
       if (getrlimit(resource, &now) == 0) value = std::min(value, now.rlim_max);  // not everybody can raise it
       long long number = value == RLIM_INFINITY ? -1 : static_cast<long long>(value);
@@ -108,7 +130,6 @@ class Warm {
     for (size_t at : g_filter_self) self += format("%s%zu", self.empty() ? "" : ",", at);
     std::string line = "{\"descriptors\":[" + names + "],\"sibling\":true,\"rlimits\":[" + limits + "]";
     line += format(",\"nofile\":%d,\"ready_fd\":%d", static_cast<int>(kContestantFds), kControlFd);
-    line += ",\"directory\":" + quoted(full() ? "/box" : place.scratch);
     if (full()) line += ",\"drop\":true";
     if (g_means.contestant_uid != geteuid()) line += format(",\"uid\":%u", g_means.contestant_uid);
     if (g_means.seccomp) {
@@ -138,6 +159,9 @@ class Warm {
 
   Process process_;
   Fd control_, errors_;
+  std::string request_;
+  Landlock rules_{0};
+  int tests_ruled_ = 0;
 };
 
 Warm g_warm;

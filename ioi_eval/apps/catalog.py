@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of
@@ -20,6 +21,7 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import read_names, read_rows
 from ioi_eval.problems.apps_selection import Selection, choose
 from ioi_eval.problems.apps_values import encode
+from ioi_eval.problems.big_json import place_of
 from ioi_eval.problems.row import RowSource
 
 _HELD_BYTES = 64 * 1024 * 1024  # of problems as they lie on disk; unpacked they take about twice that
@@ -134,21 +136,26 @@ def load_catalog(
     listed: dict[str, Listed] = {}
     with tempfile.TemporaryFile(dir=directory) as file:
         for problem in read_rows(source, frozenset(positions), with_solutions=with_solutions) if positions else ():
-            offset = file.tell()
-            pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
-            listed[problem.id] = Listed(
-                id=problem.id,
-                instance_id=problem.instance_id,
-                difficulty=problem.difficulty,
-                tests=len(problem.tests),
-                digest=problem_digest(problem),
-                fault=problem.fault,
-                refusal=refusal(problem),
-                offset=offset,
-                size=file.tell() - offset,
-            )
+            listed[problem.id] = _stored(problem, file, refusal(problem))
         file.flush()
         return Catalog(_again(file.fileno()), listed, [name for name, _ in names], source.describe())
+
+
+def _stored(problem: AppsProblem, file: BinaryIO, refusal: str) -> Listed:
+    """What stays in memory of a problem that is written to the end of a file."""
+    offset = file.tell()
+    pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
+    return Listed(
+        id=problem.id,
+        instance_id=problem.instance_id,
+        difficulty=problem.difficulty,
+        tests=len(problem.tests),
+        digest=problem_digest(problem),
+        fault=problem.fault,
+        refusal=refusal,
+        offset=offset,
+        size=file.tell() - offset,
+    )
 
 
 def problem_digest(problem: AppsProblem) -> str:
@@ -189,7 +196,8 @@ def read_excluded(path: Path) -> frozenset[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}, the list of problems to leave out, cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}, the list of problems to leave out, cannot be read: {why}") from error
     found = set()
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -201,7 +209,7 @@ def read_excluded(path: Path) -> frozenset[str]:
         try:
             row = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            raise InputError(f"{path}, row {number}: is not JSON: {error}") from error
+            raise InputError(f"{path}, row {number}: is not JSON: {place_of(error)}") from error
         if not isinstance(row.get("problem_id"), str | int):
             raise InputError(f"{path}, row {number}: problem_id is missing")
         if row.get("exclude", True):

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ioi_eval.errors import InputError, RowError
-from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, problem_of
+from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, PROGRAM_COLUMNS, problem_of, samples_of
+from ioi_eval.problems.first_rows import Need, check_first_rows
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.rows import open_source
 from ioi_eval.rows.source import Source
@@ -77,18 +78,29 @@ def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
     raise InputError(f"nothing says which problem {path} is for: name it with -t ID")
 
 
+_NEEDS = (
+    Need(columns=PROGRAM_COLUMNS, advice="Are DUMP and --dataset swapped?"),
+    Need(columns=PROBLEM_COLUMNS, advice="It says which problem a program is for: add it to the rows"),
+)
+
+
 def survey(source: RowSource) -> Mapping[str | None, int]:
-    """How many rows there are for each problem; `None` stands for rows that do not say theirs.
+    """How many programs there are for each problem, a row that cannot be used counted as one.
+
+    `None` stands for rows that do not say theirs.
 
     Raises:
-        InputError: the dump cannot be read.
+        InputError: the dump cannot be read, or holds no programs.
         RowError: a row cannot be read.
     """
-    return Counter(map(_problem_or_none, source.iterate(PROBLEM_COLUMNS)))
-
-
-def _problem_or_none(row: Row) -> str | None:
-    try:
-        return problem_of(row)
-    except RowError:
-        return None
+    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), _NEEDS)
+    counts: Counter[str | None] = Counter()
+    for row in source.iterate((*PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
+        problem, count = None, 1
+        try:
+            problem = problem_of(row)
+            count = len(samples_of(row))
+        except RowError:
+            pass  # it is refused when its turn comes, with the reason
+        counts[problem] += count
+    return counts

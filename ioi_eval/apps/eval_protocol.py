@@ -61,18 +61,20 @@ def read_ground_truth(ground_truth: object, *, as_is: bool = False) -> AppsProbl
 
     Args:
         ground_truth: what the caller gave.
-        as_is: return problems with a fault too (its own code judges some of them). By default rows with unequal
-            numbers of inputs and outputs, or with tests that are none, have no valid score.
+        as_is: judge rows as its own code does: a broken one is a valid score of 0, and some with a fault are judged.
+            By default the program is not at fault where the row is, so it has no valid score; the words are the same.
     """
     value = _parsed(ground_truth)
+    if not isinstance(value, EvaluateResult) and not isinstance(value["inputs"], list):
+        value = evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
     if isinstance(value, EvaluateResult):
-        return value
-    if not isinstance(value["inputs"], list):
-        return evaluation([-1], [{"error": "Invalid or missing in_outs structure"}])
+        return value if as_is else _at_fault(value)
     problem = apps_problem(Row(source="ground_truth", number=1, values={"input_output": value}), 0)
-    if problem.fault not in (None, RowFault.EMPTY) and not as_is:
-        return judge_failed(f"Invalid ground_truth: {problem.reason}")
-    return problem
+    if as_is or (problem.fault is None and problem.tests):
+        return problem
+    if problem.fault in (None, RowFault.EMPTY):
+        return _at_fault(evaluation([], [{}]))
+    return judge_failed(f"Invalid ground_truth: {problem.reason}")
 
 
 def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
@@ -94,9 +96,13 @@ def _parsed(ground_truth: object) -> dict[str, Any] | EvaluateResult:
 
 def judge_failed(words: str) -> EvaluateResult:
     """We could not learn what the solution is worth: no score, which is not a score of 0."""
-    result = _invalid(words)
+    return _at_fault(_invalid(words))
+
+
+def _at_fault(result: EvaluateResult) -> EvaluateResult:
+    """The same words, without a valid score: what failed was not the program."""
     result.is_score_valid = False
-    result.error = words
+    result.error = result.reason
     return result
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -36,6 +37,8 @@ from ioi_eval.model.apps import AppsProblem, Comparator
 COMPAT = "eval-protocol"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
 
+_KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "isolation")
+
 
 def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> Any:
     """Say what the program in a conversation is worth: Eval Protocol's function, with its strings and metrics.
@@ -49,11 +52,12 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
         messages: a conversation: objects with `role` and `content`, or dictionaries. The program is in the last.
         ground_truth: the tests: JSON text, or an object, with `inputs`, `outputs` and maybe `fn_name`.
         kwargs: `execution_timeout`, seconds for a test (10); and ours: `compat`, `comparator`, `memory_mb`, `python`,
-            `isolation`. Others are passed over, as there.
+            `isolation`. Others are passed over, as there, with a warning.
 
     Returns:
-        `EvaluateResult`: Eval Protocol's where its package has been imported, else ours. A failure of ours is no score:
-        `is_score_valid` is false then, and `error` tells it.
+        `EvaluateResult`: Eval Protocol's where its package has been imported, else ours. A failure of ours, or of the
+        ground truth, is no score: `is_score_valid` is false then, and `error` tells it (under `compat` a broken ground
+        truth is a valid 0, as there).
 
     Raises:
         InputError: an argument of ours makes no sense.
@@ -85,6 +89,7 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
 
 def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, Any]) -> EvaluateResult:
     settings = _settings(kwargs)
+    _warn_of_unknown(kwargs)
     if not messages:
         return no_messages()
     code = _program(messages, settings)
@@ -93,8 +98,6 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     problem = read_ground_truth(ground_truth, as_is=settings.profile is not None)
     if isinstance(problem, EvaluateResult):
         return problem
-    if not problem.tests and settings.profile is None:
-        return evaluation([], [{}])
     try:
         result = background(settings.isolation).score(problem, code, settings)
     except InputError:
@@ -102,6 +105,15 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     except IoiEvalError as error:
         return judge_failed(str(error))
     return _told(problem, result)
+
+
+def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
+    """Say which arguments do nothing: a misspelt one would change the score by its absence."""
+    if unknown := sorted(set(kwargs) - set(_KNOWN)):
+        warnings.warn(
+            f"evaluate_apps_solution does nothing with {', '.join(unknown)}; it knows {', '.join(_KNOWN)}",
+            stacklevel=4,  # where it was called
+        )
 
 
 def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:

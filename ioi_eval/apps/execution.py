@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
+from ioi_eval.apps.bundles import Bundles
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.apps.running import Program, TestRuns
 from ioi_eval.artifacts import ArtifactStore
@@ -21,7 +22,7 @@ from ioi_eval.compat.terms import Calls, Profile, Run
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
-from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits
+from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup, room
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import SourceFile, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
@@ -44,13 +45,24 @@ class AppsExecutor:
         sandbox: executes the jobs.
         artifacts: keeps the runner and checkers.
         settings: how programs are run and judged.
+        jobs: how many run at once at most; `None` for as many as the target has slots. To judge more programs at once
+            than that pays: those that wait share jobs.
 
     Raises:
         InputError: the checker cannot be read.
     """
 
-    def __init__(self, sandbox: Sandbox, *, artifacts: ArtifactStore, settings: AppsSettings | None = None) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        artifacts: ArtifactStore,
+        settings: AppsSettings | None = None,
+        jobs: int | None = None,
+    ) -> None:
         self._sandbox = sandbox
+        self._jobs = jobs
+        self._bundles: Bundles | None = None
         self._chosen: Target | None = None
         self._settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
@@ -60,10 +72,17 @@ class AppsExecutor:
         """The Python that programs are run with.
 
         Raises:
-            SetupError: there is none on the target, or it does not work in a box.
+            SetupError: there is none on the target, it does not work in a box, or it lacks what the profile needs.
             SandboxError: it could not be asked.
         """
-        return await self._builder.interpreter(self._settings.python, self.target)
+        settings, target = self._settings, self.target
+        interpreter = await self._builder.interpreter(settings.python, target)
+        if settings.profile is not None and settings.profile.numpy and interpreter.numpy is None:
+            raise SetupError(
+                f"the profile {settings.profile.name} needs numpy, and {interpreter.path} on {target.name} has none; "
+                "install it there, or give another interpreter with --python"
+            )
+        return interpreter
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge one program.
@@ -81,11 +100,14 @@ class AppsExecutor:
         if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
-            runs = TestRuns(self._sandbox, target, await self._program(problem, code, target))
+            program = await self._program(problem, code, target)
         except UnavailableError:
             raise  # nothing is left to run on: that ends the run, not this program
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
+        if self._bundles is None:
+            self._bundles = Bundles(self._sandbox, target, jobs=self._jobs)
+        runs = TestRuns(self._bundles, program)
         if settings.profile is None:
             result = await _judge(problem, runs, settings)
         else:
@@ -120,24 +142,23 @@ class AppsExecutor:
 
     async def _program(self, problem: AppsProblem, code: str, target: Target) -> Program:
         settings, profile = self._settings, self._settings.profile
-        interpreter = await self._builder.interpreter(settings.python, target)
-        if profile is not None and profile.numpy and interpreter.numpy is None:
-            raise SetupError(
-                f"the profile {profile.name} needs numpy, and {interpreter.path} on {target.name} has none; install it "
-                "there, or give another interpreter with --python"
-            )
+        interpreter = await self.interpreter()
         fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
-        return Program(
-            task=task(code, fn_name=fn_name, conventions=settings.conventions),
+        setup = RunSetup(
             runner=await self._builder.runner(target),
             interpreter=interpreter,
             grader=profile.harness if profile is not None else None,
             judgement=await self._judgement(problem, target),
             limits=_limits(problem, settings),
-            isolation=settings.isolation,
-            stop=settings.fail_fast if profile is None else profile.stops,
+            least=settings.isolation,
             warm=settings.warm,
             preload=preloaded(code, calls=fn_name is not None),
+        )
+        return Program(
+            task=task(code, fn_name=fn_name, conventions=settings.conventions),
+            stop=settings.fail_fast if profile is None else profile.stops,
+            setup=setup,
+            room=room(target, setup),
         )
 
     async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:

@@ -32,7 +32,7 @@ class Opinion:
         cells: by test, what it says; empty where it says nothing.
         passes: by test, whether it passes; `None` where the grader does not say.
         reasons: by test, why.
-        code: the program that it found, if it is not ours.
+        code: the program that it found, if it is not ours but for blanks at its ends.
     """
 
     grader: str
@@ -73,7 +73,8 @@ async def opinions(
             unusable[grader] = str(error)
             continue
         opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
-        found.append(opinion if code == ours else _with_code(opinion, code))
+        is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no other program)
+        found.append(opinion if is_ours else _with_code(opinion, code))
     return tuple(found)
 
 

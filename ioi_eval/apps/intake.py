@@ -49,9 +49,9 @@ class AppsCandidate:
         return {"submission": self.submission.id, "problem": self.listed.id}
 
     @property
-    def code(self) -> str | None:
-        """The program; `None` where there is none, or none that is run."""
-        return self.submission.code
+    def size(self) -> int | None:
+        """The program's characters; `None` where there is none, or none that is run."""
+        return None if self.submission.code is None else len(self.submission.code)
 
     @property
     def family(self) -> str:
@@ -173,7 +173,7 @@ class AppsIntake:
             listed=listed,
             submission=found,
             fingerprint=fingerprint,
-            keys=keys_of(listed.id, name, fingerprint),
+            keys=keys_of(listed.id, name, fingerprint, found_by=(found.extraction,)),
             most_s=self._test_s * listed.tests,
         )
         return Accepted(row=row, sample=sample, candidate=candidate)

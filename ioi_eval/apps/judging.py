@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Protocol
 
@@ -12,11 +11,11 @@ from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.intake import AppsCandidate
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
-from ioi_eval.boxfiles import harness_archive
-from ioi_eval.fingerprint import RULES, digest_of, runner_digest
+from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
 from ioi_eval.journal import Kind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
+from ioi_eval.pipeline.ledger import Format
 from ioi_eval.pipeline.run import Told
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -75,26 +74,19 @@ class AppsJudging:
         )
 
 
-class AppsFormat:
-    """Results of APPS problems in the journal."""
-
-    def encode(self, result: AppsResult) -> Mapping[str, Any]:
-        """The result as plain values."""
-        return encode_result(result)
-
-    def decode(self, values: Mapping[str, Any]) -> AppsResult:
-        """The result that `encode` wrote."""
-        return decode_result(values)
-
-    def kind(self, result: AppsResult) -> Kind | None:
-        """As what it is kept."""
-        return kind_of(result)
-
-
 def kind_of(result: AppsResult) -> Kind | None:
-    """As what a result is kept: not at all where we failed. Another grader's own failure is its result."""
-    crashed = result.graded is not None and bool(result.graded.crash)
-    return None if result.verdict is Verdict.JE and not crashed else Kind.RESULT
+    """As what a result is kept: not at all where we failed, as final where the comparator's checker did.
+
+    Another grader's own failure is its result.
+    """
+    if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
+        return Kind.RESULT
+    errors = [test for test in result.tests if test.verdict is Verdict.JE]
+    return Kind.FAILED if errors and all(test.final for test in errors) else None
+
+
+APPS_FORMAT = Format(encode=encode_result, decode=decode_result, kind=kind_of)
+"""Results of APPS problems in the journal."""
 
 
 def blames_the_sandbox(result: AppsResult) -> bool:
@@ -117,13 +109,14 @@ class AppsFingerprints:
     def __init__(self, settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> None:
         values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
         profile = settings.profile
-        values["profile"] = None if profile is None else [profile.name, profile.source]
+        values["profile"] = None if profile is None else profile.name  # its rules are among ours
+        values["time_limit_s"] = settings.cpu_s
         values["comparator"] = str(settings.comparator)
         values["warm"] = None  # how a program is started changes no result
         values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
         toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
-        harness = hashlib.sha256(harness_archive()).hexdigest()
-        self._same = digest_of([RULES, values, python, harness, runner_digest(), target.isolation, toolchain])
+        ours = (rules_digest(), harness_digest(), runner_digest())
+        self._same = digest_of([ours, values, python, target.isolation, toolchain])
 
     def of(self, problem: str, submission: AppsSubmission) -> str:
         """The fingerprint of judging a program.
@@ -133,4 +126,4 @@ class AppsFingerprints:
             submission: the program.
         """
         code = (submission.code or "").encode("utf-8", "surrogatepass")
-        return digest_of([code, submission.extraction, submission.refused, problem, self._same])
+        return digest_of([code, submission.refused, problem, self._same])

@@ -91,6 +91,7 @@ class AppsTestResult:
         attempted: refused system calls, with their counts.
         evidence: the first bytes of standard error.
         judge_program: for JE: whose fault it is, as in `TestOutcome`; `None` for the sandbox's.
+        final: for JE: the checker's fault, the same twice, so not worth a retry.
     """
 
     number: int
@@ -110,6 +111,7 @@ class AppsTestResult:
     attempted: Mapping[str, int] = field(default_factory=dict)
     evidence: str = ""
     judge_program: str | None = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,22 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.terminal import refusal_lists, table
+from ioi_eval.report.terminal import counted, done_in, refusal_lists, table
 
 _SHOWN = 20
+_FEW = 3
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
     """The table and what could not be judged."""
     counts = summary["submissions"]
     head, rows = _table(summary)
-    lines = [f"{counts['scored']} of {counts['rows']} submissions scored, by {summary['judged_by']}"]
+    lines = [
+        f"{counts['scored']} of {counted(counts['rows'], 'submission')} scored, by {summary['judged_by']}",
+        f"this run: {done_in(summary['this_run'])}",
+    ]
     if counts["undecided"]:
-        lines.append(f"{counts['undecided']} could not be judged (JE): {_examples(summary)}")
+        lines.append(f"{counts['undecided']} could not be judged (JE), see below")
     if counts["pending"]:
         lines.append(f"{counts['pending']} still to be judged: run the same command again")
     lines += [f"note: {note}" for note in summary["notes"]]
-    return "\n\n".join([table(head, rows), "\n".join(lines), *refusal_lists(summary["refused"])])
+    failures = refusal_lists(summary["failures"], "not scored, as judging failed (JE)")
+    return "\n\n".join([table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])])
 
 
 def markdown_report(summary: Mapping[str, Any]) -> str:
@@ -48,20 +53,22 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         markdown_table(("verdict", "submissions"), verdicts),
     ]
     if summary["undecided"]:
-        rows = [(one["submission"], one["problem"], one["error"]) for one in summary["undecided"]]
-        parts += ["## Judging failed", markdown_table(("submission", "problem", "error"), rows)]
+        rows = [(one["reason"], str(one["rows"]), ", ".join(one["examples"][:_FEW])) for one in summary["failures"]]
+        parts += ["## Judging failed", markdown_table(("error", "programs", "such as"), rows)]
     for refused in summary["refused"]:
-        more = refused["rows"] - len(refused["examples"][:_SHOWN])
         listed = [f"- {cell(example)}" for example in refused["examples"][:_SHOWN]]
+        more = refused["more"] + len(refused["examples"]) - len(listed)
         listed += [f"- … and {more} more, in `results.jsonl`"] if more > 0 else []
         parts += [f"## Not judged: {cell(refused['reason'])}", "\n".join(listed)]
     lines = [
         f"- ioi_eval {summary['ioi_eval']}; {summary['started']} to {summary['finished']}",
         f"- This run: {run['judged']} judged, {run['copies']} copies, {run['resumed']} from earlier runs; "
         f"{run['wall_s']:.1f} s with {run['workers']} at once, {run['cpu_s']:.1f} s of CPU",
-        *(f"- Interpreter: {cell(name)} ({count} submissions)" for name, count in summary["interpreters"].items()),
-        *(f"- Target: {cell(name)} ({count} submissions)" for name, count in summary["targets"].items()),
-        *(f"- Isolation: {name} ({count} submissions)" for name, count in summary["isolation"].items()),
+        *(
+            f"- {what}: {cell(name)} ({counted(count, 'submission')})"
+            for what, column in (("Interpreter", "interpreters"), ("Target", "targets"), ("Isolation", "isolation"))
+            for name, count in summary[column].items()
+        ),
         *(f"- Note: {cell(note)}" for note in summary["notes"]),
     ]
     return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"
@@ -91,7 +98,3 @@ def _estimate(value: Mapping[str, float | None] | None) -> str:
     words = f"{100 * value['value']:.2f} %"
     low, high = value["low"], value["high"]
     return words if low is None or high is None else f"{words} [{100 * low:.2f}, {100 * high:.2f}]"
-
-
-def _examples(summary: Mapping[str, Any]) -> str:
-    return "; ".join(f"{one['submission']}: {one['error']}" for one in summary["undecided"][:3])

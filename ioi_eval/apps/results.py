@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,35 @@ from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, problem_of
-from ioi_eval.report.summary import EXAMPLES, KS, Refusals, RunFacts
-from ioi_eval.version import __version__
+from ioi_eval.report.rows import own_columns
+from ioi_eval.report.summary import EXAMPLES, KS, Refusals, RunFacts, heading
+from ioi_eval.report.terminal import counted
 
 FORMAT = 1
+RESULT_COLUMNS = (
+    "submission",
+    "extraction",
+    "verdict",
+    "score",
+    "passed",
+    "total",
+    "resolved",
+    "message",
+    "judged_by",
+    "codes",
+    "rules",
+    "test_results",
+    "python",
+    "target",
+    "isolation",
+    "duplicate_of",
+    "fingerprint",
+    "error",
+)
+"""What is ours in a row; the other columns (the problem's, the program's) have the meaning that they have in a dump."""
+
+_LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
+_MOST_MODULES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +63,9 @@ def shown(entry: Accepted, found: Found[AppsResult]) -> Shown:
 
 
 def refused_rows(entry: Refused) -> Shown:
-    """What is written of a row that was not judged."""
-    row = {**entry.row.values, "verdict": None, "score": None, "error": entry.message}
+    """What is written of a row that was not judged: nothing that its dump says of itself stands for a result."""
+    empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
+    row = {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), "test_results": [], "error": entry.message}
     if isinstance(entry, Invalid):
         fault, refusal = entry.listed.fault, entry.listed.refusal
         words = refusal if fault is None else mcpbr.row_words(fault, refusal)
@@ -53,11 +79,11 @@ def refused_rows(entry: Refused) -> Shown:
 
 def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
     result, candidate = found.result, entry.candidate
-    own = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
+    kept = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
     graded = result.graded
     return {
-        **own,
+        **own_columns(kept, RESULT_COLUMNS),
         **given,
         "submission": candidate.submission.id,
         "problem_id": candidate.listed.id,
@@ -141,6 +167,8 @@ class AppsSummary:
         self._targets: Counter[str] = Counter()
         self._pythons: Counter[str] = Counter()
         self._undecided: list[dict[str, Any]] = []
+        self._failures = Refusals()
+        self._lacking: Counter[str] = Counter()
         self._copies = 0
         self._cpu_s = 0.0
 
@@ -151,9 +179,12 @@ class AppsSummary:
         self._verdicts[result.verdict] += 1
         self._extraction[entry.candidate.submission.extraction] += 1
         self._copies += found.duplicate_of is not None
-        if result.score is None and len(self._undecided) < EXAMPLES:
-            names = {"submission": entry.candidate.submission.id, "problem": listed.id}
-            self._undecided.append({**names, "error": result.message})
+        self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.error))})
+        if result.score is None:
+            name = entry.candidate.submission.id
+            if len(self._undecided) < EXAMPLES:
+                self._undecided.append({"submission": name, "problem": listed.id, "error": result.message})
+            self._failures.add(result.message, f"{name} (problem {listed.id})")
         if found.duplicate_of is None:
             self._isolation.update([result.isolation] if result.isolation else [])
             self._targets.update([result.target] if result.target else [])
@@ -162,9 +193,11 @@ class AppsSummary:
 
     def refuse(self, entry: Refused) -> None:
         """Take in a row that was not judged."""
-        self.refused.add(entry.kind, entry.message)
-        if isinstance(entry, Invalid):
+        if isinstance(entry, Invalid):  # of the problem, not of the row: it is said once
             self._invalid[entry.listed.id] = entry.listed.difficulty
+            self.refused.add(entry.kind, f"problem {entry.listed.id} cannot be judged: {entry.listed.refusal}")
+        else:
+            self.refused.add(entry.kind, entry.message)
 
     @property
     def undecided(self) -> int:
@@ -181,13 +214,7 @@ class AppsSummary:
         lines = summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
         refused = self.refused.counts.total()
         return {
-            "format": FORMAT,
-            "ioi_eval": __version__,
-            "python": platform.python_version(),
-            "started": run.started,
-            "finished": run.finished,
-            "interrupted": run.interrupted,
-            "complete": self.complete,
+            **heading(FORMAT, run, complete=self.complete),
             "judged_by": run.options.get("judged_by"),
             "submissions": {
                 "rows": len(self._solutions) + refused + self.pending,
@@ -200,6 +227,7 @@ class AppsSummary:
             "verdicts": {v.value: self._verdicts[v] for v in Verdict if self._verdicts[v]},
             "difficulties": [_line(line) for line in lines],
             "undecided": self._undecided,
+            "failures": self._failures.as_list(),
             "refused": self.refused.as_list(),
             "invalid_problems": sorted(self._invalid),
             "extraction": dict(self._extraction),
@@ -216,7 +244,7 @@ class AppsSummary:
                 "cpu_s": round(run.cpu.total, 3),
             },
             "options": dict(run.options),
-            "notes": [*run.notes, *self._missing_ks(lines)],
+            "notes": [*run.notes, *self._missing_ks(lines), *self._missing_modules()],
         }
 
     def _chosen_ks(self) -> tuple[int, ...]:
@@ -226,6 +254,14 @@ class AppsSummary:
         counts = Counter(solution.problem for solution in self._solutions if solution.passed is not None)
         least = min(counts.values(), default=1)
         return tuple(k for k in KS if k == 1 or k <= least)
+
+    def _missing_modules(self) -> list[str]:
+        """What programs import and the interpreter has not: it may be no fault of theirs."""
+        return [
+            f"{counted(count, 'program')} failed for want of the module {name}: if it should be there, install it "
+            "where programs are run, or give another interpreter with --python"
+            for name, count in self._lacking.most_common(_MOST_MODULES)
+        ]
 
     def _missing_ks(self, lines: Sequence[Line]) -> list[str]:
         """Why a pass@k that was asked for is not there."""

@@ -5,18 +5,15 @@ What comes out is what happened, never what it is worth: `verdicts.py` says that
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.errors import TransientError, TransportError
-from ioi_eval.jobs.bundled import BUNDLE_TESTS
-from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, most_tests, run_job
-from ioi_eval.jobs.returned import Returned, ReturnedAnswer, returned_answer
-from ioi_eval.model import Content, Isolation, Verdict
-from ioi_eval.programs import ATTEMPTS
-from ioi_eval.sandbox import Sandbox, Target
+from ioi_eval.apps.bundles import Bundles
+from ioi_eval.jobs.bundled import BUNDLE_TESTS, Room, size
+from ioi_eval.jobs.python_run import GivenProgram, GivenTest, RunSetup, usual_wall_ms
+from ioi_eval.jobs.returned import Returned, ReturnedAnswer
+from ioi_eval.model import Isolation, Verdict
+from ioi_eval.programs import repeated
 
 _GROWTH = 4
 """Where only our side can say that a program has failed, the first job has one test, and each further one four times as
@@ -29,50 +26,36 @@ class Program:
 
     Args:
         task: as the harness reads it.
-        runner, interpreter: of the target.
-        grader: whose way of running programs is used; `None` for the plain interpreter's.
-        judgement: who judges.
-        limits: of each test.
-        isolation: the weakest that is accepted.
         stop: run nothing after the first failure.
-        warm: fork each test from one interpreter.
-        preload: what that loads for all of them.
+        setup: what it has in common with other programs.
+        room: how much one job holds.
     """
 
     task: bytes
-    runner: Content
-    interpreter: Interpreter
-    grader: str | None
-    judgement: Judgement
-    limits: RunLimits
-    isolation: Isolation
     stop: bool
-    warm: bool
-    preload: str
+    setup: RunSetup
+    room: Room
 
     @property
     def most_tests_first(self) -> int:
         """How many tests the first job has."""
-        return 1 if self.stop and self.judgement.by_reader else BUNDLE_TESTS
+        return 1 if self.stop and self.setup.judgement.by_reader else BUNDLE_TESTS
 
 
 class TestRuns:
-    """Runs a program on one target.
+    """Runs a program.
 
     Args:
-        sandbox: executes the jobs.
-        target: where.
+        bundles: runs it, maybe beside others.
         program: what.
     """
 
     __test__ = False
 
-    def __init__(self, sandbox: Sandbox, target: Target, program: Program) -> None:
-        self._sandbox = sandbox
-        self._target = target
+    def __init__(self, bundles: Bundles, program: Program) -> None:
+        self._bundles = bundles
         self._program = program
         self._size = program.most_tests_first
-        self._most = min(BUNDLE_TESTS, most_tests(program.limits, target.max_output_bytes))
         self.weakest: Isolation | None = None
 
     async def next(self, pending: Sequence[tuple[int, GivenTest]]) -> Mapping[int, Returned]:
@@ -88,7 +71,7 @@ class TestRuns:
         Raises:
             SandboxError: the job could not be run.
         """
-        bundle = pending[: min(self._size, self._most)]
+        bundle = pending[: self._fitting(pending)]
         self._size *= _GROWTH
         answer = await self._execute([test for _, test in bundle])
         came = {}
@@ -98,48 +81,62 @@ class TestRuns:
             came[place] = await self._settled(answer[number], test)
         return came
 
-    async def _settled(self, came: Returned, test: GivenTest) -> Returned:
-        """What came of a test, after a repetition of what is in doubt."""
-        if came.judged and came.outcome.verdict is Verdict.JE:
-            return (await self._execute([test]))[0]
-        if not _is_near_limit(came):
-            return came
-        again = (await self._execute([test], alone=True))[0]
-        return _in_time(came, again)
+    def _fitting(self, pending: Sequence[tuple[int, GivenTest]]) -> int:
+        """How many of the first tests make a job; one that is too large by itself the sandbox will tell of."""
+        room, setup = self._program.room, self._program.setup
+        most = min(self._size, BUNDLE_TESTS, room.tests)
+        if room.wall_ms is not None:
+            most = min(most, room.wall_ms // usual_wall_ms(setup.limits))
+        if room.test_bytes is not None:
+            left = room.test_bytes - len(self._program.task)
+            for number, (_, test) in enumerate(pending[:most]):
+                left -= size(test.stdin) + (0 if test.answer is None else size(test.answer))
+                if left < 0:
+                    most = number
+                    break
+        return max(1, most)
 
-    async def _execute(self, tests: Sequence[GivenTest], *, alone: bool = False) -> Mapping[int, Returned]:
-        """What came of the tests, by their number; a lost answer is asked for again."""
-        program = self._program
-        names = {number: test.name for number, test in enumerate(tests)}
-        for attempt in range(ATTEMPTS):
-            nonce = secrets.token_hex(16)
-            job = run_job(
-                program.task,
-                tests,
-                runner=program.runner,
-                interpreter=program.interpreter,
-                grader=program.grader,
-                judgement=program.judgement,
-                limits=program.limits,
-                least=program.isolation,
-                stop=program.stop,
-                warm=program.warm,
-                preload=program.preload,
-                nonce=nonce,
-                alone=alone,
-            )
-            try:
-                execution = await self._sandbox.execute(job, self._target)
-                answer = returned_answer(execution.run, nonce, names=names, time_limit_s=program.limits.cpu_s)
-                if 0 not in answer.tests:
-                    raise TransportError("the runner ran none of the tests that it was asked to run")
-            except TransientError:
-                if attempt == ATTEMPTS - 1:
-                    raise
+    async def _settled(self, came: Returned, test: GivenTest) -> Returned:
+        """What came of a test, after a repetition of what is in doubt: in which order, and how often, as `judging.py`.
+
+        A judge that failed while the program was alone has measured nothing: the program gets to be alone once more.
+        """
+        late: list[Returned] = []
+        was_alone = was_clean = False
+        while True:
+            if _is_near_limit(came) and not was_alone:
+                late.append(came)
+                again = (await self._execute([test], alone=True))[0]
+                was_alone = not _judge_failed(again)
+            elif _judge_failed(came) and not was_clean:
+                again = _repeated(came, (await self._execute([test], apart=True))[0])
+                was_clean = True
             else:
-                self._note(answer)
-                return answer.tests
-        raise AssertionError("unreachable")
+                return came
+            for first in reversed(late):
+                again = _in_time(first, again)
+            came = again
+
+    async def _execute(
+        self, tests: Sequence[GivenTest], *, apart: bool = False, alone: bool = False
+    ) -> Mapping[int, Returned]:
+        """What came of the tests, by their number.
+
+        A lost answer is asked for again, then in a job of its own: one that shared the first may have broken it.
+        """
+        program = GivenProgram(task=self._program.task, tests=tests, stop=self._program.stop)
+        together = not apart and not alone
+
+        async def ask() -> ReturnedAnswer:
+            nonlocal together
+            if not together:
+                return await self._bundles.run_apart(program, self._program.setup, alone=alone)
+            together = False
+            return await self._bundles.run(program, self._program.setup)
+
+        answer = await repeated(ask)
+        self._note(answer)
+        return answer.tests
 
     def _note(self, answer: ReturnedAnswer) -> None:
         if self.weakest is None or answer.isolation.rank < self.weakest.rank:
@@ -151,9 +148,20 @@ def _is_near_limit(came: Returned) -> bool:
     return came.judged and came.outcome.may_be_in_time
 
 
+def _judge_failed(came: Returned) -> bool:
+    """Whether the checker, or the runner, failed on it."""
+    return came.judged and came.outcome.verdict is Verdict.JE
+
+
+def _repeated(first: Returned, again: Returned) -> Returned:
+    """The repetition in a clean box, which decides. A checker that fails twice would fail for ever: that is final."""
+    final = _judge_failed(again) and again.outcome.judge_program == first.outcome.judge_program == "checker"
+    return replace(again, outcome=replace(again.outcome, final=final))
+
+
 def _in_time(first: Returned, again: Returned) -> Returned:
     """The repetition, which decides about time only: a program does not get to guess twice."""
-    if first.outcome.limit == "idle" or (again.judged and again.outcome.verdict in (Verdict.TLE, Verdict.JE)):
+    if first.outcome.limit == "idle" or _judge_failed(again) or (again.judged and again.outcome.verdict is Verdict.TLE):
         return again
     if first.outcome.in_time_score is not None:
         worse = (again.outcome.score or 0.0) > first.outcome.in_time_score

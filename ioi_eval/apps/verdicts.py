@@ -42,6 +42,9 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
 def judged(test: AppsTest, came: Returned, settings: AppsSettings) -> AppsTestResult:
     """The result of a test by our own rules."""
     outcome = came.outcome
+    if outcome.final:
+        words = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
+        return _result(test, came, settings, Verdict.JE, words)
     if not came.judged and isinstance(test, CallTest):
         right = came.whole and result_is_right(test, came.output, settings.comparator)
         verdict, message = (Verdict.AC, "") if right else (Verdict.WA, _difference(test, came))
@@ -71,6 +74,7 @@ def _result(test: AppsTest, came: Returned, settings: AppsSettings, verdict: Ver
         attempted=outcome.attempted,
         evidence=outcome.evidence,
         judge_program=outcome.judge_program if verdict is Verdict.JE else None,
+        final=outcome.final,
     )
 
 
@@ -194,11 +198,12 @@ def graded_result(problem: AppsProblem, came: Sequence[Returned], graded: Graded
         code = graded.codes[place] if place < len(graded.codes) else None
         words = graded.rules[place] if place < len(graded.rules) else ""
         if place >= len(came):
-            row = skipped(test, settings)
+            row = replace(skipped(test, settings), message=words)
         else:
             row = _result(test, came[place], settings, _verdict(came[place].outcome, code), words)
         tests.append(replace(row, passed=code is True, code=code))
-    wrong = next((test.verdict for test in tests if not test.passed), Verdict.WA)
+    ran = tests[: len(came)]  # a program that was refused without a run is wrong
+    wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)
     verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong
     return AppsResult(
         problem=problem.id,
@@ -207,7 +212,7 @@ def graded_result(problem: AppsProblem, came: Sequence[Returned], graded: Graded
         total=len(graded.codes),
         tests=tuple(tests),
         judged_by=settings.judged_by,
-        message=graded.crash,
+        message=graded.crash or ("" if ran or not graded.rules else graded.rules[0]),
         load_error=graded.rules[0] if graded.codes == (-2,) and graded.rules else "",
         graded=graded,
     )

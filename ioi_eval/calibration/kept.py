@@ -58,11 +58,14 @@ def keep(calibration: Calibration, cache: Path) -> Path:
     make_private_directory(cache)
     path = cache / NAME
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=cache)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(calibration), file, indent=2)
-            file.write("\n")
-        os.replace(temporary, path)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=cache, delete=False) as file:
+            try:
+                json.dump(asdict(calibration), file, indent=2)
+                file.write("\n")
+                file.flush()
+                os.replace(file.name, path)
+            finally:
+                Path(file.name).unlink(missing_ok=True)
     except OSError as error:
         raise SetupError(f"{path} cannot be written: {error.strerror}; free space, or set IOI_EVAL_CACHE") from error
     return path

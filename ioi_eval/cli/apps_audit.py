@@ -21,20 +21,21 @@ from ioi_eval.apps.audit import (
 )
 from ioi_eval.apps.catalog import Catalog, load_catalog
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.judging import AppsFingerprints, AppsJudging
+from ioi_eval.apps.judging import AppsJudging
 from ioi_eval.apps.outcomes import AppsSettings
-from ioi_eval.apps.scoring import RunSettings, score_apps
+from ioi_eval.apps.scoring import score_apps
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.outputs import check_list
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
-from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline import Outcome, Settings
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
-from ioi_eval.report.terminal import table
+from ioi_eval.report.terminal import counted, table
 from ioi_eval.sandbox import Sandbox
 
 
@@ -55,7 +56,12 @@ def audit(call: Call) -> int:
 
     Returns:
         The exit code: 1 if something could not be judged.
+
+    Raises:
+        InputError: the call makes no sense, or what it names cannot be read.
     """
+    if call.out is not None:
+        check_list(call.out)
     settings = call.rules.settings(call.problems.configuration)
     dataset = call.problems.open()
     with _working_directory(call.out) as directory:
@@ -69,7 +75,8 @@ def audit(call: Call) -> int:
         with closing(catalog):
             solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.most)
             count = sum(1 for _ in solutions.rows(None))
-            tell(f"{count} reference solutions of {len(catalog.listed)} problems, {solutions.without} without any")
+            said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
+            tell(f"{said}, {solutions.without} without any")
             auditing = _audit(
                 call, settings=settings, solutions=solutions, catalog=catalog, directory=directory, count=count
             )
@@ -79,7 +86,8 @@ def audit(call: Call) -> int:
         print("Not all was judged: run the same command again." if call.out else "Not all was judged.")
     if call.out is not None:
         with replacing(call.out) as file:
-            file.writelines(json.dumps(one.as_row(), ensure_ascii=False).encode() + b"\n" for one in findings)
+            rows = (json.dumps(one.as_row(), ensure_ascii=False) for one in findings)
+            file.writelines(row.encode("utf-8", "replace") + b"\n" for row in rows)
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
     undecided = any(one.kind is Kind.UNDECIDED for one in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
@@ -112,11 +120,8 @@ async def _audit(
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
     summary = AuditSummary()
     async with opened(call.place) as here:
-        executor = apps_calls.executor(here.sandbox, settings)
-        python = str(await executor.interpreter())
+        executor, fingerprints = await apps_calls.ready(here.sandbox, settings, call.place)
         workers = apps_calls.workers(call.place, executor)
-        tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
-        fingerprints = AppsFingerprints(settings, executor.target, python, checker=executor.checker)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             outcome = await score_apps(
@@ -124,14 +129,14 @@ async def _audit(
                 AppsIntake(solutions, catalog, fingerprint=fingerprints.of, test_s=settings.cpu_s),
                 AppsJudging(executor, catalog, settings.judged_by),
                 journal=journal,
-                settings=RunSettings(workers=workers, options=options),
+                settings=Settings(workers=workers, spare=apps_calls.in_line(workers), options=options),
                 progress=progress_for(count, bar=call.bar),
                 summary=summary,
             )
         findings = summary.findings(catalog.listed, solutions.broken)
         if not outcome.interrupted and settings.profile is None:
             findings = await _with_comparators(
-                findings, summary, catalog, settings, sandbox=here.sandbox, workers=workers
+                findings, summary, catalog, settings, sandbox=here.sandbox, place=call.place, workers=workers
             )
     return outcome, findings
 
@@ -143,25 +148,26 @@ async def _with_comparators(
     settings: AppsSettings,
     *,
     sandbox: Sandbox,
+    place: Place,
     workers: int,
 ) -> list[Finding]:
     """The findings, with what other comparators say of a solution that was refused for its output."""
     executors = {
-        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True))
+        name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True), place)
         for name in OTHER_COMPARATORS
         if name != str(settings.comparator)
     }
     left = iter(list(enumerate(findings)))
 
     async def work() -> None:
-        for place, finding in left:
+        for number, finding in left:
             code = summary.wrong_program(finding.listed.id)
             if code is not None and not finding.listed.refusal:
                 taken = await comparators_that_take(executors, catalog, finding.listed.id, code)
-                findings[place] = replace(finding, passes_by=taken)
+                findings[number] = replace(finding, passes_by=taken)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(workers):
+        for _ in range(apps_calls.in_flight(workers)):
             group.create_task(work())
     return findings
 
@@ -176,7 +182,7 @@ def _report(findings: list[Finding], problems: int, solutions: ReferenceSolution
         print()
     counts = Counter(one.kind for one in findings)
     said = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind]) or "nothing broken"
-    print(f"{problems} problems, {solutions.without} of them without a solution: {said}")
+    print(f"{counted(problems, 'problem')}, {solutions.without} of them without a solution: {said}")
 
 
 def _first(finding: Finding) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 from ioi_eval.apps.catalog import read_excluded
 from ioi_eval.apps.configuration import Configuration, read_configuration
 from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.apps.judging import AppsFingerprints
 from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli.sandboxes import Place
+from ioi_eval.cli.sandboxes import Place, tell
 from ioi_eval.compat import profile_named
-from ioi_eval.config import MIB, Environment
+from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import Comparator
@@ -73,7 +74,9 @@ class Problems:
 
     def as_dict(self) -> dict[str, Any]:
         """For the journal and the summary."""
-        return {"dataset": self.dataset, "split": self.split, **asdict(self.selection), "excluded": len(self.excluded)}
+        chosen = asdict(self.selection)
+        chosen |= {name: list(chosen[name]) for name in ("difficulties", "ids")}
+        return {"dataset": self.dataset, "split": self.split, **chosen, "excluded": len(self.excluded)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,15 +117,38 @@ class Rules:
         )
 
 
-def executor(sandbox: Sandbox, settings: AppsSettings) -> AppsExecutor:
+def executor(sandbox: Sandbox, settings: AppsSettings, place: Place) -> AppsExecutor:
     """What judges programs there, with the user's cache."""
-    return AppsExecutor(sandbox, artifacts=ArtifactStore(Environment.read().cache), settings=settings)
+    artifacts = ArtifactStore()
+    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers)
+
+
+async def ready(sandbox: Sandbox, settings: AppsSettings, place: Place) -> tuple[AppsExecutor, AppsFingerprints]:
+    """What judges programs there, and makes fingerprints of it, once the interpreter has said what it is."""
+    judge = executor(sandbox, settings, place)
+    python = str(await judge.interpreter())
+    tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
+    return judge, AppsFingerprints(settings, judge.target, python, checker=judge.checker)
+
+
+_IN_LINE, _MOST_IN_LINE = 7, 56
+"""How many programs wait for each job that runs, to share the next; and how many in all: their tests are in memory."""
 
 
 def workers(place: Place, executor: AppsExecutor) -> int:
-    """How many programs are judged at once: unless it is said, as many as the one target that runs them has slots.
+    """How many jobs run at once: unless it is said, as many as the one target that runs them has slots.
 
     Raises:
         SetupError: no target may run them.
     """
     return place.workers or executor.target.slots or 1
+
+
+def in_flight(jobs: int) -> int:
+    """How many programs are judged at once: more than there are jobs, so that those that wait can share the next."""
+    return jobs + in_line(jobs)
+
+
+def in_line(jobs: int) -> int:
+    """How many programs are under way beyond one for each job."""
+    return min(_IN_LINE * jobs, _MOST_IN_LINE)

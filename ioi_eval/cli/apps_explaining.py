@@ -19,7 +19,7 @@ from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.report.terminal import printable, table
+from ioi_eval.report.terminal import counted, printable, table
 
 _TESTS = 10  # how many tests of a program are told
 
@@ -101,7 +101,7 @@ async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int)
     async with opened(call.place) as here:
         rules = {OURS: call.rules}
         rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.graders}
-        executors = {name: apps_calls.executor(here.sandbox, one.settings()) for name, one in rules.items()}
+        executors = {name: apps_calls.executor(here.sandbox, one.settings(), call.place) for name, one in rules.items()}
         tell(f"{await executors[OURS].interpreter()}; ours is {call.rules.comparator}")
         entries = _accepted(intake, explained)
         reading = asyncio.Lock()
@@ -120,7 +120,7 @@ async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int)
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(apps_calls.workers(call.place, executors[OURS])):
+                for _ in range(apps_calls.in_flight(apps_calls.workers(call.place, executors[OURS]))):
                     group.create_task(work())
         finally:
             progress.close()
@@ -166,6 +166,6 @@ def _report(explained: _Explained) -> None:
         print(f"{grader} was not asked: {words}")
     for message in explained.refused:
         print(printable(message))
-    print(f"{explained.programs} programs; graders differ about {explained.different}")
+    print(f"{counted(explained.programs, 'program')}; graders differ about {explained.different}")
     for (grader, how), count in sorted(explained.tally.items()):
         print(f"  {grader} {how} {count} that we {'refuse' if how == 'accepts' else 'accept'}")

@@ -11,19 +11,25 @@ from typing import Any
 from ioi_eval.apps.catalog import Catalog, load_catalog
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.judging import AppsFingerprints, AppsJudging
+from ioi_eval.apps.judging import AppsJudging
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.report import terminal_report
-from ioi_eval.apps.scoring import RunSettings, score_apps
+from ioi_eval.apps.results import AppsSummary
+from ioi_eval.apps.scoring import score_apps
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
+from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline import Outcome, Settings
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import RULES, our_rules
 from ioi_eval.problems.row import RowSource
+from ioi_eval.report.terminal import counted
+
+_NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,7 @@ class Call:
     id_column: str = "uuid"
     resume: bool = True
     dedupe: bool = True
+    retry_failed: bool = False
     bar: bool | None = None
 
 
@@ -47,31 +54,32 @@ def score(call: Call) -> int:
 
     Returns:
         The exit code.
+
+    Raises:
+        InputError: the call makes no sense, or what it names cannot be read.
     """
+    there = check_out(call.out, read=call.dump, command=APPS_SCORE)
     settings = call.rules.settings(call.problems.configuration)
-    options = _options(call, settings)
     dump, dataset = open_dump(call.dump, call.problems.ids), call.problems.open()
     counts = survey(dump)
     needed = {problem for problem in counts if problem is not None}
-    tell(f"{sum(counts.values())} programs for {len(needed)} problems; reading {dataset.describe()}")
-    with Journal(call.out, options=options, resume=call.resume) as journal:
-        tell(*journal.notes)
-        catalog = load_catalog(
-            dataset,
-            needed=needed,
-            selection=call.problems.selection,
-            excluded=call.problems.excluded,
-            refusal=lambda problem: refusal_of(problem, settings),
-            directory=call.out,
-        )
-        with closing(catalog):
-            rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
-            if not rows:
-                raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
-            scoring = _score(
-                call, settings=settings, options=options, dump=dump, catalog=catalog, journal=journal, rows=rows
-            )
-            outcome = asyncio.run(scoring)
+    said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
+    tell(f"{said}; reading {dataset.describe()}")
+    catalog = load_catalog(
+        dataset,
+        needed=needed,
+        selection=call.problems.selection,
+        excluded=call.problems.excluded,
+        refusal=lambda problem: refusal_of(problem, settings),
+        directory=there,
+    )
+    with closing(catalog):
+        rows = sum(count for problem, count in counts.items() if _counts(catalog, problem))
+        if not rows:
+            raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
+        if not any(problem is None or catalog.knows(problem) for problem in counts):
+            raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
+        outcome = asyncio.run(_score(call, settings=settings, dump=dump, catalog=catalog, rows=rows))
     print(terminal_report(outcome.summary))
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
     return outcome.exit_code
@@ -91,27 +99,19 @@ def _options(call: Call, settings: AppsSettings) -> dict[str, Any]:
         "memory_limit_bytes": settings.memory_limit_bytes,
         "python": settings.python,
         "fail_fast": settings.fail_fast,
+        "conventions": settings.conventions,
         **call.place.as_dict(),
         "id_column": call.id_column,
         "dedupe": call.dedupe,
     }
 
 
-async def _score(
-    call: Call,
-    *,
-    settings: AppsSettings,
-    options: dict[str, Any],
-    dump: RowSource,
-    catalog: Catalog,
-    journal: Journal,
-    rows: int,
-) -> Outcome:
+async def _score(call: Call, *, settings: AppsSettings, dump: RowSource, catalog: Catalog, rows: int) -> Outcome:
+    """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
+    options = _options(call, settings)
     async with opened(call.place) as here:
-        executor = apps_calls.executor(here.sandbox, settings)
-        python = str(await executor.interpreter())
-        tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
-        fingerprints = AppsFingerprints(settings, executor.target, python, checker=executor.checker)
+        executor, fingerprints = await apps_calls.ready(here.sandbox, settings, call.place)
+        jobs = apps_calls.workers(call.place, executor)
         profile = settings.profile
         intake = AppsIntake(
             dump,
@@ -121,13 +121,21 @@ async def _score(
             id_column=call.id_column,
             rules=RULES.get(profile.name, our_rules) if profile is not None else our_rules,
         )
-        return await score_apps(
-            call.out,
-            intake,
-            AppsJudging(executor, catalog, settings.judged_by),
-            journal=journal,
-            settings=RunSettings(
-                workers=apps_calls.workers(call.place, executor), dedupe=call.dedupe, ks=call.ks, options=options
-            ),
-            progress=progress_for(rows, bar=call.bar),
-        )
+        with await in_thread(Journal, call.out, options=options, resume=call.resume) as journal:
+            tell(*journal.notes)
+            tell(*replaced(call.out, rows=rows, options=options, narrowing=_NARROWING, resume=call.resume))
+            return await score_apps(
+                call.out,
+                intake,
+                AppsJudging(executor, catalog, settings.judged_by),
+                journal=journal,
+                settings=Settings(
+                    workers=jobs,
+                    spare=apps_calls.in_line(jobs),
+                    dedupe=call.dedupe,
+                    retry_failed=call.retry_failed,
+                    options=options,
+                ),
+                progress=progress_for(rows, bar=call.bar),
+                summary=AppsSummary(call.ks),
+            )

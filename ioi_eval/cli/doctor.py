@@ -7,17 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
+from ioi_eval.cli.endpoints import RequestsPerEndpoint
 from ioi_eval.cli.exits import FAILED, WRONG_CALL
+from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
     from ioi_eval.doctor import Finding
     from ioi_eval.sandbox.endpoints import Source
 
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoints",
+        metavar="E",
+        help="Examine Piston servers, not this machine: URLs with commas between them, file:PATH, or slurm.",
+    ),
+]
+
 
 def doctor(
     *,
-    endpoints: Endpoints = None,
+    endpoints: Workers = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; 20 s.")
@@ -28,6 +38,10 @@ def doctor(
     Exit code 2 if nothing can be judged here (or on no worker; 1 if on some nothing can), or if the machine is too
     busy to be calibrated.
     """
+    if endpoints is None and max_requests_per_endpoint is not None:
+        raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")
+    if calibrate and endpoints is not None:
+        raise InputError("--calibrate measures this machine, and --endpoints names others: drop one")
     if calibrate:
         from ioi_eval.cli.calibrating import calibrate_here
 
@@ -84,12 +98,11 @@ async def _examine_all(source: Source, slots: int) -> dict[str, Sequence[Finding
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.config import Environment
     from ioi_eval.doctor import examine_worker
     from ioi_eval.sandbox.endpoints import endpoints_now
 
     urls = await endpoints_now(source)
-    artifacts = ArtifactStore(Environment.read().cache)
+    artifacts = ArtifactStore()
     found: dict[str, Sequence[Finding]] = dict.fromkeys(urls, ())
     rest = iter(urls)
 

@@ -1,96 +1,133 @@
-"""`ioi-eval import cms`, `import tps`, `import kattis` and `import library-checker`."""
+"""`ioi-eval import cms`, `import tps`, `import italian-yaml`, `import kattis` and `import library-checker`.
+
+One command a format; all of them read packages one by one, write the rows of all, and say what they found.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ioi_eval.cli import options
+from ioi_eval.cli.grouped import grouped
 
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
 
 Year = Annotated[int, typer.Option("--year", metavar="Y", help="The contest's year; packages do not say.")]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Where problems.jsonl, tests.jsonl and solutions.jsonl go; made if absent. Rows of other problems that "
+        "are there already stay.",
+    ),
+]
 Day = Annotated[str | None, typer.Option("--day", metavar="D", help="The contest day, as it shall stand in the rows.")]
-
 TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="S", help="Seconds of CPU time, where the package states none or another."),
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What all formats have in common: the rows' year, and where they go."""
+
+    year: int
+    out: Path
+
+    def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
+        """Turn packages into rows, and say what came of each.
+
+        Args:
+            packages: folders or archives.
+            read: `import_package` of a format.
+            stated: what it is told besides the year.
+
+        Returns:
+            The exit code.
+        """
+        from ioi_eval.importers.rows_out import write_rows
+        from ioi_eval.report.terminal import printable
+
+        tasks = [read(package, year=self.year, **stated) for package in packages]
+        written = write_rows(tasks, self.out)
+        for task in tasks:
+            tests = {name for row in task.problem_rows for name in row["test_names"]}
+            counts = f"{len(task.problem_rows)} subtasks, {len(tests)} tests, {len(task.solution_rows)} solutions"
+            print(f"{task.key}: {counts}")
+            for note in task.notes:
+                print(f"  {printable(note)}")
+        print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")
+        return 0
+
+
+def rows_of(year: Year, out: Out) -> Rows:
+    """The options of every format."""
+    return Rows(year=year, out=out)
+
+
+@grouped(rows=rows_of)
 def cms(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="CMS export packages: zips or folders.")],
-    year: Year,
-    out: options.Out,
+    rows: Rows,
     day: Day = None,
 ) -> int:
-    """Turn official CMS export packages into rows.
-
-    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
-    """
+    """Turn official CMS export packages into rows."""
     from ioi_eval.importers.cms import import_package
 
-    return _write([import_package(package, year=year, day=day) for package in packages], out)
+    return rows.write(packages, import_package, day=day)
 
 
+@grouped(rows=rows_of)
 def tps(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="TPS task folders, with generated tests.")],
-    year: Year,
-    out: options.Out,
+    rows: Rows,
     day: Day = None,
 ) -> int:
-    """Turn TPS task folders into rows, with what they state of each solution in each subtask.
-
-    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
-    """
+    """Turn TPS task folders into rows, with what they state of each solution in each subtask."""
     from ioi_eval.importers.tps import import_package
 
-    return _write([import_package(task, year=year, day=day) for task in tasks], out)
+    return rows.write(tasks, import_package, day=day)
 
 
+@grouped(rows=rows_of)
+def italian_yaml(
+    tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Folders with task.yaml, input/ and output/.")],
+    rows: Rows,
+    day: Day = None,
+) -> int:
+    """Turn tasks in CMS's Italian YAML format, with generated tests, into rows."""
+    from ioi_eval.importers.italian_yaml import import_package
+
+    return rows.write(tasks, import_package, day=day)
+
+
+@grouped(rows=rows_of)
 def kattis(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="Problem packages: folders or archives.")],
-    year: Year,
-    out: options.Out,
+    rows: Rows,
     day: Day = None,
     time_limit: TimeLimit = None,
 ) -> int:
-    """Turn problem packages of Kattis or DOMjudge into rows, with what they state of each submission.
-
-    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
-    """
+    """Turn problem packages of Kattis or DOMjudge into rows, with what they state of each submission."""
     from ioi_eval.importers.kattis import import_package
 
-    return _write([import_package(one, year=year, day=day, time_limit_s=time_limit) for one in packages], out)
+    return rows.write(packages, import_package, day=day, time_limit_s=time_limit)
 
 
+@grouped(rows=rows_of)
 def library_checker(
     problems: Annotated[list[Path], typer.Argument(metavar="PROBLEM…", help="Folders with info.toml, in/ and out/.")],
-    year: Year,
-    out: options.Out,
+    rows: Rows,
     time_limit: TimeLimit = None,
 ) -> int:
-    """Turn problems in the layout of Library Checker, with generated tests, into rows.
-
-    DIR gets problems.jsonl, tests.jsonl and solutions.jsonl; rows of other problems that are there already stay.
-    """
+    """Turn problems in the layout of Library Checker, with generated tests, into rows."""
     from ioi_eval.importers.library_checker import import_package
 
-    return _write([import_package(one, year=year, time_limit_s=time_limit) for one in problems], out)
-
-
-def _write(tasks: list[ImportedTask], out: Path) -> int:
-    from ioi_eval.importers.rows_out import write_rows
-    from ioi_eval.report.terminal import printable
-
-    written = write_rows(tasks, out)
-    for task in tasks:
-        tests = {name for row in task.problem_rows for name in row["test_names"]}
-        print(f"{task.key}: {len(task.problem_rows)} subtasks, {len(tests)} tests, {len(task.solution_rows)} solutions")
-        for note in task.notes:
-            print(f"  {printable(note)}")
-    print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")
-    return 0
+    return rows.write(problems, import_package, time_limit_s=time_limit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -11,7 +13,7 @@ from ioi_eval.cli import cluster
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import command
-from ioi_eval.cli.imports import cms, kattis, library_checker, tps
+from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
 from ioi_eval.cli.validate import validate
@@ -36,6 +38,7 @@ app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
 imports.command("cms", context_settings=HELP)(command(cms))
 imports.command("tps", context_settings=HELP)(command(tps))
+imports.command("italian-yaml", context_settings=HELP)(command(italian_yaml))
 imports.command("kattis", context_settings=HELP)(command(kattis))
 imports.command("library-checker", context_settings=HELP)(command(library_checker))
 app.add_typer(clusters, name="cluster", help="Look at all workers of a Piston cluster, and install what they need.")
@@ -69,5 +72,7 @@ def about(
 
 
 def main() -> None:
-    """What the installed command calls."""
+    """What the installed command calls. What a terminal cannot show, as a file's name that is no UTF-8, is escaped."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
     app(prog_name="ioi-eval")

@@ -38,6 +38,10 @@ Std = Annotated[
     str | None,
     typer.Option("--std", metavar="S", help="A C++ standard (gnu++20) for all, instead of each problem's own."),
 ]
+Python = Annotated[
+    str,
+    typer.Option("--python", metavar="EXE", help="The interpreter of submissions in Python, where they are run."),
+]
 TimeScale = Annotated[
     str,
     typer.Option(

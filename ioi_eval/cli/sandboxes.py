@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ioi_eval.cli.endpoints import NamedCluster, named_cluster
+from ioi_eval.cli import options
+from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model.terms import Isolation
 
@@ -84,26 +85,26 @@ class Place:
 
 
 def place_of(
-    sandbox: SandboxChoice = SandboxChoice.AUTO,
     *,
-    endpoints: str | None = None,
-    per_endpoint: int | None = None,
-    profile: ProfileChoice = ProfileChoice.AUTO,
-    workers: int | None = None,
-    isolation: Isolation | None = None,
-    patience_s: float = PATIENCE_S,
+    workers: options.Workers = None,
+    isolation: options.LeastIsolation = None,
+    sandbox: SandboxOption = SandboxChoice.AUTO,
+    endpoints: Endpoints = None,
+    max_requests_per_endpoint: RequestsPerEndpoint = None,
+    profile: ProfileOption = ProfileChoice.AUTO,
+    patience: PatienceOption = PATIENCE_S,
 ) -> Place:
-    """What the options say, with the environment and `.env` for those that are absent.
+    """What these options say together, with the environment and `.env` for those that are absent.
 
     Raises:
         InputError: they contradict each other, or name no endpoint.
     """
     if sandbox is SandboxChoice.EMBEDDED and endpoints is not None:
         raise InputError("--endpoints names Piston servers, and --sandbox embedded asks for this machine: drop one")
-    cluster = None if sandbox is SandboxChoice.EMBEDDED else named_cluster(endpoints, per_endpoint)
+    cluster = None if sandbox is SandboxChoice.EMBEDDED else named_cluster(endpoints, max_requests_per_endpoint)
     if cluster is None and sandbox is SandboxChoice.PISTON:
         raise InputError("--sandbox piston: no server is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
-    if cluster is None and per_endpoint is not None:
+    if cluster is None and max_requests_per_endpoint is not None:
         raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")
     return Place(
         cluster=cluster,
@@ -111,7 +112,7 @@ def place_of(
         profile=None if profile is ProfileChoice.AUTO else profile.value,
         workers=workers,
         isolation=isolation,
-        patience_s=patience_s,
+        patience_s=patience,
     )
 
 
@@ -133,7 +134,7 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opened]:
+async def opened(place: Place, *, std: str | None = None, python: str = "python3") -> AsyncIterator[Opened]:
     """Enter the sandbox; says in a line what it is.
 
     Raises:
@@ -143,7 +144,7 @@ async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opene
         UnavailableError: no endpoint answers.
     """
     from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.config import Environment, Policy
+    from ioi_eval.config import Policy
     from ioi_eval.scorer import Scorer
 
     entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster)
@@ -152,8 +153,8 @@ async def opened(place: Place, *, std: str | None = None) -> AsyncIterator[Opene
         isolation = _accepted(place, targets)
         scorer = Scorer(
             sandbox,
-            artifacts=ArtifactStore(Environment.read().cache),
-            policy=Policy(isolation=isolation, std=std),
+            artifacts=ArtifactStore(),
+            policy=Policy(isolation=isolation, std=std, python=python),
         )
         usable = usable_targets(targets, isolation)
         workers = place.workers or sum(target.slots for target in usable) or 1
@@ -193,17 +194,27 @@ async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]
         policy=PoolPolicy(patience_s=place.patience_s, lost_after_s=min(15.0, place.patience_s)),
     ) as sandbox:
         targets = sandbox.targets()
-        slots = sum(target.slots for target in targets)
-        tell(f"Piston cluster, as {place.why} says: {slots} jobs at once on {len(targets)} kind(s) of workers")
-        tell(*(f"  {target.slots} × {describe(target)}" for target in targets))
+        workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
+        size = f"{_counted(workers, 'worker')}, {_counted(jobs, 'job')} at once"
+        tell(f"Piston cluster, as {place.why} says: {size}")
+        tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
         yield sandbox
 
 
 def describe(target: Target) -> str:
-    """A target in a line."""
+    """A kind of workers in a line: compiler, profile, how many jobs, and how far their isolation is known.
+
+    How much the runner confines, it finds out in each job; before that only the least is known that it accepts.
+    """
     linking = "static" if target.toolchain.static else "dynamic"
-    return f"{target.name}, {linking}: {target.profile}, isolation {target.isolation.value}"
+    least = target.isolation.value if target.brings_pair else f"{target.isolation.value} at least"
+    jobs = _counted(target.slots, "job")
+    return f"{target.name}, {linking}: {target.profile}, {jobs} at once, isolation {least}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _accepted(place: Place, targets: Sequence[Target]) -> Isolation:
@@ -229,9 +240,11 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
     usable = [target for target in targets if target.isolation.rank >= isolation.rank]
     weak = [f"{target.name} offers isolation {target.isolation.value}" for target in targets if target not in usable]
     if not usable:
+        better = (
+            "install the ioi_eval package on the workers, or accept" if isolation is not Isolation.FULL else "accept"
+        )
         raise IsolationError(
-            f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: install the ioi_eval package on the "
-            "workers, or accept less with --isolation"
+            f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: {better} less with --isolation"
         )
     tell(*(f"  not used: {words}, and {isolation.value} is asked for" for words in weak))
     return usable

@@ -8,25 +8,17 @@ from typing import Annotated
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
-from ioi_eval.cli.sandboxes import (
-    PATIENCE_S,
-    PatienceOption,
-    ProfileChoice,
-    ProfileOption,
-    SandboxChoice,
-    SandboxOption,
-    place_of,
-)
+from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.sandboxes import Place, place_of
 
 
+@grouped(place=place_of)
 def score(
     dump: Annotated[str, typer.Argument(metavar="DUMP", help="The generations: a file, a folder, or a Hub id.")],
     *,
     problems: options.Problems,
     tests: options.Tests,
     out: options.Out,
-    workers: options.Workers = None,
     id_column: options.IdColumn = "uuid",
     year: options.Years = None,
     problem: options.ProblemIds = None,
@@ -40,13 +32,9 @@ def score(
         bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
     ] = False,
     no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
-    isolation: options.LeastIsolation = None,
-    sandbox: SandboxOption = SandboxChoice.AUTO,
-    endpoints: Endpoints = None,
-    max_requests_per_endpoint: RequestsPerEndpoint = None,
-    profile: ProfileOption = ProfileChoice.AUTO,
-    patience: PatienceOption = PATIENCE_S,
+    place: Place,
     std: options.Std = None,
+    python: options.Python = "python3",
     time_scale: options.TimeScale = "1",
     fix_includes: Annotated[
         bool, typer.Option("--fix-includes", help="Put the includes in front that models forget; recorded.")
@@ -63,7 +51,7 @@ def score(
         bool, typer.Option("--dry-run", help="Say what would be judged; judge nothing, write nothing to DIR.")
     ] = False,
 ) -> int:
-    """Score a dump of C++ programs, on this machine or on a Piston cluster.
+    """Score a dump of programs for contest problems, on this machine or on a Piston cluster.
 
     A run that was interrupted, or whose dump has grown, goes on where it stopped: start the same command again.
     DIR gets results.jsonl (the dump's rows with scores), summary.json, report.md and the journal.
@@ -72,15 +60,6 @@ def score(
     from ioi_eval.cli.time_scale import time_scale_of
     from ioi_eval.pipeline import Selection
 
-    place = place_of(
-        sandbox,
-        endpoints=endpoints,
-        per_endpoint=max_requests_per_endpoint,
-        profile=profile,
-        workers=workers,
-        isolation=isolation,
-        patience_s=patience,
-    )
     call = scoring.Call(
         dump=dump,
         problems=problems,
@@ -93,6 +72,7 @@ def score(
         retry_failed=retry_failed,
         dedupe=not no_dedupe,
         std=std,
+        python=python,
         time_scale=time_scale_of(time_scale, here=place.cluster is None),
         fix_includes=fix_includes,
         unscored=scoring.unscored(unscored_as),

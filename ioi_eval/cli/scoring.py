@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.outputs import SCORE, check_out, replaced
 from ioi_eval.cli.sandboxes import Place, opened, tell
-from ioi_eval.config import Environment
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, plan, score_dump, survey
+from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, Survey, plan, score_dump, survey
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
-from ioi_eval.report.terminal import terminal_report
+from ioi_eval.report.terminal import counted, terminal_report
 from ioi_eval.rows import Source, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
+
+_NAMED = 10  # how many problems that there are a message names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ class Call:
     retry_failed: bool = False
     dedupe: bool = True
     std: str | None = None
+    python: str = "python3"
     time_scale: float = 1.0
     fix_includes: bool = False
     unscored: Unscored = Unscored.NULL
@@ -63,6 +66,7 @@ class Call:
             "dedupe": self.dedupe,
             "retry_failed": self.retry_failed,
             "std": self.std,
+            "python": self.python,
             "time_scale": self.time_scale,
             "fix_includes": self.fix_includes,
             "unscored_as": self.unscored,
@@ -84,11 +88,9 @@ def score(call: Call) -> int:
         The exit code.
     """
     dump, problem_source, test_source = _open(call)
-    counts = survey(dump, call.selection)
-    with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
-        tell(*journal.notes, *_replaced(call))
-        problems = _load(call, counts, problem_source, test_source)
-        outcome = asyncio.run(_score(call, dump, problems, journal, sum(counts.values())))
+    seen = survey(dump, call.selection, id_column=call.id_column)
+    problems = _load(call, seen, problem_source, test_source)
+    outcome = asyncio.run(_score(call, dump, seen, problems))
     print(terminal_report(outcome.summary))
     if call.suspicious:
         rows = (row.values for row in open_source(str(call.out / "results.jsonl")).rows(None))
@@ -104,73 +106,93 @@ def dry_run(call: Call) -> int:
         The exit code: 1 if some rows cannot be judged.
     """
     dump, problem_source, test_source = _open(call)
-    counts = survey(dump, call.selection)
+    seen = survey(dump, call.selection, id_column=call.id_column)
     index, notes = peek(call.out) if call.resume else (Index(), ())
     tell(*notes)
-    problems = _load(call, counts, problem_source, test_source)
-    planned = asyncio.run(_plan(call, dump, problems, index))
+    problems = _load(call, seen, problem_source, test_source)
+    planned = asyncio.run(_plan(call, dump, seen, problems, index))
     print(planned.describe())
     return 1 if planned.refused.counts else 0
 
 
-def _replaced(call: Call) -> tuple[str, ...]:
-    """A warning where the results of another dump stand in the directory; the journal keeps what both came to."""
-    try:
-        summary = json.loads((call.out / "summary.json").read_bytes())
-        before = summary["options"]["dump"]
-    except (OSError, ValueError, LookupError, TypeError):
-        return ()  # nothing there that we wrote
-    if before == call.dump:
-        return ()
-    return (f"{call.out} holds the results of {before}: those of {call.dump} will stand in their place",)
+_NARROWING = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
+
+
+def _replaced(call: Call, rows: int) -> tuple[str, ...]:
+    return replaced(call.out, rows=rows, options=call.as_dict(), narrowing=_NARROWING, resume=call.resume)
 
 
 def _open(call: Call) -> tuple[Source, Source, Source]:
     check_std(call.std)
+    check_out(call.out, read=call.dump, command=SCORE)
     return open_source(call.dump), open_source(call.problems, all_splits=True), open_source(call.tests)
 
 
-def _load(
-    call: Call, counts: Mapping[ProblemKey | None, int], problem_source: Source, test_source: Source
-) -> ProblemSet:
+def _load(call: Call, seen: Survey, problem_source: Source, test_source: Source) -> ProblemSet:
     """The problems that the dump needs, and no others, with the limits that hold here."""
-    needed = [key for key in counts if key is not None]
-    tell(f"{sum(counts.values())} submissions to {len(needed)} problems; reading problems and tests")
+    needed = seen.problems
+    tell(f"{counted(seen.rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
     problems = load_problems(
         problem_source,
         test_source,
-        BlobStore(Environment.read().cache),
+        BlobStore(),
         years={key.year for key in needed},
         ids={key.id for key in needed},
     )
+    _check_found(call, needed, problems, problem_source)
     return scaled_set(problems, call.time_scale)
 
 
-async def _score(call: Call, dump: Source, problems: ProblemSet, journal: Journal, rows: int) -> Outcome:
-    async with opened(call.place, std=call.std) as sandbox:
-        return await score_dump(
-            call.out,
-            _intake(call, dump, problems, sandbox.scorer),
-            sandbox.scorer,
-            journal=journal,
-            settings=Settings(
-                workers=sandbox.workers,
-                dedupe=call.dedupe,
-                retry_failed=call.retry_failed,
-                unscored=call.unscored,
-                options=call.as_dict(),
-            ),
-            progress=progress_for(rows, bar=call.bar),
+def _check_found(call: Call, needed: Collection[ProblemKey], problems: ProblemSet, source: Source) -> None:
+    """Refuse a call whose dump is for other problems, or that names one which is not there.
+
+    Raises:
+        InputError: nothing could be judged of what was asked for; results that stand there would only be replaced.
+    """
+    found = {*problems.problems, *problems.unusable}
+    lost = sorted({key.id for key in needed} & call.selection.problems - {key.id for key in found})
+    if found and not lost:
+        return
+    asked = ", ".join(f"--problem {name}" for name in lost) or f"any problem of {call.dump}"
+    rows = source.iterate(("year", "id"))
+    there = dict.fromkeys(f"{row.integer('year')}/{row.identifier('id')}" for row in rows)
+    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+    raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
+
+
+async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet) -> Outcome:
+    """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
+    async with opened(call.place, std=call.std, python=call.python) as sandbox:
+        intake = await _intake(call, dump, seen, problems, sandbox.scorer)
+        settings = Settings(
+            workers=sandbox.workers,
+            dedupe=call.dedupe,
+            retry_failed=call.retry_failed,
+            options=call.as_dict(),
         )
+        with await in_thread(Journal, call.out, options=call.as_dict(), resume=call.resume) as journal:
+            tell(*journal.notes, *_replaced(call, seen.rows))
+            progress = progress_for(seen.rows, bar=call.bar)
+            return await score_dump(
+                call.out,
+                intake,
+                sandbox.scorer,
+                journal=journal,
+                settings=settings,
+                progress=progress,
+                unscored=call.unscored,
+            )
 
 
-async def _plan(call: Call, dump: Source, problems: ProblemSet, index: Index) -> Plan:
-    async with opened(call.place, std=call.std) as sandbox:
-        intake = _intake(call, dump, problems, sandbox.scorer)
+async def _plan(call: Call, dump: Source, seen: Survey, problems: ProblemSet, index: Index) -> Plan:
+    async with opened(call.place, std=call.std, python=call.python) as sandbox:
+        intake = await _intake(call, dump, seen, problems, sandbox.scorer)
         return await in_thread(plan, intake, index, dedupe=call.dedupe, retry_failed=call.retry_failed)
 
 
-def _intake(call: Call, dump: Source, problems: ProblemSet, scorer: Scorer) -> Intake:
+async def _intake(call: Call, dump: Source, seen: Survey, problems: ProblemSet, scorer: Scorer) -> Intake:
+    if seen.has_python:
+        await scorer.learn_python()
     return Intake(
         dump,
         call.selection,

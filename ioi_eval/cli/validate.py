@@ -8,18 +8,11 @@ from typing import Annotated
 import typer
 
 from ioi_eval.cli import options
-from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
-from ioi_eval.cli.sandboxes import (
-    PATIENCE_S,
-    PatienceOption,
-    ProfileChoice,
-    ProfileOption,
-    SandboxChoice,
-    SandboxOption,
-    place_of,
-)
+from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.sandboxes import Place, place_of
 
 
+@grouped(place=place_of)
 def validate(
     solutions: Annotated[
         str | None,
@@ -36,17 +29,12 @@ def validate(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Write validation.json, validation.md and results.jsonl there."),
     ] = None,
-    workers: options.Workers = None,
     id_column: options.IdColumn = "uuid",
     year: options.Years = None,
     problem: options.ProblemIds = None,
-    isolation: options.LeastIsolation = None,
-    sandbox: SandboxOption = SandboxChoice.AUTO,
-    endpoints: Endpoints = None,
-    max_requests_per_endpoint: RequestsPerEndpoint = None,
-    profile: ProfileOption = ProfileChoice.AUTO,
-    patience: PatienceOption = PATIENCE_S,
+    place: Place,
     std: options.Std = None,
+    python: options.Python = "python3",
     time_scale: options.TimeScale = "1",
     progress: options.Bar = None,
 ) -> int:
@@ -59,15 +47,6 @@ def validate(
     from ioi_eval.cli import validating
     from ioi_eval.cli.time_scale import time_scale_of
 
-    place = place_of(
-        sandbox,
-        endpoints=endpoints,
-        per_endpoint=max_requests_per_endpoint,
-        profile=profile,
-        workers=workers,
-        isolation=isolation,
-        patience_s=patience,
-    )
     return validating.validate_solutions(
         validating.Call(
             solutions=solutions,
@@ -80,6 +59,7 @@ def validate(
             years=frozenset(year or ()),
             ids=frozenset(problem or ()),
             std=std,
+            python=python,
             time_scale=time_scale_of(time_scale, here=place.cluster is None),
             bar=progress,
         )

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.exits import FAILED, INTERRUPTED
+from ioi_eval.cli.outputs import check_out
 from ioi_eval.cli.sandboxes import Place, opened
-from ioi_eval.config import Environment
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.pipeline.finish import replacing, to_json
+from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import Reading, Validation, read_solutions, result_rows, validate
+from ioi_eval.validate import Reading, Validating, Validation, read_solutions, result_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,7 @@ class Call:
     years: frozenset[int]
     ids: frozenset[str]
     std: str | None
+    python: str
     time_scale: float
     bar: bool | None
 
@@ -50,12 +53,14 @@ def validate_solutions(call: Call) -> int:
     given = call.solutions or call.against
     if given is None:
         raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
+    if call.out is not None:
+        check_out(call.out, read=given)
     solutions = open_source(given)
     against = None if call.against is None else open_source(call.against)
     problems = load_problems(
         open_source(call.problems, all_splits=True),
         open_source(call.tests),
-        BlobStore(Environment.read().cache),
+        BlobStore(),
         years=call.years or None,
         ids=call.ids or None,
     )
@@ -67,20 +72,28 @@ def validate_solutions(call: Call) -> int:
         years=call.years,
         ids=call.ids,
     )
-    validation = asyncio.run(_validate(call, reading))
+    validation, interrupted = asyncio.run(_validate(call, reading))
     values = validation.as_dict()
     print(terminal_validation(values))
     if call.out is not None:
         _write(call.out, values, validation)
         print(f"\nReport: {call.out / 'validation.md'}")
-    return 0 if validation.agrees else 1
+    if interrupted:
+        return INTERRUPTED
+    return 0 if validation.agrees else FAILED
 
 
-async def _validate(call: Call, reading: Reading) -> Validation:
+async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
+    """What was found, and whether a signal ended it."""
+    interrupts = Interrupts()
     progress = progress_for(len(reading.solutions), bar=call.bar)
     try:
-        async with opened(call.place, std=call.std) as sandbox:
-            return await validate(reading, sandbox.scorer, workers=sandbox.workers + 1, advance=progress.advance)
+        async with opened(call.place, std=call.std, python=call.python) as sandbox:
+            validating = Validating(reading, sandbox.scorer)
+            with interrupts.installed():
+                running = validating.run(workers=sandbox.workers + 1, advance=progress.advance)
+                interrupted = await interrupts.run(running)
+            return validating.validation(), interrupted
     finally:
         progress.close()
 
@@ -91,9 +104,9 @@ def _write(directory: Path, values: dict[str, Any], validation: Validation) -> N
     except OSError as error:
         raise SetupError(f"{directory} cannot be made: {error.strerror}; choose another --out") from error
     with replacing(directory / "validation.json") as file:
-        file.write(json.dumps(values, indent=2, ensure_ascii=False).encode() + b"\n")
+        file.write(json.dumps(values, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     with replacing(directory / "validation.md") as file:
-        file.write(markdown_validation(values).encode())
+        file.write(markdown_validation(values).encode("utf-8", "replace"))
     with replacing(directory / "results.jsonl") as file:
         for row in result_rows(validation):
             file.write(to_json(row))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from ioi_eval.extract.fences import encodable
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 Code: TypeAlias = "bool | int"
@@ -155,7 +156,8 @@ def too_long(runs: Sequence[Run], whole_s: float) -> bool:
 
 
 def truncated(text: str, length: int) -> str:
-    """A text as the graders shorten it."""
+    """A text as the graders shorten it; what stands in a row as JSON may hold halves of characters."""
+    text = encodable(text)
     if len(text) <= length:
         return text
     return text[: length // 2] + TRUNCATED + text[-length // 2 :]

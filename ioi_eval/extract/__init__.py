@@ -1,1 +1,1 @@
-"""Generation text to code. Pure."""
+"""Generation text to code: `messages` to a text, `fences` to its blocks, `cpp` and `python` to the program. Pure."""

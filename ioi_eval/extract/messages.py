@@ -10,15 +10,21 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 
+_ASKING = ("system", "developer", "user", "human", "tool", "function")
+"""Who speaks to a model. What they say is no answer, whatever code it holds: an example, or a solution."""
+
 
 def last_answer(messages: Sequence[object]) -> str | None:
-    """What the model answered: the last message of the assistant, else the last of all; `None` without messages.
+    """What the model answered; `None` where it has not.
+
+    That is the last message of the assistant; where nobody is called so, the last of all, unless it speaks to a model.
 
     Raises:
         InputError: a message is none.
     """
     answers = [message for message in messages if _part(message, "role") == "assistant"]
-    return content_text(_part((answers or messages)[-1], "content")) if messages else None
+    last = next(reversed(answers or messages), None)
+    return None if last is None or _part(last, "role") in _ASKING else content_text(_part(last, "content"))
 
 
 def last_content(messages: Sequence[object]) -> str | None:

@@ -1,1 +1,7 @@
-"""Official packages to rows."""
+"""Official packages to rows, one module a format.
+
+- `cms`, `tps`, `italian_yaml`, `kattis` and `library_checker` read a format each; the `kattis_…` modules are parts of
+  one;
+- `package` opens folders, zips and tars alike; `score_parameters` and `output_sets` read what several formats have;
+- `task` makes rows of what was read and looks for what would spoil judging; `rows_out` writes them.
+"""

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError
 from ioi_eval.expectations import Expectation
+from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -26,10 +27,12 @@ from ioi_eval.importers.task import (
     language,
     select_tests,
 )
+from ioi_eval.model import TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
+from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 _UNLABELLED = "unknown_verdict"  # TPS's exporter writes it where nothing is stated
-_CODE_ENDINGS = (".cpp", ".cc", ".h", ".hpp", ".py", ".sh")
+_CODE_ENDINGS = (".cpp", ".cc", ".c", ".h", ".hpp", ".py", ".sh")
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -41,13 +44,10 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         day: the contest day, as it shall stand in the rows.
 
     Raises:
-        InputError: the package is damaged, incomplete or contradicts itself.
+        InputError: the package is absent, damaged, incomplete or contradicts itself.
         UnsupportedError: its task type or score type is not supported.
     """
-    where = Path(path)
-    if not where.exists():
-        raise InputError(f"there is no package {where}")
-    with open_package(where) as package:
+    with open_package(path) as package:
         return _import(package, year, day)
 
 
@@ -69,8 +69,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "day": day,
         "statement": "",
         "problem": "",
-        "time_limit": _required(package, meta, "time_limit", (int, float)),
-        "memory_limit": _required(package, meta, "memory_limit", int),
+        **_limits(package, meta, task_type),
         "score_precision": meta.get("score_precision", 2),
         **({"score_type": score_type.value} if score_type else {}),
         "task_type": task_type.value,
@@ -81,9 +80,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         shared,
         subtasks=subtasks,
         files=_code_files(package),
-        config=_config(package, meta, task_type.value),
+        config=_config(package, meta, task_type) | _output_tests(package, task_type),
         tests=tests,
-        solutions=_solutions(package, notes),
+        solutions=_solutions(package, task_type, notes),
         notes=notes,
     )
 
@@ -96,18 +95,47 @@ def _required(package: Package, meta: Mapping[str, Any], field: str, kind: type 
     return value
 
 
-def _config(package: Package, meta: Mapping[str, Any], task_type: str) -> RowValues:
+def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
+    """As CMS's loader, which gives OutputOnly tasks none."""
+    if task_type is TaskType.OUTPUT_ONLY:
+        return {}
+    return {
+        "time_limit": _required(package, meta, "time_limit", (int, float)),
+        "memory_limit": _required(package, meta, "memory_limit", int),
+    }
+
+
+def _output_tests(package: Package, task_type: TaskType) -> RowValues:
+    """For which tests of a BatchAndOutput task outputs may be submitted: its subtasks say it of all their tests."""
+    if task_type is not TaskType.BATCH_AND_OUTPUT:
+        return {}
+    found: dict[str, list[str]] = {"output_only": [], "output_optional": []}
+    for file in package.names("subtasks"):
+        meta = package.json(file) if file.endswith(".json") else {}
+        kind = next((kind for kind in found if meta.get(kind)), None)
+        if kind and isinstance(meta.get("testcases"), list):
+            found[kind] += meta["testcases"]
+    return {
+        parameter_key(task_type, Parameter(f"{kind}_testcases")): list(dict.fromkeys(tests))
+        for kind, tests in found.items()
+    }
+
+
+def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
     """`grader_config.json` with flat keys, where the reference's scripts look for them."""
+    where = f"{package.where}: task_type_params in {ROOT_FILE}"
     params = meta.get("task_type_params") or {}
     if isinstance(params, str):
         try:
-            params = json.loads(params)
+            params = json.loads(params) or {}
         except ValueError as error:
-            raise InputError(f"{package.where}: task_type_params in {ROOT_FILE} is not JSON: {error}") from error
+            raise InputError(f"{where} is not JSON: {error}") from error
+    if isinstance(params, list):  # CMS's own form, in packages of protocol version 2
+        params = by_name(params, task_type, where)
     if not isinstance(params, dict):
-        raise UnsupportedError(f"{package.where}: task_type_params in {ROOT_FILE} is no object of named parameters")
+        raise InputError(f"{where} is {params!r}, where named parameters or CMS's list of them are needed")
     fields = ("code", "name", "time_limit", "memory_limit")
-    return {"task_type": task_type, **{field: meta[field] for field in fields if field in meta}, **params}
+    return {"task_type": task_type.value, **{field: meta[field] for field in fields if field in meta}, **params}
 
 
 def _code_files(package: Package) -> list[tuple[str, str]]:
@@ -166,18 +194,45 @@ def _subtask(package: Package, file: str, tests: tuple[str, ...]) -> SubtaskFile
     return SubtaskFile(name=name, points=points, tests=tuple(listed))
 
 
-def _solutions(package: Package, notes: list[str]) -> list[Solution]:
+def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[Solution]:
     found: list[Solution] = []
+    taken: set[str] = set()
+    if task_type.takes_outputs:
+        for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
+            for one in output_sets(package, f"solutions/{label}", lambda path: language(path) is not None):
+                taken |= one.paths
+                source = None if task_type is TaskType.OUTPUT_ONLY else one.source
+                path = f"solutions/{label}/{one.name}".rstrip("/")
+                found.append(
+                    Solution(
+                        path=source,
+                        label=path.removeprefix("solutions/"),
+                        expected=_expected(package, label, path),
+                        expected_subtasks={},
+                        outputs=one.outputs,
+                    )
+                )
     for path in package.names("solutions"):
+        if path in taken:
+            continue
         label, _, file = path.removeprefix("solutions/").partition("/")
         if language(path) is None or not file:
             notes.append(f"{path} is left out: it is no source of a solution")
             continue
-        if label != _UNLABELLED:
-            try:
-                Expectation.parse(label)
-            except InputError as error:
-                raise InputError(f"{package.where}: {path}: the folder is the label, and {error}; rename it") from error
-        expected = None if label == _UNLABELLED else label
+        if task_type is TaskType.OUTPUT_ONLY:
+            notes.append(f"{path} is left out: the task takes outputs only")
+            continue
+        expected = _expected(package, label, path)
         found.append(Solution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
     return found
+
+
+def _expected(package: Package, label: str, path: str) -> str | None:
+    """What a solution's folder states of it; `None` for nothing."""
+    if label == _UNLABELLED:
+        return None
+    try:
+        Expectation.parse(label)
+    except InputError as error:
+        raise InputError(f"{package.where}: {path}: the folder is the label, and {error}; rename it") from error
+    return label

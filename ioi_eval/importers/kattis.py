@@ -12,29 +12,37 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.kattis_graders import try_grader
+from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
+    GradedGroup,
     TestGroup,
     pass_fail_subtasks,
     read_groups,
+    scored_once,
     scoring_subtasks,
     test_columns,
 )
-from ioi_eval.importers.kattis_submissions import read_submissions
+from ioi_eval.importers.kattis_scoring import subtasks_by_group
+from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.task import ImportedTask, build_task
+from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
 ROOT_FILE = "problem.yaml"
 _MIB = 1024 * 1024
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
+_CODE_KIB = 256  # Source: DOMjudge's default, which is above the 128 KiB of Kattis's
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _HEADER_ENDINGS = (".h", ".hpp", ".hh")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_VALIDATIONS = frozenset({"custom", "score", "interactive"})
+_FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
+_VALIDATOR_FOLDERS = ("output_validators", "output_validator")
+_VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
+_PASSES = 2  # Source: the format's default of `validation_passes`
 
 
 def import_package(
@@ -49,38 +57,98 @@ def import_package(
         time_limit_s: instead of what the package says.
 
     Raises:
-        InputError: the package is damaged, incomplete or contradicts itself, or nothing gives a time limit.
+        InputError: the package is absent, damaged, incomplete or contradicts itself, or nothing gives a time limit.
         UnsupportedError: it asks for something that is not supported.
     """
-    where = Path(path)
-    if not where.exists():
-        raise InputError(f"there is no package {where}")
-    with open_package(where, ROOT_FILE) as package:
+    with open_package(path, ROOT_FILE) as package:
         return _import(package, year, day, time_limit_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """How a package says that its submissions are judged.
+
+    Args:
+        legacy: in the words of the versions before 2023.
+        scoring: by points, rather than pass or fail.
+        validation: nothing for the default validator; else `custom`, with what the package's own validator can do.
+    """
+
+    legacy: bool
+    scoring: bool
+    validation: frozenset[str]
+
+    @property
+    def custom_score(self) -> bool:
+        return "score" in self.validation
+
+    @property
+    def interactive(self) -> bool:
+        return "interactive" in self.validation
+
+    @property
+    def multi_pass(self) -> bool:
+        return "multi-pass" in self.validation
 
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
     where = package.where
     meta = package.yaml(ROOT_FILE)
-    ini = _ini(package)
-    validation = _validation(where, meta)
-    kind = meta.get("type", "pass-fail")
-    if kind not in ("pass-fail", "scoring"):
-        raise UnsupportedError(f"{where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
-    if kind == "scoring" and str(meta.get("problem_format_version", "legacy")) not in ("legacy", "legacy-icpc"):
-        raise UnsupportedError(
-            f"{where}: scoring problems of version {meta['problem_format_version']} are not supported"
-        )
+    kind = _kind(package, meta)
+    shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
     root = read_groups(package, _inherited(where, meta))
-    custom = "score" in validation
-    graded = try_grader(package, [group for group in root.walk() if _is_graded(group)]) if custom else {}
-    subtasks = (
-        pass_fail_subtasks(root) if kind == "pass-fail" else scoring_subtasks(where, root, custom=custom, graded=graded)
-    )
+    if not kind.legacy:
+        _check_test_files(package)
+    if kind.custom_score:
+        root = without_own_sums(package, root)
+    groups = list(root.walk())
+    graded = try_grader(package, [group for group in groups if _is_graded(group)]) if kind.custom_score else {}
+    subtasks = _subtasks(package, kind, root, graded)
     notes: list[str] = []
-    interactive = "interactive" in validation
+    return build_task(
+        package,
+        shared,
+        subtasks=subtasks,
+        files=[*_validator(package, kind), *_included(package)],
+        config={"code": shared["id"], "task_type": shared["task_type"]},
+        tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in groups for test in group.tests},
+        solutions=read_submissions(
+            package,
+            subtasks,
+            groups=[group.name for one in root.groups if one.name == "secret" for group in one.groups],
+            is_scoring=kind.scoring,
+            custom_score=kind.custom_score,
+            notes=notes,
+        ),
+        notes=notes,
+        test_columns=test_columns(where, root, custom=kind.custom_score and kind.scoring, graded=graded),
+    )
+
+
+def _subtasks(package: Package, kind: _Kind, root: TestGroup, graded: Mapping[str, GradedGroup]) -> list[SubtaskFile]:
+    if not kind.scoring:
+        return pass_fail_subtasks(package.where, root)
+    if not kind.legacy:
+        return subtasks_by_group(package.where, root, custom=bool(kind.validation))
+    if states_totals(package) and not kind.custom_score:
+        root = scored_once(root)
+    return scoring_subtasks(package.where, root, custom=kind.custom_score, graded=graded)
+
+
+def _columns(
+    package: Package,
+    meta: Mapping[str, Any],
+    kind: _Kind,
+    *,
+    year: int,
+    day: str | None,
+    time_limit_s: float | None,
+) -> RowValues:
+    """What `problem.yaml` and DOMjudge's settings give all rows of the problem."""
+    where = package.where
+    ini = _ini(package)
     limits = _mapping(where, meta, "limits")
-    shared = {
+    return {
         "year": year,
         "name": _title(package, meta, ini),
         "id": _identifier(package, ini),
@@ -90,32 +158,66 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         "time_limit": _time_limit(package, limits, ini, time_limit_s),
         "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * _MIB),
         "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * _MIB),
+        "code_limit": round(_number(where, limits, "code", _CODE_KIB) * 1024),
         "score_precision": 6,  # the format rounds nothing; this hides only what adding fractions leaves behind
-        "task_type": "Interactive" if interactive else "Batch",
-        "checker_protocol": "kattis" if validation else "tokens",
+        "task_type": "Interactive" if kind.interactive else "Batch",
+        "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": str(meta.get("validator_flags") or "").split(),
+        "passes": round(_number(where, limits, "validation_passes", _PASSES)) if kind.multi_pass else None,
         "cxx_std": "gnu++20",  # Source: Kattis and DOMjudge compile with it
         "starting_code": "",
     }
-    tests = [test for group in root.walk() for test in group.tests]
-    return build_task(
-        package,
-        shared,
-        subtasks=subtasks,
-        files=[*_validator(package, validation, interactive), *_included(package)],
-        config={"code": shared["id"], "task_type": shared["task_type"]},
-        tests={test: (f"data/{test}.in", f"data/{test}.ans") for test in tests},
-        solutions=read_submissions(
-            package,
-            subtasks,
-            groups=[group.name for one in root.groups if one.name == "secret" for group in one.groups],
-            is_scoring=kind == "scoring",
-            custom_score=custom,
-            notes=notes,
-        ),
-        notes=notes,
-        test_columns=test_columns(where, root, custom=custom and kind == "scoring", graded=graded),
-    )
+
+
+def _kind(package: Package, meta: Mapping[str, Any]) -> _Kind:
+    legacy = str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
+    kind = _legacy_kind(package.where, meta) if legacy else _kind_by_type(package, meta)
+    if kind.multi_pass and (kind.interactive or kind.scoring):
+        raise UnsupportedError(
+            f"{package.where}: multi-pass problems that are interactive or scoring are not supported"
+        )
+    return kind
+
+
+def _legacy_kind(where: Path, meta: Mapping[str, Any]) -> _Kind:
+    """As the versions before 2023 state it."""
+    kind = meta.get("type", "pass-fail")
+    if kind not in ("pass-fail", "scoring"):
+        raise UnsupportedError(f"{where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
+    return _Kind(legacy=True, scoring=kind == "scoring", validation=_validation(where, meta))
+
+
+def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
+    """As later versions do: `type` is one word or several, and a validator that is there is used."""
+    stated = meta.get("type", "pass-fail")
+    words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
+    if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
+        raise UnsupportedError(
+            f"{package.where}: type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
+            " interactive and multi-pass are"
+        )
+    has_validator = any(package.names(folder) for folder in _VALIDATOR_FOLDERS)
+    special = words & {"interactive", "multi-pass"}
+    validation = special | {"custom"} if has_validator or special else frozenset()
+    return _Kind(legacy=False, scoring="scoring" in words, validation=validation)
+
+
+def _check_test_files(package: Package) -> None:
+    """Refuse what single tests may state since version 2025, unless it changes nothing of how they are judged.
+
+    Raises:
+        UnsupportedError: a test has arguments or files of its own.
+    """
+    for name in package.names("data"):
+        folder = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
+        if folder is not None:
+            raise UnsupportedError(f"{package.where}: {name} is a file for the submission, which is not supported")
+        if not name.endswith(".yaml"):
+            continue
+        own = package.yaml(name)
+        wanted = [key for key in ("args", "output_validator_args") if own.get(key)]
+        if wanted and (wanted != ["output_validator_args"] or not name.endswith("/test_group.yaml")):
+            raise UnsupportedError(f"{package.where}: {name} states {wanted[0]}, which is not supported there")
 
 
 def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
@@ -126,7 +228,8 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
     if "custom" not in words or words - _VALIDATIONS:
         stated = meta["validation"]
         raise UnsupportedError(
-            f"{where}: validation {stated!r} is not supported; default, and custom with score or interactive, are"
+            f"{where}: validation {stated!r} is not supported; default, custom, custom score, custom interactive"
+            " and custom multi-pass are"
         )
     return words
 
@@ -214,10 +317,10 @@ def _time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, s
     return seconds
 
 
-def _validator(package: Package, validation: frozenset[str], interactive: bool) -> list[tuple[str, str]]:
+def _validator(package: Package, kind: _Kind) -> list[tuple[str, str]]:
     """The output validator's files, where the rows have a checker's or an interactor's."""
-    folders = [folder for folder in ("output_validators", "output_validator") if package.names(folder)]
-    if not validation:
+    folders = [folder for folder in _VALIDATOR_FOLDERS if package.names(folder)]
+    if not kind.validation:
         return []
     if len(folders) != 1:
         raise InputError(
@@ -228,7 +331,7 @@ def _validator(package: Package, validation: frozenset[str], interactive: bool) 
         name.count("/") > 1 for name in names
     ):
         raise UnsupportedError(f"{package.where} has several output validators; one is supported")
-    role = "interactor" if interactive else "checker"
+    role = "interactor" if kind.interactive else "checker"
     sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".py"))]
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
     if len(sources) != 1 or any(name.rpartition("/")[2] in ("build", "run") for name in names):
@@ -252,8 +355,20 @@ def _included(package: Package) -> list[tuple[str, str]]:
     sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
     if len(sources) > 1:
         raise UnsupportedError(f"{package.where}: {folder} holds {len(sources)} sources; one is supported")
-    files = [(f"graders/{_name(path)}", package.text(path)) for path in names if path.endswith(_HEADER_ENDINGS)]
-    return files + [("graders/grader.cpp", package.text(path)) for path in sources]
+    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
+    texts = {path: package.text(path) for path in (*headers, *sources)}
+    if forking := next((path for path, text in texts.items() if _FORK.search(_without_comments(text))), None):
+        raise UnsupportedError(
+            f"{package.where}: {forking} starts processes of its own (fork), which is not supported: every right"
+            " submission would crash"
+        )
+    return [
+        ("graders/grader.cpp" if path in sources else f"graders/{_name(path)}", text) for path, text in texts.items()
+    ]
+
+
+def _without_comments(source: str) -> str:
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
 
 
 def _name(path: str) -> str:

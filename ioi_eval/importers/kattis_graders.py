@@ -1,8 +1,9 @@
 """Graders of a Kattis package's own: programs that turn the results of a group's tests into the group's.
 
 What such a program computes cannot be seen from outside, and most in use compute the same: the lowest score times what
-the group is worth, rounded down to whole points. So the program is tried, in a box, on results that tell this rule from
-others; one that says anything else is refused by name.
+the group is worth, rounded down to whole points or not at all. So the program is tried, in a box, on results that tell
+these rules from others; one that says anything else is refused by name. Groups of groups may be added up by it, as the
+default grader would.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.errors import SandboxError, SetupError, UnsupportedError
-from ioi_eval.importers.kattis_groups import TestGroup
+from ioi_eval.importers.kattis_groups import AGGREGATIONS, VERDICT_FLAGS, GradedGroup, TestGroup
 from ioi_eval.importers.package import Package
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.local import LocalSandbox
 
 _FOLDER = "graders"
 _CASES = 24
+_PRINTED = 1e-6  # points: how far a sum that is printed with `%f` may be off
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
 _RUN = """
 while IFS='|' read -r flags results; do
@@ -33,7 +36,7 @@ Results = tuple[tuple[str, float], ...]
 """Verdict and score of each test of a group."""
 
 
-def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, int]:
+def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, GradedGroup]:
     """What the package's own grader makes of groups that name it.
 
     Args:
@@ -41,7 +44,7 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, int]:
         groups: those with `grading: custom`.
 
     Returns:
-        What each group is worth, by its path: it gets the lowest score of its tests times that, rounded down.
+        What each group is worth, by its path.
 
     Raises:
         UnsupportedError: there is no such grader in Python, or it follows another rule.
@@ -49,20 +52,69 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, int]:
     """
     if not groups:
         return {}
+    source = _source(package)
+    flags = {group.path: str(group.config["grader_flags"] or "") for group in groups}
+    cases = _cases()
+    asked = [(text, results) for text in dict.fromkeys(flags.values()) for results in cases]
+    said = _answers(package.where, package.read(source), asked)
+    different = list(dict.fromkeys(flags.values()))
+    by_flags = {text: said[place * len(cases) :][: len(cases)] for place, text in enumerate(different)}
+    return {path: _rule(f"{package.where}: {source} for {path}", cases, by_flags[text]) for path, text in flags.items()}
+
+
+def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
+    """The groups, those of groups with default grading where the package's own grader only adds up.
+
+    Raises:
+        UnsupportedError: there is no such grader in Python, or it does not add up.
+        SetupError: it could not be tried on this machine.
+    """
+    outer = [group for group in root.walk() if group.groups and group.config["grading"] == "custom"]
+    if not outer:
+        return root
+    source = _source(package)
+    asked: list[tuple[str, Results]] = []
+    wanted: list[float] = []
+    for group in outer:
+        flags = str(group.config["grader_flags"] or "")
+        counted = slice(-1, None) if "ignore_sample" in flags.split() else slice(None)
+        for results in _points_of(len(group.groups)):
+            asked.append((flags, results))
+            wanted.append(sum(points for _, points in results[counted]))
+    said = _answers(package.where, package.read(source), asked)
+    for (flags, results), sum_, points in zip(asked, wanted, said, strict=True):
+        if points is None or abs(points - sum_) > _PRINTED:
+            raise UnsupportedError(
+                f"{package.where}: {source} gives {points} for groups of {list(results)} with the flags"
+                f" {flags or '(none)'}; the sum of groups is supported"
+            )
+    return _with_default_grading(root, {group.path for group in outer})
+
+
+def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup:
+    config = dict(group.config)
+    if group.path in paths:
+        flags = str(config["grader_flags"] or "").split()
+        kept = [flag for flag in flags if flag not in AGGREGATIONS and flag in VERDICT_FLAGS]
+        config |= {"grading": "default", "grader_flags": " ".join(kept)}
+    return replace(group, config=config, groups=tuple(_with_default_grading(one, paths) for one in group.groups))
+
+
+def _points_of(groups: int) -> list[Results]:
+    """Points of that many groups, which tell a sum from other rules: all, none, and some of each."""
+    random_ = random.Random(2)
+    return [
+        tuple(("AC" if points else "WA", float(points)) for points in drawn)
+        for drawn in ([0] * groups, *([random_.randrange(50) for _ in range(groups)] for _ in range(_CASES // 4)))
+    ]
+
+
+def _source(package: Package) -> str:
     sources = [name for name in package.names(_FOLDER) if name.endswith(".py")]
     if len(sources) != 1 or len(package.names(_FOLDER)) != 1:
         stated = ", ".join(package.names(_FOLDER)) or "nothing"
         raise UnsupportedError(f"{package.where}: {_FOLDER}/ holds {stated}; one grader in Python is supported")
-    flags = {group.path: str(group.config["grader_flags"] or "") for group in groups}
-    cases = _cases()
-    asked = [(text, results) for text in dict.fromkeys(flags.values()) for results in cases]
-    said = _answers(package.where, package.read(sources[0]), asked)
-    different = list(dict.fromkeys(flags.values()))
-    by_flags = {text: said[place * len(cases) :][: len(cases)] for place, text in enumerate(different)}
-    return {
-        path: _points(f"{package.where}: {sources[0]} for {path}", cases, by_flags[text])
-        for path, text in flags.items()
-    }
+    return sources[0]
 
 
 def _cases() -> list[Results]:
@@ -97,14 +149,17 @@ def _answers(where: Path, grader: bytes, asked: Sequence[tuple[str, Results]]) -
         printed = asyncio.run(_run(job)).split("\n")
     except (SandboxError, SetupError) as error:
         raise SetupError(f"{where}: its grader cannot be tried: {error}") from error
-    scores: list[float | None] = []
-    for place in range(len(asked)):
-        words = printed[2 * place].split() if 2 * place + 1 < len(printed) else []
-        try:
-            scores.append(float(words[1]) if len(words) == 2 else None)
-        except ValueError:
-            scores.append(None)
-    return scores
+    return [_score(printed[2 * place]) if 2 * place + 1 < len(printed) else None for place in range(len(asked))]
+
+
+def _score(said: str) -> float | None:
+    """The score that follows the verdict; what is not finite is none, as it would pass for near to every other."""
+    words = said.split()
+    try:
+        score = float(words[1]) if len(words) == 2 else math.nan
+    except ValueError:
+        return None
+    return score if math.isfinite(score) else None
 
 
 async def _run(job: Job) -> str:
@@ -112,14 +167,17 @@ async def _run(job: Job) -> str:
         return (await sandbox.execute(job, sandbox.targets()[0])).run.stdout
 
 
-def _points(what: str, cases: Sequence[Results], said: Sequence[float | None]) -> int:
+def _rule(what: str, cases: Sequence[Results], said: Sequence[float | None]) -> GradedGroup:
     full = said[0]
     if full is None or full < 0 or not full.is_integer():
         raise UnsupportedError(f"{what} gives {full} for full marks; whole points are supported")
-    for results, score in zip(cases, said, strict=True):
-        lowest = min(one for _, one in results)
-        if score != math.floor(lowest * full):
-            raise UnsupportedError(
-                f"{what} gives {score} for {list(results)}; the lowest score times {full:g}, rounded down, is supported"
-            )
-    return int(full)
+    exact = [min(score for _, score in results) * full for results in cases]
+    for rounded, wanted in ((True, [float(math.floor(points)) for points in exact]), (False, exact)):
+        tolerance = 0 if rounded else _PRINTED
+        wrong = [place for place, score in enumerate(said) if score is None or abs(score - wanted[place]) > tolerance]
+        if not wrong:
+            return GradedGroup(points=int(full), rounded=rounded)
+    raise UnsupportedError(
+        f"{what} gives {said[wrong[0]]} for {list(cases[wrong[0]])};"
+        f" the lowest score times {full:g}, rounded down or not at all, is supported"
+    )

@@ -3,11 +3,14 @@
 A subtask here is worth its points times the lowest score among its tests. What Kattis's default grader computes from
 `grader_flags` is put in these terms where that can be done exactly, and refused by name where it cannot:
 
-- a pass-fail problem is one subtask of all its tests, samples first;
+- a pass-fail problem is one subtask of all its tests, samples first; without those where they are ignored, and secret
+  data is judged whatever they get;
 - a group with `min` is a subtask worth its `accept_score`;
 - a group that sums (the default) is a subtask a test; where it breaks at the first rejection, subtask i consists of the
   first i tests, as each of them is worth something only if all before it were accepted;
-- groups above these sum (their other flags decide the verdict, not the score).
+- one that takes the mean is a subtask a test too, each worth its part;
+- groups above these sum, or take the mean or the lowest; where one breaks at the first rejected group, those behind it
+  have the tests of those before it as well.
 
 Source: Kattis problem package format (legacy), "Test Data Groups", "Graders"; problemtools' default grader.
 """
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +28,12 @@ from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import SubtaskFile
 
 DATA = "data"
+_IGNORED_FOLDERS = ("invalid_input", "invalid_output", "valid_output")  # for those who test the package itself
 _DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
-_AGGREGATIONS = ("sum", "avg", "min", "max")
-_VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")
+_IGNORED_PATHS = tuple(f"{DATA}/{name}/" for name in _IGNORED_FOLDERS)
+_CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since: of these nothing is inherited
+AGGREGATIONS = ("sum", "avg", "min", "max")
+VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")
 PASS_FAIL = "all"
 """The name of a pass-fail problem's only subtask."""
 
@@ -41,6 +47,7 @@ class TestGroup:
         config: of its `testdata.yaml`, with what it inherits.
         tests: names of the tests that lie in it directly, in order: paths below `data/` without an ending.
         groups: the folders in it, in order.
+        configured: whether it has a configuration of its own.
     """
 
     __test__ = False
@@ -49,6 +56,12 @@ class TestGroup:
     config: Mapping[str, Any]
     tests: tuple[str, ...]
     groups: tuple[TestGroup, ...]
+    configured: bool = False
+
+    @property
+    def all_tests(self) -> tuple[str, ...]:
+        """Its tests and those of all groups below."""
+        return tuple(test for group in self.walk() for test in group.tests)
 
     @property
     def name(self) -> str:
@@ -60,6 +73,17 @@ class TestGroup:
         yield self
         for group in self.groups:
             yield from group.walk()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedGroup:
+    """What a grader of the package's own makes of a group: the lowest score of its tests times `points`.
+
+    `rounded` says whether that is rounded down to whole points.
+    """
+
+    points: int
+    rounded: bool
 
 
 def read_groups(package: Package, inherited: Mapping[str, Any] | None = None) -> TestGroup:
@@ -86,7 +110,7 @@ def read_groups(package: Package, inherited: Mapping[str, Any] | None = None) ->
 
 
 def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGroup:
-    names = package.names(path)
+    names = [name for name in package.names(path) if not name.startswith(_IGNORED_PATHS)]
     below = [name.removeprefix(f"{path}/") for name in names]
     inputs = {name.removesuffix(".in") for name in below if "/" not in name and name.endswith(".in")}
     answers = {name.removesuffix(".ans") for name in below if "/" not in name and name.endswith(".ans")}
@@ -94,8 +118,10 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGrou
         if missing:
             name = f"{path}/{min(missing)}"
             raise InputError(f"{package.where}: {name}.{there} has no {name}.{ending}; get the complete package")
-    own = f"{path}/testdata.yaml"
-    config = {**inherited, **(package.yaml(own) if package.has(own) else {})}
+    own = next((f"{path}/{name}" for name in _CONFIGURATIONS if package.has(f"{path}/{name}")), None)
+    if own and own.endswith(f"/{_CONFIGURATIONS[1]}"):
+        inherited = {name: value for name, value in inherited.items() if name in _DEFAULTS}
+    config = {**inherited, **(package.yaml(own) if own else {})}
     folders = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
     items = sorted([*(f"{name}.in" for name in inputs), *folders])  # as they are judged: by their names
@@ -104,17 +130,54 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGrou
         config=config,
         tests=tuple(f"{prefix}{item.removesuffix('.in')}" for item in items if item not in folders),
         groups=tuple(_read(package, f"{path}/{item}", config) for item in items if item in folders),
+        configured=own is not None,
     )
 
 
-def pass_fail_subtasks(root: TestGroup) -> list[SubtaskFile]:
-    """All tests as one subtask that is worth one point."""
-    tests = tuple(test for group in root.walk() for test in group.tests)
-    return [SubtaskFile(name=PASS_FAIL, points=1, tests=tests)]
+def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
+    """All tests as one subtask that is worth one point; samples that are ignored apart, worth nothing.
+
+    Args:
+        where: the package, for messages.
+        root: of its test data.
+
+    Raises:
+        UnsupportedError: a group is accepted though some of its tests are not.
+    """
+    for group in root.walk():
+        flags, tests = _flags(where, group), len(group.all_tests)
+        for flag, least in (("always_accept", 1), ("accept_if_any_accepted", 2)):
+            if flag in flags and tests >= least:
+                raise UnsupportedError(
+                    f"{where}: {group.path} has {flag}; in a pass-fail problem only groups that are accepted if all"
+                    " their tests are, are supported"
+                )
+    counted = tuple(test for group in root.groups if group.name != "sample" for test in group.all_tests)
+    if "ignore_sample" not in _flags(where, root) or root.config["on_reject"] == "break" or not counted:
+        return [SubtaskFile(name=PASS_FAIL, points=1, tests=root.all_tests)]
+    return [*_shown(root), SubtaskFile(name=PASS_FAIL, points=1, tests=counted)]
+
+
+def _shown(root: TestGroup) -> list[SubtaskFile]:
+    """Samples that count for nothing."""
+    samples = [group.all_tests for group in root.groups if group.name == "sample"]
+    return [SubtaskFile(name="sample", points=0, tests=tests) for tests in samples if tests]
+
+
+def scored_once(group: TestGroup) -> TestGroup:
+    """The groups as DOMjudge scores them: one of tests gets its `accept_score` once, if all of them are accepted.
+
+    One that states none gets nothing. Source: DOMjudge, `SubmissionService::maybeSetScoringResult`.
+    """
+    if group.groups:
+        return replace(group, groups=tuple(map(scored_once, group.groups)))
+    flags = str(group.config["grader_flags"] or "").split()
+    kept = [flag for flag in flags if flag not in AGGREGATIONS]
+    return replace(group, config={"accept_score": 0, **group.config, "grader_flags": " ".join([*kept, "min"])})
 
 
 def scoring_subtasks(
-    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, int] | None = None
+    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup] | None = None
 ) -> list[SubtaskFile]:
     """The groups of a scoring problem as subtasks.
 
@@ -128,41 +191,103 @@ def scoring_subtasks(
         UnsupportedError: the groups are scored in a way that no minimum can express.
     """
     samples_count = "ignore_sample" not in _flags(where, root)
-    found: list[SubtaskFile] = []
-    for group in root.groups:
-        if group.name == "sample" and not samples_count:
-            if tests := tuple(test for one in group.walk() for test in one.tests):
-                found.append(SubtaskFile(name="sample", points=0, tests=tests))
-        else:
-            found += _subtasks(where, group, custom, graded or {})
+    counted = [group for group in root.groups if group.all_tests and (samples_count or group.name != "sample")]
+    if len(counted) > 1 and (aggregation := _aggregation(where, root)) != "sum":
+        raise UnsupportedError(
+            f"{where}: {root.path} takes the {aggregation} of its groups; the sum of samples and secret data is"
+            " supported, and ignore_sample"
+        )
+    found = [] if samples_count else _shown(root)
+    for group, before in _with_required(where, root, ()):
+        if group in counted:
+            found += _subtasks(where, group, custom, graded or {}, before)
     names = [subtask.name for subtask in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnsupportedError(f"{where}: two test groups are called {twice}; rename one")
     return found
 
 
-def _subtasks(where: Path, group: TestGroup, custom: bool, graded: Mapping[str, int]) -> list[SubtaskFile]:
+def _with_required(
+    where: Path, group: TestGroup, before: tuple[str, ...]
+) -> Iterator[tuple[TestGroup, tuple[str, ...]]]:
+    """The groups in a group, each with the tests that must have been accepted for it to be judged at all."""
+    for place, one in enumerate(group.groups):
+        yield one, before
+        if group.config["on_reject"] == "break" and place + 1 < len(group.groups):
+            before = (*before, *_accepting(where, one))
+
+
+def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
+    """The tests that must be accepted for a group to be."""
+    tests = group.all_tests
+    flags = {flag for one in group.walk() for flag in _flags(where, one)}
+    if "always_accept" in _flags(where, group):
+        return ()
+    if len(tests) > 1 and flags & {"always_accept", "accept_if_any_accepted"}:
+        raise UnsupportedError(
+            f"{where}: the group behind {group.path} is judged only if this one is accepted, and that takes"
+            f" {' and '.join(sorted(flags))}; set on_reject: continue"
+        )
+    return tests
+
+
+def _subtasks(
+    where: Path, group: TestGroup, custom: bool, graded: Mapping[str, GradedGroup], before: tuple[str, ...]
+) -> list[SubtaskFile]:
+    if before and custom:
+        raise UnsupportedError(
+            f"{where}: {group.path} is judged only if the groups before it are accepted (on_reject: break), and has"
+            " scores of its own; that is not supported"
+        )
     if group.path in graded and not group.groups:
-        return [SubtaskFile(name=group.name, points=graded[group.path], tests=group.tests)]
+        return [SubtaskFile(name=group.name, points=graded[group.path].points, tests=group.tests)]
     aggregation = _aggregation(where, group)
     if not group.groups:
-        return _leaf(where, group, aggregation, custom=custom) if group.tests else []
+        return _leaf(where, group, aggregation, before, custom=custom) if group.tests else []
     if group.tests:
         raise UnsupportedError(f"{where}: {group.path} holds both tests and groups; such a score is not supported")
-    if aggregation != "sum":
+    inner = [_subtasks(where, one, custom, graded, needed) for one, needed in _with_required(where, group, before)]
+    if aggregation == "min":
+        return [_lowest(where, group, inner, custom)]
+    if aggregation == "avg" and group.config["on_reject"] != "break":
+        inner = [[replace(one, points=one.points / len(inner)) for one in subtasks] for subtasks in inner]
+    elif aggregation != "sum":
         raise UnsupportedError(
-            f"{where}: {group.path} takes the {aggregation} of its groups; only their sum is supported"
+            f"{where}: {group.path} takes the {aggregation} of its groups; their sum and min are supported, and without"
+            " on_reject: break their avg"
         )
-    return [subtask for one in group.groups for subtask in _subtasks(where, one, custom, graded)]
+    return [subtask for subtasks in inner for subtask in subtasks]
 
 
-def _leaf(where: Path, group: TestGroup, aggregation: str, *, custom: bool) -> list[SubtaskFile]:
+def _lowest(where: Path, group: TestGroup, inner: list[list[SubtaskFile]], custom: bool) -> SubtaskFile:
+    """The lowest of several groups: one subtask of all their tests.
+
+    It is worth what the cheapest of them is: each gets all or nothing, unless there are scores of a validator's own.
+    """
+    worth = {subtask.points for subtasks in inner for subtask in subtasks}
+    if any(len(subtasks) != 1 for subtasks in inner) or (custom and len(worth) > 1):
+        raise UnsupportedError(
+            f"{where}: {group.path} takes the min of its groups; that is supported where each takes the min of its"
+            " tests, and they are worth the same or without scores of their own"
+        )
+    tests = dict.fromkeys(test for subtasks in inner for subtask in subtasks for test in subtask.tests)
+    return SubtaskFile(name=group.name, points=min(worth), tests=tuple(tests))
+
+
+def _leaf(
+    where: Path, group: TestGroup, aggregation: str, before: tuple[str, ...], *, custom: bool
+) -> list[SubtaskFile]:
     points = _points(where, group)
     if aggregation == "min":
-        return [SubtaskFile(name=group.name, points=points, tests=group.tests)]
-    if aggregation != "sum":
-        raise UnsupportedError(f"{where}: {group.path} takes the {aggregation} of its tests; min and sum are supported")
+        return [SubtaskFile(name=group.name, points=points, tests=(*before, *group.tests))]
     breaks = group.config["on_reject"] == "break"
+    if aggregation == "avg" and (not breaks or len(group.tests) == 1):
+        points /= len(group.tests)
+    elif aggregation != "sum":
+        raise UnsupportedError(
+            f"{where}: {group.path} takes the {aggregation} of its tests; min and sum are supported, and without"
+            " on_reject: break avg"
+        )
     if breaks and custom and len(group.tests) > 1:
         raise UnsupportedError(
             f"{where}: {group.path} sums scores of its own and breaks at the first rejection; that is not supported"
@@ -171,7 +296,7 @@ def _leaf(where: Path, group: TestGroup, aggregation: str, *, custom: bool) -> l
         SubtaskFile(
             name=group.name if len(group.tests) == 1 else test,
             points=points,
-            tests=group.tests[: place + 1] if breaks else (test,),
+            tests=(*before, *(group.tests[: place + 1] if breaks else (test,))),
         )
         for place, test in enumerate(group.tests)
     ]
@@ -195,35 +320,58 @@ def _flags(where: Path, group: TestGroup) -> list[str]:
             " default is supported"
         )
     flags = str(group.config["grader_flags"] or "").split()
-    if unknown := [flag for flag in flags if flag not in _AGGREGATIONS + _VERDICT_FLAGS]:
+    if unknown := [flag for flag in flags if flag not in AGGREGATIONS + VERDICT_FLAGS]:
         raise UnsupportedError(f"{where}: the grader flag {unknown[0]!r} of {group.path} is not supported")
     return flags
 
 
 def _aggregation(where: Path, group: TestGroup) -> str:
     """The last one named, as the default grader reads its flags."""
-    return ([flag for flag in _flags(where, group) if flag in _AGGREGATIONS] or ["sum"])[-1]
+    return ([flag for flag in _flags(where, group) if flag in AGGREGATIONS] or ["sum"])[-1]
 
 
 def test_columns(
-    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, int]
+    where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup]
 ) -> dict[str, dict[str, object]]:
     """What the rows of single tests say: the output validator's further flags, and how its scores are read.
 
     A score of the validator's own is a part of 1 where a grader of the package's multiplies it, and is rounded down
-    with the points; else it is in points, up to what the group is worth.
+    where that rounds the points; else it is in points, up to what the group is worth; on samples that are worth
+    nothing, up to what the best group is.
     """
     columns: dict[str, dict[str, object]] = {}
+    best = 1
     for group in root.walk():
         own: dict[str, object] = {}
-        if flags := str(group.config["output_validator_flags"] or "").split():
+        if flags := _validator_flags(where, group):
             own["checker_args"] = flags
         if group.path in graded:
-            own["score_steps"] = max(graded[group.path], 1)
+            own |= {"score_steps": max(graded[group.path].points, 1)} if graded[group.path].rounded else {}
         elif custom and group.tests and group.path.startswith(f"{DATA}/secret"):
-            own["full_score"] = _full_score(where, group)
+            own["full_score"] = full = _full_score(where, group)
+            best = max(best, full)
         columns.update(dict.fromkeys(group.tests, own))
+    for group in root.groups:
+        if (
+            group.name == "sample"
+            and best > 1
+            and ("ignore_sample" in _flags(where, root) or not _points(where, group))
+        ):
+            for test in group.all_tests:
+                columns[test] = {**columns[test], "full_score": best}
     return columns
+
+
+def _validator_flags(where: Path, group: TestGroup) -> list[str]:
+    """Of the output validator, on the tests of a group: one text up to version 2025, then a list."""
+    if "output_validator_args" not in group.config:
+        return str(group.config["output_validator_flags"] or "").split()
+    stated = group.config["output_validator_args"] or []
+    if not isinstance(stated, list) or not all(isinstance(word, str) for word in stated):
+        raise InputError(
+            f"{where}: output_validator_args of {group.path} is {stated!r}, where a list of texts is needed"
+        )
+    return stated
 
 
 def _full_score(where: Path, group: TestGroup) -> int:

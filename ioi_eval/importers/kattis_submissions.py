@@ -31,7 +31,9 @@ _VERDICTS = {
     **dict.fromkeys(("COMPILER_ERROR", "COMPILE_ERROR", "CE"), ("CE",)),
 }
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
+_TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
+_MAINS = ("main", "__main__")  # Source: DOMjudge, whose Python starts the first that it is given, or one so called
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 
@@ -44,7 +46,7 @@ def read_submissions(
     custom_score: bool,
     notes: list[str],
 ) -> list[Solution]:
-    """The submissions that are one source file, with what is stated of them.
+    """The submissions in one language that is supported, with what is stated of them.
 
     Args:
         package: its `submissions/` is read.
@@ -58,15 +60,18 @@ def read_submissions(
         InputError: a source states something that makes no sense.
     """
     found: list[Solution] = []
-    for path in _sources(package, notes):
-        folder, _, file = path.removeprefix(f"{_FOLDER}/").partition("/")
-        text = package.text(path)
+    for path, files in _programs(package, notes):
+        named = path.rpartition("/")[0] if files else path
+        folder, _, file = named.removeprefix(f"{_FOLDER}/").partition("/")
+        text = "\n".join(map(package.text, files or (path,)))
         grades = _GRADES.search(text) if is_scoring else None
         verdicts = _stated(package, path, text, folder)
         expected = MODEL_SOLUTION if folder == "accepted" and verdicts == ("AC",) else None
         by_subtask: dict[str, str] = {}
-        if grades:
-            by_subtask = _by_group(package, path, grades[1].split(), groups, custom_score)
+        if grades and len(stated := grades[1].split()) != len(groups):
+            notes.append(f"{path} states {len(stated)} grades for {len(groups)} test groups: they are not compared")
+        elif grades:
+            by_subtask = _by_group(package, path, stated, groups, custom_score)
             by_subtask = {name: one for name, one in by_subtask.items() if any(name == sub.name for sub in subtasks)}
         elif verdicts and not is_scoring:
             by_subtask = {PASS_FAIL: ",".join(verdicts)}
@@ -74,8 +79,29 @@ def read_submissions(
             by_subtask = {one.name: _accepted(custom_score) for one in subtasks if one.points > 0}
         elif verdicts:
             expected = ",".join(verdicts)
-        found.append(Solution(path=path, label=f"{folder}/{file}", expected=expected, expected_subtasks=by_subtask))
+        found.append(
+            Solution(
+                path=path,
+                label=f"{folder}/{file}",
+                expected=expected,
+                expected_subtasks=by_subtask,
+                files=files,
+                expected_total=_total(text) if is_scoring else None,
+            )
+        )
     return found
+
+
+def states_totals(package: Package) -> bool:
+    """Whether a submission states points in DOMjudge's way, so that the package is made for it."""
+    sources = [name for name in package.names(_FOLDER) if language(name) is not None]
+    return any(_TOTAL.search(package.text(name)) for name in sources)
+
+
+def _total(text: str) -> int | None:
+    """Points that are stated once, and whole: others have been rounded by hand."""
+    stated = _TOTAL.findall(text)
+    return int(stated[0][0]) if len(stated) == 1 and not stated[0][1] else None
 
 
 def _accepted(custom_score: bool) -> str:
@@ -83,8 +109,8 @@ def _accepted(custom_score: bool) -> str:
     return "AC,PA,WA" if custom_score else "AC"
 
 
-def _sources(package: Package, notes: list[str]) -> Iterable[str]:
-    """The submissions that are one file, or a folder with one source and nothing else that is compiled."""
+def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The main source of each submission, and all files of one that has several, in a folder of its own."""
     programs: dict[str, list[str]] = {}
     for name in package.names(_FOLDER):
         parts = PurePosixPath(name).parts
@@ -93,10 +119,14 @@ def _sources(package: Package, notes: list[str]) -> Iterable[str]:
     unknown: list[str] = []
     for program, files in programs.items():
         sources = [name for name in files if language(name) is not None or name.endswith((".h", ".hpp"))]
-        if len(sources) == 1 and language(sources[0]) is not None:
-            yield sources[0]
+        languages = {language(name) for name in sources} - {None}
+        if len(sources) == 1 and languages:
+            yield sources[0], ()
+        elif languages in ({"cpp"}, {"c"}, {"python"}) and all(name.count("/") == 3 for name in sources):
+            main = next((name for name in sources if PurePosixPath(name).stem in _MAINS), sources[0])
+            yield main, (main, *(name for name in sources if name != main))
         elif sources:
-            notes.append(f"{program} is left out: it is several files")
+            notes.append(f"{program} is left out: it is {'several files' if languages else 'a header alone'}")
         else:
             unknown.append(program.removeprefix(f"{_FOLDER}/"))
     if unknown:
@@ -105,7 +135,7 @@ def _sources(package: Package, notes: list[str]) -> Iterable[str]:
 
 def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:
     """The verdicts of which one is to come out; none if nothing is stated that can be checked."""
-    tags = _RESULTS.findall(text)
+    tags = _RESULTS.findall(_TOTAL.sub("", text))
     if len(tags) > 1:
         return ()  # DOMjudge leaves such to a person
     words = _WORD.findall(tags[0]) if tags else [folder]
@@ -123,8 +153,6 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
 def _by_group(
     package: Package, path: str, grades: Sequence[str], groups: Sequence[str], custom_score: bool
 ) -> dict[str, str]:
-    if len(grades) != len(groups):
-        raise InputError(f"{package.where}: {path} states {len(grades)} grades for {len(groups)} test groups")
     stated: dict[str, str] = {}
     for group, grade in zip(groups, grades, strict=True):
         verdicts = _VERDICTS.get(grade)

@@ -44,10 +44,7 @@ def import_package(
         InputError: the folder is incomplete, or its tests are not those that it was released with.
         UnsupportedError: it asks for something that is not supported.
     """
-    where = Path(path)
-    if not where.exists():
-        raise InputError(f"there is no problem folder {where}")
-    with open_package(where, ROOT_FILE) as package:
+    with open_package(path, ROOT_FILE) as package:
         return _import(package, year, day, time_limit_s)
 
 
@@ -141,7 +138,7 @@ def _files(package: Package, info: Mapping[str, Any], solutions: Sequence[Soluti
     path = str(info.get("checker", "checker.cpp"))
     if not package.has(path):
         raise InputError(f"{package.where}: there is no {path}")
-    seen = [("checker", path), *(("graders", solution.path) for solution in solutions)]
+    seen = [("checker", path), *(("graders", one.path) for one in solutions if one.path is not None)]
     files = {f"{role}/{name}": text for role, one in seen for name, text in _included(package, one, info).items()}
     return [("checker/checker.cpp", package.text(path)), *files.items()]
 

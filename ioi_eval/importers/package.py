@@ -32,6 +32,7 @@ _FORMATS = {
     ROOT_FILE: "CMS export package and no TPS task folder",
     "problem.yaml": "problem package in the Kattis format",
     "info.toml": "problem of Library Checker",
+    "task.yaml": "task in the Italian YAML format",
 }
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
@@ -166,16 +167,19 @@ class _Tar(Package):
 
 
 @contextmanager
-def open_package(where: Path, root_file: str = ROOT_FILE) -> Iterator[Package]:
+def open_package(path: str | Path, root_file: str = ROOT_FILE) -> Iterator[Package]:
     """Open a package for reading.
 
     Args:
-        where: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
+        path: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
         root_file: what lies in the outermost folder of such a package.
 
     Raises:
-        InputError: it cannot be read, or holds no such file, or several packages.
+        InputError: it is not there, cannot be read, or holds no such file, or several packages.
     """
+    where = Path(path)
+    if not where.exists():
+        raise InputError(f"there is no package {where}")
     if where.is_dir():
         yield _Folder(where, root_file)
         return

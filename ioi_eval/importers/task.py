@@ -63,6 +63,7 @@ class SubtaskFile:
     name: str
     points: float
     tests: tuple[str, ...]
+    threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +71,22 @@ class Solution:
     """A solution as a package states it.
 
     Args:
-        path: in the package.
+        path: of its source in the package; `None` where it is outputs only.
         label: its row's label (`correct/author.cpp`).
         expected: what is stated of it; `None` for nothing.
         expected_subtasks: what is stated of it in each subtask, by the subtask's name in the rows.
+        outputs: names and contents of the outputs that are submitted with it.
+        files: of a program of several files, all of them, with the one at `path` first.
+        expected_total: the points that are stated; `None` for none.
     """
 
-    path: str
+    path: str | None
     label: str
     expected: str | None
     expected_subtasks: Mapping[str, str]
+    outputs: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    expected_total: int | None = None
 
 
 def build_task(
@@ -112,35 +119,48 @@ def build_task(
         UnsupportedError: something that is not supported.
     """
     key = ProblemKey(year=shared["year"], id=shared["id"])
-    grader_files = [[path, content] for path, content in (*files, (CONFIG_PATH, json.dumps(config)))]
-    rows = tuple(
+    rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(config))])
+    models = [one for one in solutions if one.expected == MODEL_SOLUTION]
+    sources = [(one.path, package.text(one.path)) for one in models if one.path and language(one.path) == "cpp"]
+    check_includes(package.where, _checked(package.where, rows), sources)
+    used = {test for subtask in subtasks for test in subtask.tests}
+    return ImportedTask(
+        key=key,
+        problem_rows=rows,
+        solution_rows=_solution_rows(package, key, solutions),
+        notes=(*notes, *_lacks(unused=sorted(set(tests) - used), has_model=bool(models))),
+        tests=_test_reader(
+            package,
+            {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},
+            {name: paths for name, paths in tests.items() if name in used},
+            test_columns or {},
+        ),
+    )
+
+
+def _problem_rows(
+    shared: RowValues, subtasks: Sequence[SubtaskFile], files: Sequence[tuple[str, str]]
+) -> tuple[RowValues, ...]:
+    grader_files = [[path, content] for path, content in files]
+    return tuple(
         {
             **shared,
             "subtask": subtask.name,
             "score": subtask.points,
+            **({} if subtask.threshold is None else {"threshold": subtask.threshold}),
             "test_names": list(subtask.tests),
             "grader_files": grader_files,
         }
         for subtask in subtasks
     )
-    models = [one.path for one in solutions if one.expected == MODEL_SOLUTION]
-    sources = [(path, package.text(path)) for path in models if language(path) == "cpp"]
-    check_includes(package.where, _checked(package.where, rows), sources)
-    used = {test for subtask in subtasks for test in subtask.tests}
-    if unused := sorted(set(tests) - used):
-        notes = [*notes, f"{len(unused)} tests stand in no subtask and are left out: {', '.join(unused[:5])}"]
-    if not models:
-        notes = [*notes, "no solution is labelled model_solution: nothing shows that full marks can be had"]
-    named = {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id}
-    return ImportedTask(
-        key=key,
-        problem_rows=rows,
-        solution_rows=_solution_rows(package, key, solutions),
-        notes=tuple(notes),
-        tests=_test_reader(
-            package, named, {name: paths for name, paths in tests.items() if name in used}, test_columns or {}
-        ),
-    )
+
+
+def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
+    """What a person should know of tests that count nowhere, and of solutions that are not there."""
+    if unused:
+        yield f"{len(unused)} tests stand in no subtask and are left out: {', '.join(unused[:5])}"
+    if not has_model:
+        yield "no solution is labelled model_solution: nothing shows that full marks can be had"
 
 
 def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
@@ -200,13 +220,20 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Soluti
             "year": key.year,
             "problem_id": key.id,
             "label": solution.label,
-            "language": language(solution.path) or "unknown",
-            "code": package.text(solution.path),
+            "language": (language(solution.path) or "unknown") if solution.path else None,
+            "code": package.text(solution.path) if solution.path and not solution.files else None,
+            **({"source_files": _texts(package, solution.files)} if solution.files else {}),
+            **({"outputs": dict(solution.outputs)} if solution.outputs else {}),
             "expected": solution.expected,
             "expected_subtasks": dict(solution.expected_subtasks) or None,
+            **({} if solution.expected_total is None else {"expected_total": solution.expected_total}),
         }
         for solution in solutions
     )
+
+
+def _texts(package: Package, paths: Sequence[str]) -> dict[str, str]:
+    return {PurePosixPath(path).name: package.text(path) for path in paths}
 
 
 def language(path: str) -> str | None:

@@ -7,12 +7,15 @@ Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/expo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
+from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.task import (
     ImportedTask,
@@ -23,12 +26,14 @@ from ioi_eval.importers.task import (
     language,
     select_tests,
 )
-from ioi_eval.model import TaskType
+from ioi_eval.model import ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
+from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MIB = 1024 * 1024
 _MAPPING = "tests/mapping"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
+_SECOND_ARGUMENT = re.compile(r"\bargv[ \t]*\[[ \t]*2[ \t]*\]")
 _CODE_ENDINGS = (".cpp", ".h", ".hpp")
 
 
@@ -44,10 +49,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         InputError: the folder is incomplete or contradicts itself.
         UnsupportedError: its task type is not supported.
     """
-    where = Path(path)
-    if not where.exists():
-        raise InputError(f"there is no task folder {where}")
-    with open_package(where) as package:
+    with open_package(path) as package:
         return _import(package, year, day)
 
 
@@ -58,6 +60,8 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         raise InputError(f"{where} is a CMS export package; use `ioi-eval import cms`")
     name = str(_required(package, meta, "name"))
     task_type = parse_task_type(_required(package, meta, "type"), f"{where}: {ROOT_FILE}")
+    if task_type is TaskType.BATCH_AND_OUTPUT:
+        raise UnsupportedError(f"{where}: TPS has no task type {task_type.value!r}; import the CMS export package")
     notes: list[str] = []
     tests = _tests(package)
     stated = _stated(package)
@@ -81,9 +85,9 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         shared,
         subtasks=list(subtasks.values()),
         files=_code_files(package, meta, task_type),
-        config=_config(meta, shared),
+        config=_config(package, meta, shared),
         tests={test: (f"tests/{test}.in", f"tests/{test}.out") for test in tests},
-        solutions=_solutions(package, stated, subtasks, notes),
+        solutions=_solutions(package, stated, subtasks, notes, output_only=task_type is TaskType.OUTPUT_ONLY),
         notes=notes,
     )
 
@@ -108,7 +112,7 @@ def _flag(package: Package, meta: Mapping[str, Any], field: str, default: bool) 
     return value
 
 
-def _config(meta: Mapping[str, Any], shared: RowValues) -> RowValues:
+def _config(package: Package, meta: Mapping[str, Any], shared: RowValues) -> RowValues:
     params = meta.get("type_params")
     config = {
         "task_type": shared["task_type"],
@@ -119,9 +123,11 @@ def _config(meta: Mapping[str, Any], shared: RowValues) -> RowValues:
         **(params if isinstance(params, dict) else {}),
     }
     if "num_processes" in meta:
-        config["task_type_parameters_Communication_num_processes"] = meta["num_processes"]
+        config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = meta["num_processes"]
+    elif shared["task_type"] == TaskType.COMMUNICATION and _opens_fifos(package, meta):
+        config[parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)] = ProcessIO.FIFO_IO.value
     if meta.get("has_grader") is False:
-        config[f"task_type_parameters_{shared['task_type']}_compilation"] = "alone"
+        config[parameter_key(shared["task_type"], Parameter.COMPILATION)] = "alone"
     return config
 
 
@@ -132,10 +138,10 @@ def _starting_code(package: Package, name: str) -> str:
 
 def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> list[tuple[str, str]]:
     """The files of the judge, where a CMS export would have them. Defaults of the `has_…` fields are TPS's."""
-    is_batch = task_type is TaskType.BATCH
+    is_batch = not task_type.has_manager
     files: list[tuple[str, str]] = []
-    if _flag(package, meta, "has_grader", True):
-        grader = f"grader/cpp/{meta.get('grader_name', 'grader')}.cpp"
+    if _flag(package, meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
+        grader = _grader(meta)
         if not package.has(grader):
             raise InputError(
                 f"{package.where}: there is no {grader}; if submissions stand alone, set has_grader to false"
@@ -146,9 +152,24 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
         ]
     if _flag(package, meta, "has_manager", not is_batch):
         files += [(f"graders/{_name(path)}", package.text(path)) for path in _directly(package, "grader")]
-    if _flag(package, meta, "has_checker", is_batch):
+    if _flag(package, meta, "has_checker", is_batch or _opens_fifos(package, meta)):
         files += [(f"checker/{_name(path)}", package.text(path)) for path in _directly(package, "checker")]
     return files
+
+
+def _grader(meta: Mapping[str, Any]) -> str:
+    return f"grader/cpp/{meta.get('grader_name', 'grader')}.cpp"
+
+
+def _opens_fifos(package: Package, meta: Mapping[str, Any]) -> bool:
+    """Whether a Communication task is one of TPS before it knew several processes.
+
+    Its stub gets the FIFOs as arguments, of which there is one at most now, and its checker judges what the manager
+    printed. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*; none of the fields was there.
+    """
+    if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
+        return False
+    return _SECOND_ARGUMENT.search(package.text(_grader(meta))) is not None
 
 
 def _name(path: str) -> str:
@@ -241,20 +262,46 @@ def _mapping(
 
 
 def _solutions(
-    package: Package, stated: Collection[str], subtasks: Mapping[str, SubtaskFile], notes: list[str]
+    package: Package,
+    stated: Collection[str],
+    subtasks: Mapping[str, SubtaskFile],
+    notes: list[str],
+    *,
+    output_only: bool,
 ) -> list[Solution]:
     if not package.has("solutions.json"):
         notes.append("there is no solutions.json: nothing is stated of any solution, and none is imported")
         return []
+    verdicts = package.json("solutions.json")
+    if output_only:
+        return _output_solutions(package, verdicts, stated, subtasks, notes)
     found = [
         _solution(package, name, meta, stated, subtasks)
-        for name, meta in package.json("solutions.json").items()
+        for name, meta in verdicts.items()
         if language(name) is not None
     ]
     paths = {solution.path for solution in found}
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
         notes.append(f"left out, as solutions.json does not state what they do: {', '.join(others[:5])}")
     return found
+
+
+def _output_solutions(
+    package: Package,
+    verdicts: Mapping[str, Any],
+    stated: Collection[str],
+    subtasks: Mapping[str, SubtaskFile],
+    notes: list[str],
+) -> list[Solution]:
+    """Those that are outputs. TPS itself runs programs that make them, with limits that no contestant has."""
+    sets = {one.name: one for one in output_sets(package, "solution", lambda path: language(path) is not None)}
+    chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
+    if programs := [name for name in verdicts if name not in chosen]:
+        notes.append(f"left out, as the task takes outputs only: {', '.join(programs[:5])}")
+    return [
+        replace(_solution(package, name, verdicts[name], stated, subtasks), path=None, outputs=one.outputs)
+        for name, one in chosen.items()
+    ]
 
 
 def _solution(
@@ -265,7 +312,7 @@ def _solution(
     exceptions = meta.get("except", {}) if isinstance(meta, dict) else {}
     if not isinstance(verdict, str) or not isinstance(exceptions, dict):
         raise InputError(f"{where} states no verdict")
-    if not package.has(f"solution/{name}"):
+    if not package.names(f"solution/{name}") and not package.has(f"solution/{name}"):
         raise InputError(f"{where}: there is no solution/{name}")
     if unknown := [subtask for subtask in exceptions if subtask not in stated]:
         raise InputError(f"{where}: an exception names the subtask {unknown[0]}, which is not in subtasks.json")

@@ -7,10 +7,10 @@ copied and a cluster gets each serialised once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ioi_eval.config import Policy
+from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Plan, words
@@ -42,14 +42,16 @@ class Programs:
 
     Args:
         runner, checker, manager: the judge's.
-        submission: the program; with an interpreter a task that it reads (`jobs.harness.task`).
+        submission: the program; with an interpreter a task that it reads (`jobs.harness.task`); `None` for none.
+        outputs: what was submitted in a program's stead, by test.
         static: whether the program needs no libraries.
-        interpreter: a Python, for a batch task's program in Python.
+        interpreter: a Python, for a program in Python.
         preload: what it loads before it forks for each test (`jobs.harness.preloaded`).
     """
 
     runner: Content
-    submission: Content
+    submission: Content | None
+    outputs: Mapping[str, Content] = field(default_factory=dict)
     static: bool
     checker: Content | None = None
     manager: Content | None = None
@@ -93,50 +95,63 @@ def run_job(
         exhaustive: run every test, whatever its group's score is already.
         alone: nothing else of ours may run on that machine meanwhile.
     """
-    cpu_ms = round(problem.time_limit_s * 1000)
     plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
-    more_files: tuple[JobFile, ...] = ()
-    if programs.interpreter is None:
-        plan.line("program", file="program", static=int(programs.static))
-    else:
-        more_files = program_line(plan, programs.interpreter, preload=programs.preload)
+    files = [*_program_files(programs), *_program_line(plan, problem, programs)]
     plan.line(
         "limits",
-        cpu_ms=cpu_ms,
+        cpu_ms=round(problem.time_limit_s * 1000),
         memory_bytes=problem.memory_limit_bytes,
         output_bytes=problem.output_limit_bytes or policy.output_bytes,
         stderr_bytes=policy.stderr_bytes,
         processes=problem.processes,
         threads=policy.threads,
     )
-    files = [*_program_files(programs), *more_files]
     _task_lines(plan, problem, programs, policy)
     plan.line("order", run="all" if exhaustive else "needed")
     for number, planned in enumerate(tests):
-        case = problem.tests[planned.test]
-        files.append(JobFile(name=f"t{number}.in", content=case.input))
-        answer = None
-        if case.answer is not None:
-            answer = f"t{number}.ans"
-            files.append(JobFile(name=answer, content=case.answer))
-        at = ",".join(f"{group}:{position}" for group, position in planned.at) or None
-        args = words(case.checker_args) if case.checker_args else None
-        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=at, args=args, **_scale(case))
+        files += _test_line(plan, number, planned, problem.tests[planned.test], programs.outputs.get(planned.test))
+    wall_ms = _START_MS + len(tests) * most_wall_ms(problem, policy)
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(programs.runner, plan), *files),
-        run_limits=StageLimits(
-            wall_ms=_START_MS + len(tests) * most_wall_ms(problem, policy),
-            cpu_ms=_START_MS + len(tests) * most_wall_ms(problem, policy),
-        ),
+        run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms),
         alone=alone,
         sees=programs.interpreter.sees if programs.interpreter is not None else (),
     )
 
 
+def _program_line(plan: Plan, problem: Problem, programs: Programs) -> Sequence[JobFile]:
+    """Write how the submission is started; returns the files that it needs beside itself."""
+    if programs.submission is None:
+        return ()  # every test of this job has an output that was submitted
+    if programs.interpreter is None:
+        plan.line("program", file="program", static=int(programs.static))
+        return ()
+    warm = not problem.task_type.has_manager and problem.processes == 1
+    return program_line(plan, programs.interpreter, warm=warm, preload=programs.preload)
+
+
+def _test_line(
+    plan: Plan, number: int, planned: PlannedTest, case: TestCase, submitted: Content | None
+) -> list[JobFile]:
+    """Write one test; returns its files."""
+    contents = {"input": ("in", case.input), "answer": ("ans", case.answer), "output": ("out", submitted)}
+    named = {key: (f"t{number}.{ending}", content) for key, (ending, content) in contents.items()}
+    plan.line(
+        "test",
+        id=number,
+        **{key: name if content is not None else None for key, (name, content) in named.items()},
+        at=",".join(f"{group}:{position}" for group, position in planned.at) or None,
+        args=words(case.checker_args) if case.checker_args else None,
+        **_scale(case),
+    )
+    return [JobFile(name=name, content=content) for name, content in named.values() if content is not None]
+
+
 def _program_files(programs: Programs) -> list[JobFile]:
-    files = [JobFile(name="program", content=programs.submission, executable=True)]
-    for name, content in (("checker", programs.checker), ("manager", programs.manager)):
+    files = []
+    carried = (("program", programs.submission), ("checker", programs.checker), ("manager", programs.manager))
+    for name, content in carried:
         if content is not None:
             files.append(JobFile(name=name, content=content, executable=True))
     return files
@@ -146,12 +161,12 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
     """The lines that say how a test is judged: task, manager, checker."""
     judge = policy.judge
     checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}
-    if problem.task_type is not TaskType.BATCH:
+    if problem.task_type.has_manager:
         plan.line("task", kind="communication", io=problem.process_io.value)
         plan.line(
             "manager",
             file="manager",
-            cpu_ms=_manager_cpu_ms(problem, policy),
+            cpu_ms=manager_cpu_ms(problem, policy.judge),
             wall_ms=most_wall_ms(problem, policy),
             memory_bytes=judge.memory_bytes,
             args=words(problem.manager_args) if problem.manager_args else None,
@@ -159,14 +174,18 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
         )
         if not problem.checker_after_manager:
             return
+    elif problem.task_type is TaskType.TWO_STEPS:
+        plan.line("task", kind="two-steps")
     else:
-        plan.line("task", kind="batch")
+        plan.line("task", kind="batch", input_file=problem.input_file or None, output_file=problem.output_file or None)
     protocol = problem.checker_protocol
     if programs.checker is None and protocol.has_program:
         protocol = CheckerProtocol.WHITE_DIFF
     file = "checker" if protocol.has_program else None
     args = words(problem.checker_args) if problem.checker_args and protocol is not CheckerProtocol.WHITE_DIFF else None
-    plan.line("checker", protocol=protocol.value, file=file, **checker_ms, memory_bytes=judge.memory_bytes, args=args)
+    passes = {"passes": problem.passes} if problem.passes > 1 else {}
+    limits = {**checker_ms, "memory_bytes": judge.memory_bytes}
+    plan.line("checker", protocol=protocol.value, file=file, **limits, args=args, **passes)
 
 
 def _scale(case: TestCase) -> dict[str, int]:
@@ -182,13 +201,19 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
     manager has a bound of its own. A manager's must not be the lower one: of a test that is given up it is known that
     the machine was too busy, of a manager that is stopped only that it did not end.
     """
-    manager_ms = 0 if problem.task_type is TaskType.BATCH else _manager_cpu_ms(problem, policy)
-    return round(problem.time_limit_s * 10_000) + 10 * manager_ms + 10_000 + round(policy.judge.wall_s * 1000)
+    given_up_ms = round(problem.time_limit_s * 10_000) + 10 * manager_cpu_ms(problem, policy.judge) + 10_000
+    run_ms = given_up_ms + round(policy.judge.wall_s * 1000)
+    return run_ms * problem.passes
 
 
-def _manager_cpu_ms(problem: Problem, policy: Policy) -> int:
-    """Source: CMS, `task_type_parameters_Communication`: as long as all processes together, and not less than usual."""
-    return round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), policy.judge.cpu_s))
+def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
+    """How long a manager may compute, in ms of CPU time; 0 where there is none.
+
+    Source: CMS, `task_type_parameters_Communication`: as long as all processes together, and not less than usual.
+    """
+    if not problem.task_type.has_manager:
+        return 0
+    return round(1000 * max(problem.processes * (problem.time_limit_s + 1.0), judge.cpu_s))
 
 
 def usual_wall_ms(problem: Problem) -> int:
@@ -218,16 +243,19 @@ class Room:
 
 def room(target: Target, programs: Programs) -> Room:
     """What is left of a target's bounds for tests, after the programs that travel along."""
-    test_bytes = None
-    if target.max_body_bytes is not None:
-        carried = (programs.runner, programs.submission, programs.checker, programs.manager)
-        taken = sum(size(content) for content in carried if content is not None)
-        test_bytes = max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
+    carried = (programs.runner, programs.submission, programs.checker, programs.manager)
     return Room(
         tests=max(1, target.max_output_bytes // _LINE_BYTES),
-        test_bytes=test_bytes,
+        test_bytes=request_room(target, sum(size(content) for content in carried if content is not None)),
         wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - _START_MS),
     )
+
+
+def request_room(target: Target, taken: int) -> int | None:
+    """How many bytes fit into a request beside so many, before any encoding; `None` for no bound."""
+    if target.max_body_bytes is None:
+        return None
+    return max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
 
 
 def size(content: Content) -> int:

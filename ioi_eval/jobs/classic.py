@@ -15,6 +15,7 @@ uid for submission and judge.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,9 @@ from typing import Any
 import orjson
 
 from ioi_eval import boxfiles
+from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.jobs.bundled import manager_cpu_ms
 from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import (
     CheckerProtocol,
@@ -31,11 +34,13 @@ from ioi_eval.model import (
     Job,
     JobFile,
     JobKind,
+    Language,
     Problem,
     StageLimits,
     TaskType,
     TestCase,
 )
+from ioi_eval.problems.task_parameters import Parameter, parameter_key
 from ioi_eval.sandbox import Sandbox
 
 HARD_LIMIT_S = 3.0
@@ -43,8 +48,8 @@ HARD_LIMIT_S = 3.0
 documents, "2 or 3 additional seconds"."""
 
 RUNNER_SLACK_MS = 90_000
-"""The same where the runner judges, above ten times the limit: it keeps all limits by itself, gives up at 10 L + 10 s,
-its checker has 60 s, and a loaded machine must not decide. Source: PROTOCOL.md."""
+"""The same where the runner judges, above ten times the limit and a manager's CPU limit: it keeps all limits by itself,
+gives up at 10 (L + M) + 10 s, its checker has 60 s, and a loaded machine must not decide. Source: PROTOCOL.md."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
@@ -54,7 +59,7 @@ STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", 
 
 _OUTPUT_BYTES = 16 << 20
 _JUDGE_MEMORY_BYTES = 1 << 30
-_COMMUNICATION = "task_type_parameters_Communication_"
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # what a script reads out of JSON as it stands
 
 Pair = tuple[bytes, bytes]
 """The scripts `compile` and `run`."""
@@ -106,6 +111,7 @@ def job(
         time_limit_s=problem.time_limit_s,
         memory_limit_bytes=problem.memory_limit_bytes,
         processes=problem.processes,
+        manager_ms=manager_cpu_ms(problem, JudgeLimits()),  # `graders/run` has those of CMS, too
         pair=pair,
         runner=runner,
         most_wall_ms=most_wall_ms,
@@ -122,6 +128,13 @@ def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
     """Why the scripts cannot judge this test, the stock pair or ours; `None` if they can."""
     reasons = (
         (problem.task_type is TaskType.INTERACTIVE, "has no Interactive tasks"),
+        (problem.task_type is TaskType.TWO_STEPS, "has no TwoSteps tasks"),
+        (problem.task_type.takes_outputs, "has no submissions that hold outputs"),
+        (problem.passes > 1, "runs a program once on a test"),
+        (
+            not all(_PLAIN_NAME.fullmatch(name) for name in (problem.input_file, problem.output_file) if name),
+            "takes names of files in letters, digits, and . _ - only",
+        ),
         (bool(problem.checker_args or case.checker_args), "gives a checker no arguments"),
         (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
         (problem.checker_protocol is CheckerProtocol.TOKENS, "does not compare tokens"),
@@ -188,17 +201,22 @@ def stock_pair_refuses(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
     name = f"{problem.key.id.lower()}.h"
     beside = (*problem.headers, *problem.manager_files)
-    headers = sorted({file.name for file in beside if file.name.endswith(".h")} - {"testlib.h"}, key=str.lower)
+    seen = {file.name for file in beside if file.content and file.name.endswith(".h")}
+    headers = sorted(seen - {"testlib.h"}, key=str.lower)
     judges = [source for source in (problem.checker, problem.manager) if source is not None]
     blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
     reasons = (
         (problem.cxx_std not in STOCK_STANDARDS, f"it compiles with gnu++17, not {problem.cxx_std}"),
         (
+            bool(problem.input_file or problem.output_file),
+            "its programs read stdin and write stdout, and no files by name",
+        ),
+        (
             blank and problem.task_type is TaskType.BATCH,
             f"test {case.name!r} has no expected output, so it would take the program's output for the score",
         ),
         (
-            not {source.name for source in problem.linked} <= {"grader.cpp", "stub.cpp"},
+            not {source.name for source in problem.linked_with(Language.CPP)} <= {"grader.cpp", "stub.cpp"},
             "it links grader.cpp and stub.cpp only",
         ),
         (headers[:1] != [name], f"it takes the first header's name for the problem's, and that is not {name}"),
@@ -222,6 +240,7 @@ def _job(
     memory_limit_bytes: int,
     processes: int,
     pair: Pair | None,
+    manager_ms: int = 0,
     runner: Content | None = None,
     most_wall_ms: int | None = None,
     alone: bool = False,
@@ -239,7 +258,7 @@ def _job(
         files[RUNNER] = runner
     wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
     if runner is not None:
-        wall_ms = round(time_limit_s * 10_000) + RUNNER_SLACK_MS
+        wall_ms = round(time_limit_s * 10_000) + 10 * manager_ms + RUNNER_SLACK_MS
         wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
     return Job(
         kind=JobKind.SCRIPTS,
@@ -259,7 +278,7 @@ def _job(
 
 def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
     """Every grader file, at the place where the scripts look for it."""
-    for source in (*problem.linked, *problem.headers, *problem.manager_files):
+    for source in (*problem.linked_with(Language.CPP), *problem.headers, *problem.manager_files):
         yield f"graders/{source.name}", source.content
     if problem.manager is not None:
         yield "graders/manager.cpp", problem.manager.content
@@ -279,9 +298,12 @@ def _config(problem: Problem) -> dict[str, object]:
         "cxx_std": problem.cxx_std,
         "checker_protocol": problem.checker_protocol.value,
     }
+    if problem.input_file or problem.output_file:
+        config[parameter_key(TaskType.BATCH, Parameter.INPUT_FILE)] = problem.input_file
+        config[parameter_key(TaskType.BATCH, Parameter.OUTPUT_FILE)] = problem.output_file
     if problem.task_type is TaskType.COMMUNICATION:
-        config[f"{_COMMUNICATION}num_processes"] = problem.processes
-        config[f"{_COMMUNICATION}user_io"] = problem.process_io.value
+        config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = problem.processes
+        config[parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)] = problem.process_io.value
         if problem.manager_args:
-            config[f"{_COMMUNICATION}manager_args"] = " ".join(problem.manager_args)
+            config[parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)] = " ".join(problem.manager_args)
     return config

@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.errors import OverloadError, TransientError, TransportError
-from ioi_eval.jobs.protocol import signal_name
+from ioi_eval.errors import OverloadError, TransientError, TransportError, UnservedError
+from ioi_eval.jobs.protocol import is_near_limit, signal_name
 from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdict
 
 _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
+_MEASURED = re.compile(
+    r"Time limit exceeded \((?P<limit_s>[0-9.]+)s\), used (?P<cpu_us>[0-9]+) us"
+    r"(?:, worth (?P<in_time>[0-9.]+(?:[eE][+-]?[0-9]+)?) in time)?"
+)
 _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
 _BY_WORDS = {
     "Memory limit exceeded": Verdict.MLE,
@@ -29,30 +33,48 @@ _BY_WORDS = {
 """What our own pair (`graders/run`) says besides; the stock pair does not know these verdicts."""
 
 _CONFIGURATION, _RUNNER = "Reading the configuration", "Compiling runner"
+_JUDGES = ("checker", "manager", "grader", "runner")
+_COMPILER = "Trying the compiler"
+_OURS = {_RUNNER, "Looking for room", _COMPILER, "Putting the program aside"}
+_HAD_ROOM = "Found room"
+"""Said by our own pair when the submission did not compile: so a disk that was full was filled by the submission."""
+
 _NOT_THE_SUBMISSION = {
     _CONFIGURATION: "the problem's files cannot be used",
-    **{f"Compiling {name}": f"the {name} does not compile" for name in ("checker", "manager", "grader", "runner")},
+    **dict.fromkeys(_OURS, "the machine lacks something"),
+    **{f"Compiling {name}": f"the {name} does not compile" for name in _JUDGES},
+    **{f"Compiled {name}": "the problem's files cannot be used" for name in _JUDGES},
 }
 """The last line on stdout where it was not the submission that failed: the problem is at fault, or we are."""
 
 _JUDGE_FAULT = 3
 """Our own pair's exit code where checker or manager failed."""
 
+_OVER_TIME = 4
+"""Its exit code where the runner measured a time over the limit. (A checker's words cannot cause that.)"""
+
 _EAGAIN = "Resource temporarily unavailable"
+_ENOSPC = "No space left on device"
+_ASSEMBLER = r"(?:\{standard input\}|/tmp/cc\w+\.s)"
 _DRIVER = re.compile(
     rf"(?:\S*/)?g\+\+: fatal error: cannot execute ['‘][^'’:]*['’]: v?fork: (?P<starved>{_EAGAIN})"
     rf"|(?:\S*/)?compile: (?:line [0-9]+: )?fork: (?:retry: )?(?P<none_left>{_EAGAIN})"
+    rf"|{_ASSEMBLER}: Fatal error: can't (?:write|fill) [0-9]+ bytes (?:to|in) section \S+ of \S+:"
+    rf" '?(?P<full>{_ENOSPC})'?"
+    rf"|(?:\S*/)?ld: final link failed: (?P<too_full_to_link>{_ENOSPC})"
     r"|(?:\S*/)?g\+\+: fatal error: (?P<killed>Killed signal terminated program \w+)"
     r"|(?:\S*/)?g\+\+: internal compiler error: (?P<killed_before_gcc_10>Killed \(program \w+\))"
 )
 _AFTERWARDS = re.compile(
-    r"compilation terminated\.|Please submit a full bug report,(?: with preprocessed source[^:]*\.)?"
+    rf"{_ASSEMBLER}: (?:Assembler messages:|Fatal error: \S+: No such file or directory)"
+    r"|collect2: error: ld returned 1 exit status|compilation terminated\."
+    r"|Please submit a full bug report,(?: with preprocessed source[^:]*\.)?"
     r"|with preprocessed source if appropriate\.|See <\S+> for instructions\.|Failed to compile \w+"
     r"|Could not compile \w+|chmod: cannot access ['‘][^'’:]*['’]: No such file or directory"
 )
 _DOUBTS = (
     *(_EAGAIN, "Killed signal terminated program", "Killed (program"),
-    *("No space left on device", "Cannot allocate memory", "out of memory allocating"),
+    *(_ENOSPC, "Cannot allocate memory", "out of memory allocating"),
 )
 _DIAGNOSTIC = re.compile(
     r"^.+:[0-9]+: (?:fatal )?[eE]rror: |undefined reference to|multiple definition of", re.MULTILINE
@@ -103,8 +125,10 @@ def compile_outcome(
 
     Raises:
         OverloadError: the server had no process left for the compiler.
-        TransientError: the compiler was killed, and not by a limit of ours; or a limit of ours, or the machine,
-            stopped it at a program of the problem's; or at its wall clock limit without having used its CPU time.
+        UnservedError: the compiler refused a program that is known to be good, too: it does not know the standard.
+        TransientError: the compiler was killed, and not by a limit of ours; or had no room on the disk; or a limit of
+            ours, or the machine, stopped it at a program of the problem's; or at its wall clock limit without having
+            used its CPU time.
             (Where nobody measured that, it is not held against the program either, though it was repeated alone: a
             server may be busy with others.)
     """
@@ -127,7 +151,10 @@ def compile_outcome(
         raise OverloadError(f"the server had no process left for the compiler: {stage.stderr.strip()[:200]}")
     if fault is not None:
         return _not_the_submission(said[-1], stage)
-    if cause is not None:
+    if cause in {"full", "too_full_to_link"}:
+        if _HAD_ROOM not in said:
+            raise TransientError(f"the compiler had no room on the disk: {stage.stderr.strip()[:200]}")
+    elif cause is not None:
         used = stage.memory_bytes
         if used is None or memory_limit_bytes is None or used < _NEAR * memory_limit_bytes:
             raise TransientError(f"the compiler was killed: {stage.stderr.strip()[:200]}")
@@ -188,6 +215,8 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
             )
         raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {words!r}")
     score = _score(stage)
+    if score == 0 and stage.code == _OVER_TIME:
+        return _over_time(stage, test)
     if score is None:
         words = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
         return TestOutcome(
@@ -200,6 +229,25 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
 
 
 test_outcome.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of the name
+
+
+def _over_time(stage: Stage, test: str) -> TestOutcome:
+    """A TLE as the runner measured it, so that one near the limit can be repeated."""
+    message = stage.stderr.strip()
+    found = _MEASURED.fullmatch(message.rsplit("\n", 1)[-1])
+    if found is None:
+        raise TransportError(f"test {test}: over the time limit, but no measurement arrived: {message[-200:]!r}")
+    cpu_ms, in_time = int(found["cpu_us"]) / 1000, found["in_time"]
+    return TestOutcome(
+        test=test,
+        verdict=Verdict.TLE,
+        score=0.0,
+        message=message,
+        cpu_ms=cpu_ms,
+        wall_ms=stage.wall_ms,
+        in_time_score=None if in_time is None else min(1.0, float(in_time)),
+        near_limit=is_near_limit(cpu_ms, float(found["limit_s"])),
+    )
 
 
 def _zero(stage: Stage, test: str) -> TestOutcome:
@@ -224,10 +272,11 @@ def _zero(stage: Stage, test: str) -> TestOutcome:
 def _score(stage: Stage) -> float | None:
     """The first line as a finite number in [0, 1], in digits only; `None` for anything else."""
     first = stage.stdout.strip().split("\n", 1)[0].strip()
-    if stage.code != 0 or not _SCORE.fullmatch(first):
+    if stage.code not in (0, _OVER_TIME) or not _SCORE.fullmatch(first):
         return None
     score = float(first)
-    return score if 0.0 <= score <= 1.0 else None
+    most = 1.0 if stage.code == 0 else 0.0
+    return score if 0.0 <= score <= most else None
 
 
 def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
@@ -238,14 +287,17 @@ def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
     """The problem is at fault for good if a compiler says so of its source: nothing of the submission's came before.
 
     Raises:
+        UnservedError: the compiler is at fault.
         TransientError: the machine may be at fault, or the runner, which is ours.
     """
     words = stage.stderr.strip()
     doubtful = any(sign in words for sign in _DOUBTS)
+    if doing == _COMPILER and not doubtful:
+        raise UnservedError(words[-400:])
     message = f"{_NOT_THE_SUBMISSION[doing]}\n{words}"
     if doing == _CONFIGURATION and not doubtful:
         return CompileOutcome(verdict=Verdict.JE, message=message)
-    if doing == _RUNNER or doubtful or not _DIAGNOSTIC.search(words):
+    if doing in _OURS or doubtful or not _DIAGNOSTIC.search(words):
         raise TransientError(f"{doing} failed: {words[-200:]}")
     return CompileOutcome(verdict=Verdict.JE, message=message, final=True)
 

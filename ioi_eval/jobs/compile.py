@@ -8,21 +8,18 @@ toolchain and kept.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import SetupError, TransientError, TransportError
+from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import Plan
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
 from ioi_eval.model import (
     CompileOutcome,
     Content,
-    Execution,
     Job,
     JobFile,
     JobKind,
@@ -34,12 +31,12 @@ from ioi_eval.model import (
 )
 from ioi_eval.toolchain import Toolchain
 
-RUNNER_STD = "c++17"
 GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
 C_STD = "gnu17"
 """Of submissions in C. Source: Kattis's language configuration; GCC's own default since version 8."""
-_BUILD_LIMITS = StageLimits(wall_ms=300_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
+_TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
+"""How many times a submission's compile limits hold for the problem's own programs: their length is nobody's trick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +56,14 @@ class Recipe:
         steps: in order.
         artifacts: the files to keep, by their path in the work directory.
         reads: what of the machine it needs beside the system's programs.
+        refusal: the exit code by which a step refuses its input; `None` for any but 0, as a compiler's.
     """
 
     what: str
     steps: tuple[Step, ...]
     artifacts: tuple[str, ...]
     reads: tuple[str, ...] = ()
+    refusal: int | None = None
 
     def key(self, toolchain: Toolchain) -> str:
         """The artifact's name in the store: a hash of everything that goes in."""
@@ -81,7 +80,7 @@ class Recipe:
 
 def submission_recipe(
     problem: Problem,
-    code: str,
+    sources: Sequence[SourceFile],
     objects: Sequence[tuple[str, Content]],
     toolchain: Toolchain,
     *,
@@ -92,42 +91,53 @@ def submission_recipe(
 
     Args:
         problem: gives headers and the standard.
-        code: the program's text.
+        sources: the program's files. Each that is no header is compiled by itself, with all of them beside it.
         objects: the grader's objects, by name; they appear after the submission has been compiled.
         toolchain: of the target.
         std: overrides the problem's standard of C++.
-        language: what the program is written in; programs in C are for problems that link nothing.
+        language: what the program is written in: one that is compiled to an object.
     """
-    source = f"{problem.key.id.lower()}.{language.value}"
-    if language is Language.C:
-        compile_argv = toolchain.compile_c_argv(source, "submission.o", std=C_STD)
-    else:
-        compile_argv = toolchain.compile_argv(source, "submission.o", std=std or problem.cxx_std)
-    link_argv = toolchain.link_argv((*(name for name, _ in objects), "submission.o"), "a.out")
-    headers = tuple((header.name, header.content) for header in problem.headers)
-    body = code.encode("utf-8", "replace")
-    return Recipe(
-        what="submission",
-        steps=(
-            Step(argv=compile_argv, sees=(*headers, (source, body))),
-            Step(argv=link_argv, sees=tuple(objects)),
-        ),
-        artifacts=("a.out",),
-    )
+    dialect = standard(problem, std, language)
+    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # of one name, the problem's holds
+    compiled = [source for source in sources if source.name.endswith(language.endings)]
+    made = [f"submission{index or ''}.o" for index in range(len(compiled))]
+    steps = [
+        Step(
+            argv=_compile_argv(language, source.name, made[index], toolchain, std=dialect),
+            sees=() if index else tuple(seen),
+        )
+        for index, source in enumerate(compiled)
+    ]
+    link_argv = toolchain.link_argv((*(name for name, _ in objects), *made), "a.out")
+    return Recipe(what="submission", steps=(*steps, Step(argv=link_argv, sees=tuple(objects))), artifacts=("a.out",))
 
 
-def grader_recipe(problem: Problem, toolchain: Toolchain, *, std: str | None) -> Recipe | None:
-    """How the sources that are linked with every submission become objects; `None` without such sources."""
-    if not problem.linked:
+def grader_recipe(
+    problem: Problem, toolchain: Toolchain, *, std: str | None, language: Language = Language.CPP
+) -> Recipe | None:
+    """How what submissions in a language are linked with becomes objects; `None` where that is nothing."""
+    linked = problem.linked_with(language)
+    if not linked:
         return None
     headers = tuple((header.name, header.content) for header in problem.headers)
     steps, objects = [], []
-    for index, source in enumerate(problem.linked):
+    for index, source in enumerate(linked):
         name = f"linked{index}.o"
-        argv = toolchain.compile_argv(source.name, name, std=std or problem.cxx_std)
+        argv = _compile_argv(language, source.name, name, toolchain, std=standard(problem, std, language))
         steps.append(Step(argv=argv, sees=(*(headers if index == 0 else ()), (source.name, source.content))))
         objects.append(name)
     return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects))
+
+
+def standard(problem: Problem, std: str | None, language: Language) -> str:
+    """To which standard submissions to a problem are compiled in a language; `std` overrides the problem's of C++."""
+    return C_STD if language is Language.C else std or problem.cxx_std
+
+
+def _compile_argv(language: Language, source: str, output: str, toolchain: Toolchain, *, std: str) -> tuple[str, ...]:
+    """The command that makes an object."""
+    compile_argv = toolchain.compile_c_argv if language is Language.C else toolchain.compile_argv
+    return compile_argv(source, output, std=std)
 
 
 def program_recipe(
@@ -146,14 +156,23 @@ def program_recipe(
     )
 
 
-def good_recipe(toolchain: Toolchain, std: str = GOOD_STD) -> Recipe:
+_GOOD = {
+    Language.C: ("good.c", b"#include <stdlib.h>\nint main(void) { int *class = malloc(1); return class == 0; }\n"),
+    Language.CPP: (
+        "good.cpp",
+        b"#include <vector>\nint main() { return static_cast<int>(std::vector<int>().size()); }\n",
+    ),
+}
+
+
+def good_recipe(toolchain: Toolchain, std: str = GOOD_STD, language: Language = Language.CPP) -> Recipe:
     """A program that compiles wherever anything does: to tell a broken compiler from broken programs."""
-    source = b"#include <vector>\nint main() { return static_cast<int>(std::vector<int>().size()); }\n"
-    compile_argv = toolchain.compile_argv("good.cpp", "good.o", std=std)
+    name, source = _GOOD[language]
+    compile_argv = _compile_argv(language, name, "good.o", toolchain, std=std)
     return Recipe(
         what="good program",
         steps=(
-            Step(argv=compile_argv, sees=(("good.cpp", source),)),
+            Step(argv=compile_argv, sees=((name, source),)),
             Step(argv=toolchain.link_argv(("good.o",), "good")),
         ),
         artifacts=("good",),
@@ -162,7 +181,7 @@ def good_recipe(toolchain: Toolchain, std: str = GOOD_STD) -> Recipe:
 
 def is_compiled(source: SourceFile) -> bool:
     """Whether a judge program is C++ source, rather than a script that runs as it is."""
-    return source.name.endswith((".cpp", ".cc", ".cxx", ".c++"))
+    return source.name.endswith(Language.CPP.endings)
 
 
 def compile_job(
@@ -173,22 +192,19 @@ def compile_job(
     Args:
         recipe: what to build.
         runner: the runner for this target.
-        policy: its compile limits hold; for the problem's own programs (`trusted`) they are doubled.
+        policy: its compile limits hold; for the problem's own programs (`trusted`), multiples of them.
         nonce: 32 hexadecimal digits.
         trusted: the source is the problem's, not a submission's.
         alone: nothing else of ours may run meanwhile.
     """
-    limits = policy.compile
+    limits = trusted_limits(policy.compile) if trusted else policy.compile
     cpu_ms, wall_ms = int(limits.cpu_s * 1000), int(limits.wall_s * 1000)
-    memory_bytes = limits.memory_bytes
-    if trusted:
-        cpu_ms, wall_ms, memory_bytes = cpu_ms * 6, wall_ms * 6, memory_bytes * 4
     plan = Plan(mode="compile", nonce=nonce, least=policy.isolation)
     plan.line(
         "limits",
         cpu_ms=cpu_ms,
         wall_ms=wall_ms,
-        memory_bytes=memory_bytes,
+        memory_bytes=limits.memory_bytes,
         processes=limits.processes,
         output_bytes=limits.output_bytes,
         file_bytes=limits.file_bytes,
@@ -216,6 +232,16 @@ def compile_job(
     )
 
 
+def trusted_limits(limits: CompileLimits) -> CompileLimits:
+    """What the compilation of a problem's own program may use where a submission's may use so much."""
+    return replace(
+        limits,
+        cpu_s=limits.cpu_s * _TRUSTED_TIMES,
+        wall_s=limits.wall_s * _TRUSTED_TIMES,
+        memory_bytes=limits.memory_bytes * _TRUSTED_MEMORIES,
+    )
+
+
 def runner_files(runner: Content, plan: Plan) -> tuple[JobFile, ...]:
     """The two files that every job of kind RUNNER begins with."""
     return (
@@ -235,24 +261,26 @@ def compile_outcome(
 
     A compiler that says no is CE with its words; one stopped by our limits is CE naming the limit. What says nothing
     about the program is JE: a compiler that was killed by somebody else, that never came to its end although it used
-    little CPU time (a machine too loaded), or that was not started.
+    little CPU time (a machine too loaded), that failed without a refusal, or that was not started.
     """
     cpu_ms = sum(step.cpu_ms for step in answer.steps)
     wall_ms = sum(step.wall_ms for step in answer.steps)
     verdict: Verdict | None = None
     message = ""
     if len(answer.artifacts) != len(recipe.artifacts):
-        verdict, message = _why_nothing_came(answer, limits, message_chars)
+        verdict, message = _why_nothing_came(recipe, answer, limits, message_chars)
     return CompileOutcome(verdict=verdict, message=message, cpu_ms=cpu_ms, wall_ms=wall_ms)
 
 
-def _why_nothing_came(answer: CompileAnswer, limits: CompileLimits, message_chars: int) -> tuple[Verdict, str]:
+def _why_nothing_came(
+    recipe: Recipe, answer: CompileAnswer, limits: CompileLimits, message_chars: int
+) -> tuple[Verdict, str]:
     """CE or JE, and the words for it."""
     if not answer.steps:
         return Verdict.JE, "the compiler was not started"
     last = answer.steps[-1]
     words = clean_words(last.output, message_chars)
-    if says_no(last):
+    if says_no(last) and recipe.refusal in (None, last.code):
         return Verdict.CE, f"Compilation error exit code {last.code}\n{words}".rstrip()
     if last.limit == "wall":
         return (
@@ -260,16 +288,31 @@ def _why_nothing_came(answer: CompileAnswer, limits: CompileLimits, message_char
             f"the compiler did not end within {limits.wall_s:g} s: this machine is too busy\n{words}".rstrip(),
         )
     if last.limit is not None:
-        bound = _LIMIT_WORDS.get(last.limit, last.limit).format(limits=limits, mib=limits.memory_bytes >> 20)
-        return Verdict.CE, f"Compilation stopped: {bound}\n{words}".rstrip()
+        return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{words}".rstrip()
     signal = last.signal or last.killed
-    how = f"killed by {signal_name(signal)}" if signal else "produced no program"
-    return Verdict.JE, f"the compiler was {how}\n{words}".rstrip()
+    how = f"was killed by {signal_name(signal)}" if signal else f"produced no program (exit code {last.code})"
+    return Verdict.JE, f"the compiler {how}\n{words}".rstrip()
 
 
 def says_no(step: StepLine) -> bool:
     """Whether a compiler ended by itself and refused: the only failure that speaks of its input for certain."""
     return step.code != 0 and not (step.signal or step.killed or step.limit)
+
+
+def stopped_twice(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
+    """The limit that stopped a compilation, and its repetition alone on the machine; `None` for anything else.
+
+    Wall clock is none of them, as it says nothing of the source.
+    """
+    stops = {answer.steps[-1].limit if answer.steps else None for answer in answers}
+    limit = stops.pop()
+    if len(answers) < 2 or stops or limit not in _LIMIT_WORDS:
+        return None
+    return _bound(limit, limits)
+
+
+def _bound(limit: str, limits: CompileLimits) -> str:
+    return _LIMIT_WORDS.get(limit, limit).format(limits=limits, mib=limits.memory_bytes >> 20)
 
 
 _LIMIT_WORDS = {
@@ -285,14 +328,14 @@ def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated once, alone, before it counts.
 
     So it is where one of our limits stopped it, and where the compiler's driver says that one of its processes
-    was killed. The latter are words on the program's own channel, which a program can forge: hence they buy a
-    repetition and nothing else.
+    was killed, or a tool that the disk is full. The latter are words on the program's own channel, which a program
+    can forge: hence they buy a repetition and nothing else.
     """
     if not answer.steps:
         return False
     last = answer.steps[-1]
     interrupted = last.limit is not None or bool(last.killed or last.signal)
-    return interrupted or "Killed signal terminated program" in last.output
+    return interrupted or any(sign in last.output for sign in ("Killed signal terminated program", _FULL_DISK))
 
 
 def clean_words(output: str, limit: int) -> str:
@@ -303,34 +346,9 @@ def clean_words(output: str, limit: int) -> str:
     return f"{head.strip()}\n[… {len(output) - len(head)} more characters]"
 
 
-def runner_job(toolchain: Toolchain, *, nonce: str) -> Job:
-    """The job that compiles the runner itself, on a target that has none yet.
-
-    Its program text is ours and nothing hostile is in the box, so plain scripts do.
-    """
-    argv = [toolchain.command, f"-std={RUNNER_STD}", "-O2", "-pipe", "-s", "runner.cpp", "-o", "runner"]
-    if toolchain.static:
-        argv.insert(-3, "-static")
-    script = f"set -e\n{' '.join(argv)}\nprintf '%s\\n' {nonce}\nbase64 -w 0 runner\nprintf '\\n%s\\n' {nonce}\n"
-    return Job(
-        kind=JobKind.SCRIPTS,
-        files=(
-            JobFile(name="run", content=script.encode()),
-            JobFile(name="runner.cpp", content=boxfiles.runner_source()),
-        ),
-        run_limits=_BUILD_LIMITS,
-        trusted=True,
-    )
-
-
-def runner_key(toolchain: Toolchain) -> str:
-    """The runner's name in the artifact store."""
-    source = hashlib.sha256(boxfiles.runner_source()).hexdigest()
-    return hashlib.sha256(f"runner\0{RUNNER_STD}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
-
-
+_FULL_DISK = "No space left on device"
 _MACHINE_SIGNS = (
-    *("Killed signal terminated program", "Killed (program", "No space left on device"),
+    *("Killed signal terminated program", "Killed (program", _FULL_DISK),
     *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
 )
 
@@ -344,25 +362,3 @@ def was_not_found(error: TransientError) -> bool:
     """Whether a box says that it cannot see a step's command, or may not execute it. Source: `graders/runner.cpp`."""
     words = str(error)
     return ": execute " in words and words.endswith(("No such file or directory", "Permission denied"))
-
-
-def runner_binary(execution: Execution, nonce: str) -> bytes:
-    """The runner from the answer to `runner_job`.
-
-    Raises:
-        SetupError: it does not compile there; with the compiler's words.
-        TransientError: the machine lacked something; `TransportError` if the answer was cut off.
-    """
-    stage = execution.run
-    if stage.code not in (0, None):
-        words = (stage.stderr or stage.stdout).strip()[-2000:]
-        if blames_the_machine(stage.stderr):
-            raise TransientError(f"the runner could not be compiled to its end on this target: {words}")
-        raise SetupError(f"the runner does not compile on this target: {words}")
-    lines = stage.stdout.splitlines()
-    if len(lines) < 3 or lines[-3] != nonce or lines[-1] != nonce:
-        raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")
-    try:
-        return base64.b64decode(lines[-2], validate=True)
-    except binascii.Error as error:
-        raise TransportError(f"the compiled runner arrived damaged: {error}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ioi_eval import boxfiles
@@ -17,7 +17,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.plan import Plan, Value
 from ioi_eval.jobs.protocol import CompileAnswer
-from ioi_eval.model import JobFile
+from ioi_eval.model import JobFile, SourceFile
 
 _WITH_FD = 5  # PROTOCOL.md, "Interpreters"
 _LOADER = f"""import marshal, os, sys, _frozen_importlib
@@ -61,23 +61,68 @@ def task(program: str, *, fn_name: str | None = None, conventions: bool = False)
     return (header + program).encode("utf-8", "surrogatepass")
 
 
+def linked_task(main: bytes, modules: Sequence[SourceFile]) -> bytes:
+    """A program that imports others, as the harness reads it: a grader that imports a submission."""
+    if not modules:
+        return b"stdin 0 \n" + main
+    table = " ".join(f"{file.name.removesuffix('.py')} {len(file.content)}" for file in modules)
+    return b"".join((f"linked 0 {table}\n".encode(), *(file.content for file in modules), main))
+
+
+_REFUSED = 65  # sysexits.h, EX_DATAERR: a broken interpreter, or one without its library or a disk, ends with 1 or 120
+_CHECK = f"""import sys, traceback
+with open(sys.argv[1], "rb") as file:
+    program = file.read()
+try:
+    compile(program, sys.argv[1], "exec", dont_inherit=True)
+except Exception:
+    traceback.print_exc(limit=0)
+    sys.exit({_REFUSED})
+with open("checked", "w"):
+    pass
+"""
+
+
+def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -> Recipe:
+    """How the interpreter says whether it can read a submission; nothing of it is executed.
+
+    Only its refusal of the program ends with the exit code that counts.
+
+    Source: CMS, which compiles submissions in Python to what it then runs.
+    """
+    steps = [
+        Step(argv=(interpreter.path, "-I", "-B", "-c", _CHECK, file.name), sees=((file.name, file.content),))
+        for file in sources
+    ]
+    return Recipe(
+        what="submission", steps=tuple(steps), artifacts=("checked",), reads=interpreter.sees, refusal=_REFUSED
+    )
+
+
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w.,\t ]+))", re.MULTILINE)
-_WORTH_LOADING = frozenset(
+_COMMON = frozenset(
     {
-        *("array", "ast", "bisect", "cmath", "collections", "copy", "datetime", "decimal", "enum", "fractions"),
-        *("functools", "heapq", "inspect", "io", "itertools", "json", "math", "numpy", "operator", "queue", "random"),
-        *("re", "statistics", "string", "threading", "typing"),
+        *("bisect", "cmath", "collections", "copy", "functools", "heapq", "io", "itertools", "math", "operator", "re"),
+        *("string",),
     }
 )
+_WORTH_LOADING = _COMMON | {
+    *("array", "ast", "asyncio", "datetime", "decimal", "enum", "fractions", "inspect", "json", "numpy", "queue"),
+    *("random", "statistics", "threading", "typing"),
+}
 
 
 def preloaded(program: str, *, calls: bool) -> str:
     """What a warm interpreter loads for a program: the modules that it imports, of those that take long and do no harm.
 
-    The interpreter sees these words only. What is loaded for nothing costs time and changes no result.
+    The interpreter sees these words only. What is loaded for nothing costs time and changes no result. Programs that
+    get the same words can share an interpreter: so of the common modules (7 ms) there are all or none.
     """
     asked = {name for found in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", found[1] or found[2] or "")}
-    return ",".join([*(["call"] if calls else []), *sorted(asked & _WORTH_LOADING)])
+    wanted = asked & _WORTH_LOADING
+    if wanted & _COMMON:
+        wanted |= _COMMON
+    return ",".join([*(["call"] if calls else []), *sorted(wanted)])
 
 
 # --------------------------------------------------------------------------- the interpreter on a target

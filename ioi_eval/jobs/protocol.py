@@ -11,9 +11,9 @@ import base64
 import binascii
 import math
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -21,6 +21,8 @@ from ioi_eval.errors import IsolationError, RejectedError, SandboxError, Transie
 from ioi_eval.model import Isolation, Stage, TestOutcome, Verdict
 
 FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
+
+T = TypeVar("T")
 
 NEAR_LIMIT = 0.10
 """Within this share of the time limit a result is marked near-limit. Source: DESIGN, "Time"."""
@@ -102,14 +104,30 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
+    outcomes = by_number(lines, lambda number, line: outcome_of(line, names[number], time_limit_s))
+    return RunAnswer(outcomes=outcomes, isolation=isolation)
+
+
+def by_number(lines: Iterable[dict[str, Any]], read: Callable[[int, dict[str, Any]], T]) -> dict[int, T]:
+    """The lines of tests, each read as what it tells, by the test's number in the plan.
+
+    Args:
+        lines: of a whole answer.
+        read: reads one; may raise KeyError, TypeError or ValueError for what it should not be.
+
+    Raises:
+        TransportError: a line is malformed, or a test is told of twice.
+    """
+    told: dict[int, T] = {}
     try:
-        numbers = [integer(line, "test") for line in lines]
-        outcomes = {n: outcome_of(line, names[n], time_limit_s) for n, line in zip(numbers, lines, strict=True)}
+        for line in lines:
+            number = integer(line, "test")
+            if number in told:
+                raise TransportError("the runner reported a test twice")
+            told[number] = read(number, line)
     except (KeyError, TypeError, ValueError) as error:
         raise TransportError(f"a line of the runner is malformed: {error!r}") from error
-    if len(outcomes) != len(lines):
-        raise TransportError("the runner reported a test twice")
-    return RunAnswer(outcomes=outcomes, isolation=isolation)
+    return told
 
 
 def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
@@ -190,11 +208,16 @@ def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutc
         limit=_limit(line),
         attempted={name: integer(line["attempted"], name) for name in line["attempted"]},
         in_time_score=_in_time(verdict, line),
-        near_limit=abs(cpu_us - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6),
+        near_limit=is_near_limit(cpu_us / 1000, time_limit_s),
         evidence=text(string(line, "stderr")),
         check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
         judge_program=program,
     )
+
+
+def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
+    """Whether a time is so close to the limit that another measurement might fall on its other side."""
+    return abs(cpu_ms * 1000 - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6)
 
 
 def integer(line: Mapping[str, Any], key: str) -> int:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.config import JudgeLimits
+from ioi_eval.jobs.bundled import Room, request_room, size
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Plan
 from ioi_eval.model import CheckerProtocol, Content, Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import Target
 
 _START_MS = 10_000  # for starting the box, the runner and an interpreter, on a loaded machine
 _LINE_BYTES = 160 * 1024
@@ -65,43 +67,60 @@ class GivenTest:
     answer: Content | None
 
 
-def run_job(
-    task: bytes,
-    tests: Sequence[GivenTest],
-    *,
-    runner: Content,
-    interpreter: Interpreter,
-    grader: str | None,
-    judgement: Judgement,
-    limits: RunLimits,
-    least: Isolation,
-    stop: bool,
-    warm: bool,
-    preload: str,
-    nonce: str,
-    alone: bool = False,
-) -> Job:
-    """The job that runs one program on tests. Test number n of the plan is `tests[n]`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenProgram:
+    """A program, and what it is run on.
 
     Args:
-        task: the program, as the harness reads it.
+        task: as the harness reads it.
         tests: in the order in which they run.
+        stop: run nothing after the first of them that scores 0.
+    """
+
+    task: bytes
+    tests: Sequence[GivenTest]
+    stop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetup:
+    """How programs are run and judged: what must be the same for those that share a job.
+
+    Args:
         runner, interpreter: of the target.
         grader: whose way of running programs is used; `None` for the plain interpreter's.
         judgement: who judges.
         limits: of each test.
         least: the weakest isolation that is accepted.
-        stop: run nothing after the first test that scores 0.
         warm: fork each test from one interpreter.
         preload: what that loads for all of them.
+    """
+
+    runner: Content
+    interpreter: Interpreter
+    grader: str | None
+    judgement: Judgement
+    limits: RunLimits
+    least: Isolation
+    warm: bool
+    preload: str
+
+
+def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, alone: bool = False) -> Job:
+    """The job that runs programs on their tests. The tests of all of them are numbered through, in this order.
+
+    Args:
+        programs: at least one.
+        setup: how.
         nonce: 32 hexadecimal digits.
         alone: nothing else of ours may run on that machine meanwhile.
     """
+    limits, judgement = setup.limits, setup.judgement
     cpu_ms = round(limits.cpu_s * 1000)
-    plan = Plan(mode="run", nonce=nonce, least=least)
+    plan = Plan(mode="run", nonce=nonce, least=setup.least)
     files = [
-        JobFile(name="program", content=task),
-        *program_line(plan, interpreter, grader=grader, warm=warm, preload=preload),
+        JobFile(name="program", content=programs[0].task),
+        *program_line(plan, setup.interpreter, grader=setup.grader, warm=setup.warm, preload=setup.preload),
     ]
     plan.line(
         "limits",
@@ -116,27 +135,61 @@ def run_job(
     if judgement.checker is not None:
         files.append(JobFile(name="checker", content=judgement.checker, executable=True))
     _checker_line(plan, judgement, limits.return_bytes)
-    plan.line("order", run="needed" if stop else "all")
-    for number, test in enumerate(tests):
-        files.append(JobFile(name=f"t{number}.in", content=test.stdin))
-        if test.answer is not None:
-            files.append(JobFile(name=f"t{number}.ans", content=test.answer))
-        answer = f"t{number}.ans" if test.answer is not None else None
-        plan.line("test", id=number, input=f"t{number}.in", answer=answer, at=f"0:{number}" if stop else None)
-    wall_ms = _START_MS + len(tests) * (cpu_ms * 10 + 10_000 + round(judgement.limits.wall_s * 1000))
+    plan.line("order", run="needed" if any(program.stop for program in programs) else "all")
+    files += _test_lines(plan, programs)
+    count = sum(len(program.tests) for program in programs)
+    wall_ms = _START_MS + count * (cpu_ms * 10 + 10_000 + round(judgement.limits.wall_s * 1000))
     line_bytes = _LINE_BYTES + limits.return_bytes * 4 // 3
     return Job(
         kind=JobKind.RUNNER,
-        files=(*runner_files(runner, plan), *files),
-        run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms, output_bytes=_LINE_BYTES + len(tests) * line_bytes),
+        files=(*runner_files(setup.runner, plan), *files),
+        run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms, output_bytes=_LINE_BYTES + count * line_bytes),
         alone=alone,
-        sees=interpreter.sees,
+        sees=setup.interpreter.sees,
     )
 
 
-def most_tests(limits: RunLimits, max_output_bytes: int) -> int:
-    """How many tests' lines fit into what one job of a target may return; at least one."""
-    return max(1, max_output_bytes // (_LINE_BYTES + limits.return_bytes * 4 // 3) - 1)
+def _test_lines(plan: Plan, programs: Sequence[GivenProgram]) -> list[JobFile]:
+    """Write the tests; returns their files, each content once: samples of one problem share its tests."""
+    files: list[JobFile] = []
+    names: dict[Content, str] = {}
+
+    def name_of(content: Content, name: str) -> str:
+        if content not in names:
+            names[content] = name
+            files.append(JobFile(name=name, content=content))
+        return names[content]
+
+    number = 0
+    for place, program in enumerate(programs):
+        task = None if place == 0 else name_of(program.task, f"program{place}")
+        for position, test in enumerate(program.tests):
+            plan.line(
+                "test",
+                id=number,
+                input=name_of(test.stdin, f"t{number}.in"),
+                answer=None if test.answer is None else name_of(test.answer, f"t{number}.ans"),
+                program=task,
+                at=f"{place}:{position}" if program.stop else None,
+            )
+            number += 1
+    return files
+
+
+def room(target: Target, setup: RunSetup) -> Room:
+    """How much one job on a target may hold: of tests whose lines it may return, and of what travels to it."""
+    limits = setup.limits
+    carried = (setup.runner, setup.interpreter.harness, setup.judgement.checker or b"")
+    return Room(
+        tests=max(1, target.max_output_bytes // (_LINE_BYTES + limits.return_bytes * 4 // 3) - 1),
+        test_bytes=request_room(target, sum(map(size, carried))),
+        wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - _START_MS),
+    )
+
+
+def usual_wall_ms(limits: RunLimits) -> int:
+    """The longest that one test takes on a machine that is half ours; see `jobs.bundled.usual_wall_ms`."""
+    return round(2 * (1250 * limits.cpu_s + 1100))
 
 
 def _checker_line(plan: Plan, judgement: Judgement, return_bytes: int) -> None:

@@ -7,13 +7,12 @@ program. What comes back is bounded; of a longer output only its length is known
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ioi_eval.errors import TransportError
-from ioi_eval.jobs.protocol import integer, outcome_of, string, text, whole_lines
+from ioi_eval.extract.fences import encodable
+from ioi_eval.jobs.protocol import by_number, integer, outcome_of, string, text, whole_lines
 from ioi_eval.model import Isolation, Stage, TestOutcome
 
 _UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "nobody has judged it yet"}
@@ -84,15 +83,7 @@ def returned_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
-    try:
-        tests = {}
-        for line in lines:
-            number = integer(line, "test")
-            if number in tests:
-                raise TransportError("the runner reported a test twice")
-            tests[number] = _returned(line, names[number], time_limit_s)
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
-        raise TransportError(f"a line of the runner is malformed: {error!r}") from error
+    tests = by_number(lines, lambda number, line: _returned(line, names[number], time_limit_s))
     return ReturnedAnswer(tests=tests, isolation=isolation)
 
 
@@ -111,14 +102,17 @@ def _returned(line: dict[str, object], name: str, time_limit_s: float) -> Return
 
 
 def _report(line: str) -> Report:
-    """The report, if it is one. A program can write what it likes there, and gains nothing by it."""
+    """The report, if it is one. A program can write what it likes there, and gains nothing by it.
+
+    JSON can carry halves of characters, which no file of ours can.
+    """
     try:
         said = json.loads(line)
         return Report(
-            phase=str(said["phase"]),
+            phase=encodable(str(said["phase"])),
             exit=said.get("exit") is True,
-            error=str(said.get("error", "")),
-            traceback=str(said.get("traceback", "")),
+            error=encodable(str(said.get("error", ""))),
+            traceback=encodable(str(said.get("traceback", ""))),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Report()

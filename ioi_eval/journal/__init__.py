@@ -18,11 +18,12 @@ the newline. The two keys are digests, so that opening a journal of 100,000 reco
 CRC but parses no JSON, and keeps about 200 bytes of memory a record: key → offset. Records are read back by
 offset, and checked again.
 
-**Identity.** The submission key is a digest of problem, submission id and *fingerprint*: code, extraction
-rule, fixes, tests, judge programs, limits, policy, runner, toolchain, profile, isolation. Whatever would
-change the outcome changes the key, so a resumed run can only find what it would have found out itself. The
-program key leaves the id out: by it a copy of a program finds its leader. A copy's record holds its leader's
-offset, which never changes in a file that only grows.
+**Identity.** The submission key is a digest of problem, submission id, how the program was found (extraction
+rule, fixes) and *fingerprint*: code, tests, judge programs, limits, policy, runner, toolchain, profile,
+isolation. Whatever would change the outcome changes the key, so a resumed run can only find what it would
+have found out itself. The program key is of problem and fingerprint only: by it a copy of a program, wherever
+it was found, finds its leader. A copy's record holds its leader's offset, which never changes in a file that
+only grows.
 
 **Done** means that `write` has returned: from then on a killed process (`kill -9`) loses nothing. A machine that
 loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some
@@ -46,7 +47,7 @@ twice, would only happen again: it is written as final, and repeated when the us
 
 from ioi_eval.journal.codec import decode_result, encode_result
 from ioi_eval.journal.frames import Keys, Kind, keys_of
-from ioi_eval.journal.opening import Index, Stored, peek
+from ioi_eval.journal.opening import Index, Stored, check_writable, peek
 from ioi_eval.journal.records import Record, Spool
 from ioi_eval.journal.store import Journal
 
@@ -58,6 +59,7 @@ __all__ = [
     "Record",
     "Spool",
     "Stored",
+    "check_writable",
     "decode_result",
     "encode_result",
     "keys_of",

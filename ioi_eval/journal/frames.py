@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -68,17 +68,18 @@ class Frame:
 NO_KEYS = Keys(submission=_NONE, program=_NONE)
 
 
-def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str) -> Keys:
+def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, found_by: Sequence[str] = ()) -> Keys:
     """The keys of a submission's record.
 
     Args:
         problem: ids of submissions need be unique only within a problem.
         submission: its id.
         fingerprint: everything that determines the outcome.
+        found_by: how its program was found and changed; which program it is, the fingerprint says.
     """
     name = problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
     text = f"{name}\0{fingerprint}"
-    return Keys(submission=_digest(f"{text}\0{submission}"), program=_digest(text))
+    return Keys(submission=_digest("\0".join((text, submission, *found_by))), program=_digest(text))
 
 
 def encode(kind: Kind, keys: Keys, body: bytes, *, safe: int) -> bytes:

@@ -11,7 +11,7 @@ import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import frames
 from ioi_eval.journal.frames import Keys, Kind
 from ioi_eval.journal.records import ADVICE
@@ -54,8 +54,14 @@ class Index:
         return self.programs.get(keys.program)
 
     def standing(self, keys: Keys) -> int:
-        """How much is known under these keys: 2 a result, 1 that of the same program, 0 nothing."""
-        return 2 if keys.submission in self.submissions else int(keys.program in self.programs)
+        """How much is known under these keys.
+
+        Returns:
+            3 a result, or whose it is; 2 that a judge program fails; 1 the result of the same program; 0 nothing.
+        """
+        if keys.submission in self.submissions:
+            return 2 if keys.submission in self.failed else 3
+        return int(keys.program in self.programs)
 
 
 def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
@@ -73,6 +79,27 @@ def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
         finally:
             os.close(fd)
     return index, tuple(notes)
+
+
+def check_writable(directory: Path) -> Path:
+    """See whether a journal can be written in this directory, which need not be there yet, without touching anything.
+
+    Only what can be told so: a disk that is full is told of by whoever writes.
+
+    Returns:
+        The directory itself, or the one nearest above it that is there: on the same disk, unless something is mounted.
+
+    Raises:
+        SetupError: it cannot.
+    """
+    there = directory.absolute()
+    while not there.exists() and not there.is_symlink():
+        there = there.parent
+    if not there.is_dir():
+        raise SetupError(f"{directory}: {there} is not a directory; choose another --out")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise SetupError(f"{directory}: {there} may not be written to; choose another --out")
+    return there
 
 
 def lock(directory: Path, notes: list[str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import threading
 import time
@@ -10,8 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-import orjson
 
 from ioi_eval.errors import SetupError
 from ioi_eval.journal import frames, opening
@@ -70,7 +69,7 @@ class Journal:
             except OSError as error:
                 raise SetupError(f"{self.path}: cannot be written: {error.strerror}; choose another --out") from error
             self._records = RecordFile(fd, end, str(self.path))
-            self._records.append(Kind.RUN, frames.NO_KEYS, orjson.dumps(dict(options), default=str))
+            self._records.append(Kind.RUN, frames.NO_KEYS, _told(options))
             self._records.sync()
             self._closed = False
             self._closing = stack.pop_all()
@@ -142,6 +141,11 @@ class Journal:
             self.sync()
             with self._mutex:
                 self._closed = True
+
+
+def _told(options: Mapping[str, object]) -> bytes:
+    """Options as JSON; of paths that are no UTF-8, which are only told here, what is none becomes a question mark."""
+    return json.dumps(dict(options), default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _sync_name(directory: Path) -> None:

@@ -1,12 +1,22 @@
 """The domain's values. Immutable, without behaviour beyond derived properties, and known to every layer.
 
-Four files, in the order in which a submission meets them: `terms` (the words), `problem` (what is asked), `job`
-(what a sandbox gets and gives), `outcome` (what comes out). Units are in the names.
+The files, in the order in which a submission meets them: `terms` (the words), `problem` (what is asked; `apps` for
+APPS), `job` (what a sandbox gets and gives), `outcome` (what comes out). Units are in the names.
 """
 
 from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.model.outcome import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome
-from ioi_eval.model.problem import Blob, Content, Problem, ProblemKey, SourceFile, Submission, Subtask, TestCase
+from ioi_eval.model.problem import (
+    Blob,
+    Content,
+    OutputFile,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TestCase,
+)
 from ioi_eval.model.terms import CheckerProtocol, Isolation, Language, ProcessIO, ScoreType, TaskType, Verdict
 
 __all__ = [
@@ -20,6 +30,7 @@ __all__ = [
     "JobFile",
     "JobKind",
     "Language",
+    "OutputFile",
     "Problem",
     "ProblemKey",
     "ProcessIO",

@@ -87,15 +87,16 @@ class CompileOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskResult:
-    """A subtask's score: the minimum over its tests.
+    """A subtask's score: what the problem's score type makes of those of its tests.
 
     Args:
         subtask: its name.
-        verdict: that of the first test in listed order with the lowest score.
-        score: the minimum, unrounded; `None` if it cannot be known (JE).
+        verdict: that of the first test in listed order with the lowest score; under GroupThreshold of the first that
+            fails, which is WA if its score is over the threshold.
+        score: in [0, 1], unrounded; `None` if it cannot be known (JE).
         points: what full marks are worth.
         weighted_score: score × points, rounded to the problem's precision; `None` with `score`.
-        tests: in listed order; after the first zero all are SKIPPED.
+        tests: in listed order; after the first zero all are SKIPPED, unless the score type is Sum or all are shown.
     """
 
     subtask: str
@@ -107,7 +108,7 @@ class SubtaskResult:
 
     @property
     def solved(self) -> bool:
-        """Whether the unrounded minimum is 1."""
+        """Whether the unrounded score is 1."""
         return self.score == 1.0
 
 

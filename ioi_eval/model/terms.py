@@ -23,18 +23,38 @@ class Verdict(StrEnum):
 
 
 class TaskType(StrEnum):
-    """How a submission meets its tests. Names as in CMS, but for the last."""
+    """How a submission meets its tests. Names as in CMS, but for Interactive."""
 
     BATCH = "Batch"
     COMMUNICATION = "Communication"
     INTERACTIVE = "Interactive"  # a program of the judge's at its stdin and stdout, as in Kattis and testlib
+    OUTPUT_ONLY = "OutputOnly"  # a submission is an output for each test
+    TWO_STEPS = "TwoSteps"  # a program that runs twice: the second run gets what the first one sends it
+    BATCH_AND_OUTPUT = "BatchAndOutput"  # a program, and outputs for some of the tests
+
+    @property
+    def has_manager(self) -> bool:
+        """Whether a program of the judge's talks to the submission while it runs; else its output is judged."""
+        return self in (TaskType.COMMUNICATION, TaskType.INTERACTIVE)
+
+    @property
+    def takes_outputs(self) -> bool:
+        """Whether a submission may hold outputs in the stead of a program that would make them."""
+        return self in (TaskType.OUTPUT_ONLY, TaskType.BATCH_AND_OUTPUT)
 
 
 class ScoreType(StrEnum):
-    """What a subtask makes of the scores of its tests. Names as in CMS; in both a zero makes a zero."""
+    """What a subtask makes of the scores of its tests. Names as in CMS."""
 
     GROUP_MIN = "GroupMin"  # the lowest
     GROUP_MUL = "GroupMul"  # their product
+    GROUP_THRESHOLD = "GroupThreshold"  # 1 if all are above 0 and at most the subtask's threshold, else 0
+    SUM = "Sum"  # their mean: each is worth the same part of the points
+
+    @property
+    def zero_decides(self) -> bool:
+        """Whether a test that scores 0 makes a 0 of its subtask, so that nothing after it has to run."""
+        return self is not ScoreType.SUM
 
 
 class Language(StrEnum):
@@ -42,6 +62,12 @@ class Language(StrEnum):
 
     CPP = "cpp"
     C = "c"
+    PYTHON = "python"
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """How names of source files end; the first is that of a submission's."""
+        return {"cpp": (".cpp", ".cc", ".cxx", ".c++"), "c": (".c",), "python": (".py",)}[self.value]
 
 
 class CheckerProtocol(StrEnum):

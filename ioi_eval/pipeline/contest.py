@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from ioi_eval.journal import Kind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.pipeline.ledger import Format
 from ioi_eval.pipeline.run import Told
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.tally import CpuSplit
@@ -23,22 +24,6 @@ class Judge(Protocol):
     def fingerprints(self, problem: Problem, submission: Submission) -> Sequence[str]:
         """Hashes of everything that determines the outcome, one for each way of judging. Called from another thread."""
         ...
-
-
-class ContestFormat:
-    """Results of contest problems in the journal."""
-
-    def encode(self, result: SubmissionResult) -> Mapping[str, Any]:
-        """The result as plain values."""
-        return encode_result(result)
-
-    def decode(self, values: Mapping[str, Any]) -> SubmissionResult:
-        """The result that `encode` wrote."""
-        return decode_result(values)
-
-    def kind(self, result: SubmissionResult) -> Kind | None:
-        """As what it is kept."""
-        return kind_of(result)
 
 
 class ContestJudging:
@@ -80,6 +65,10 @@ def kind_of(result: SubmissionResult) -> Kind | None:
         return Kind.FAILED if result.compile.final else None
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
     return Kind.FAILED if errors and all(outcome.final for outcome in errors) else None
+
+
+CONTEST_FORMAT = Format(encode=encode_result, decode=decode_result, kind=kind_of)
+"""Results of contest problems in the journal."""
 
 
 def blames_the_sandbox(result: SubmissionResult) -> bool:

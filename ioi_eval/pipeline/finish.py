@@ -6,8 +6,9 @@ Each is written under another name and then renamed, so that a reader sees the o
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,8 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.intake import Intake, Refused
 from ioi_eval.pipeline.ledger import Ledger
-from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import Judged, Unscored, refused_row, result_row
-from ioi_eval.report.summary import RunFacts, Summary
+from ioi_eval.report.summary import Summary
 
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 
@@ -52,15 +52,16 @@ def write_results(
                 summary.refused.add(entry.kind, entry.message)
                 file.write(to_json(refused_row(entry.row.values, entry.message)))
                 continue
-            found = ledger.find(entry.keys)
+            candidate = entry.candidate
+            found = ledger.find(candidate.keys)
             if found is None:
                 summary.pending += 1
                 continue
             judged = Judged(
-                problem=entry.problem,
-                submission=entry.submission,
-                fingerprint=entry.fingerprint,
-                result=replace(found.result, submission=entry.submission.id),
+                problem=candidate.problem,
+                submission=candidate.submission,
+                fingerprint=candidate.fingerprint,
+                result=replace(found.result, submission=candidate.submission.id),
                 duplicate_of=found.duplicate_of,
             )
             summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
@@ -69,21 +70,21 @@ def write_results(
     return summary
 
 
-def write_summary(directory: Path, summary: Summary, run: RunFacts) -> dict[str, Any]:
+def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> None:
     """Write `summary.json` and `report.md`.
 
-    Returns:
-        The summary as plain values.
+    Args:
+        directory: where they go.
+        values: what results come to, as plain values.
+        report: the same in Markdown.
 
     Raises:
         SetupError: they cannot be written.
     """
-    values = summary.as_dict(run)
     with replacing(directory / "summary.json") as file:
-        file.write(json.dumps(values, indent=2, ensure_ascii=False, default=str).encode() + b"\n")
+        file.write(json.dumps(values, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
     with replacing(directory / "report.md") as file:
-        file.write(markdown_report(values).encode())
-    return values
+        file.write(report.encode("utf-8", "replace"))
 
 
 @contextmanager
@@ -110,15 +111,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def to_json(row: dict[str, Any]) -> bytes:
-    """A row as a line of JSON, whatever a table held (dates, decimals, bytes, huge integers)."""
+    """A row as a line of JSON, whatever a table held (dates, decimals, bytes, huge integers, NaN, which is null).
+
+    A file's name, which messages quote, may be no UTF-8: what is none of it becomes a question mark.
+    """
     try:
         return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
-    except TypeError:  # an integer beyond 64 bits
-        return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode() + b"\n"
+    except TypeError:  # an integer beyond 64 bits, or a text that is no UTF-8
+        return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _printable(value: Any) -> Any:
-    """The value, with words for integers that Python refuses to print."""
+    """The value, with words for integers that Python refuses to print, and null for what JSON has no number for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, dict):
         return {key: _printable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

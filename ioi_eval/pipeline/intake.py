@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ioi_eval.errors import InputError, RowError, UnsupportedError
+from ioi_eval.errors import InputError, RowError
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
-from ioi_eval.pipeline.window import Candidate
+from ioi_eval.pipeline.window import Candidate, submission_keys
+from ioi_eval.problems.first_rows import Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.submissions import (
     DEFAULT_YEAR,
-    check_language,
+    PROGRAM_COLUMNS,
+    fitted,
+    states_python,
     submission_columns,
     submission_from_row,
     target_subtask,
@@ -35,19 +38,13 @@ class Accepted:
 
     Args:
         row: as it stands in the dump.
-        problem: what it is for.
-        submission: what it holds.
+        candidate: what is judged.
         target_subtask: the subtask that the program was written for, if the row tells.
-        fingerprint: of all that determines the outcome.
-        keys: of its record in the journal.
     """
 
     row: Row
-    problem: Problem
-    submission: Submission
+    candidate: Candidate
     target_subtask: str | None
-    fingerprint: str
-    keys: Keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,27 +93,63 @@ class Selection:
         return (not self.years or key.year in self.years) and (not self.problems or key.id in self.problems)
 
 
-def survey(source: RowSource, selection: Selection) -> Mapping[ProblemKey | None, int]:
-    """How many rows there are for each problem, found by reading the whole dump once.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What reading a dump once told.
+
+    Args:
+        counts: how many rows there are for each problem; `None` stands for rows that do not say theirs.
+        has_python: whether one of them is in Python: then its interpreter must be known before anything is judged.
+    """
+
+    counts: Mapping[ProblemKey | None, int]
+    has_python: bool
+
+    @property
+    def rows(self) -> int:
+        """All rows that are meant."""
+        return sum(self.counts.values())
+
+    @property
+    def problems(self) -> tuple[ProblemKey, ...]:
+        """The problems that are needed."""
+        return tuple(key for key in self.counts if key is not None)
+
+
+def survey(source: RowSource, selection: Selection, *, id_column: str = "uuid") -> Survey:
+    """Read the whole dump once.
 
     So a row that cannot be read ends the run before hours of judging, only the problems that are needed are loaded, and
     the end can be estimated.
 
-    Returns:
-        Counts by problem; `None` stands for rows that do not say theirs.
-
     Raises:
-        InputError: the dump cannot be read, or no row of it is meant.
+        InputError: the dump cannot be read, no row of it is meant, or none of the first of these has what a submission
+            needs.
         RowError: a row cannot be read.
     """
-    counts = Counter(key for _, key in selection.rows(source, ("year", "problem_id")))
+    first = (row for row, _ in selection.rows(source, (id_column, "problem_id")))
+    check_first_rows(first, source.describe(), _needs(id_column))
+    counts: Counter[ProblemKey | None] = Counter()
+    has_python = False
+    for row, key in selection.rows(source, ("year", "problem_id", "language")):
+        counts[key] += 1
+        has_python = has_python or states_python(row)
     if not counts:
         wanted = [f"--year {year}" for year in sorted(selection.years)]
         wanted += [f"--problem {problem}" for problem in sorted(selection.problems)]
         everything = Counter(key for _, key in Selection().rows(source, ("year", "problem_id")))
         there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
         raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
-    return counts
+    return Survey(counts=counts, has_python=has_python)
+
+
+def _needs(id_column: str) -> tuple[Need, ...]:
+    """What every row of a dump must have."""
+    return (
+        Need(columns=PROGRAM_COLUMNS, advice="Are DUMP and --problems or --tests swapped?"),
+        Need(columns=("problem_id",), advice="It says which problem a program is for: add it to the rows"),
+        Need(columns=(id_column,), advice="It names a submission: name the column that does with --id-column"),
+    )
 
 
 class Intake:
@@ -164,19 +197,11 @@ class Intake:
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[Candidate | Refused]:
         """The same without the row."""
         for entry in self.entries(standing=standing):
-            if isinstance(entry, Refused):
-                yield entry
-            else:
-                yield Candidate(
-                    problem=entry.problem,
-                    submission=entry.submission,
-                    fingerprint=entry.fingerprint,
-                    keys=entry.keys,
-                )
+            yield entry if isinstance(entry, Refused) else entry.candidate
 
     def _entry(self, row: Row, taken: dict[bytes, Place], standing: Callable[[Keys], int] | None) -> Accepted | Refused:
         try:
-            submission = submission_from_row(row, id_column=self._id_column)
+            submission = submission_from_row(row, id_column=self._id_column, problems=self.problems.problems)
             target = target_subtask(row)
         except InputError as error:
             kind = error.problem if isinstance(error, RowError) else str(error)
@@ -185,9 +210,9 @@ class Intake:
         if problem is None:
             return self._without_problem(row, submission.problem)
         try:
-            check_language(submission, problem)
-        except UnsupportedError as error:
-            return Refused(row=row, kind=str(error), message=str(row.error(str(error))))
+            submission = fitted(submission, row, problem)
+        except RowError as error:
+            return Refused(row=row, kind=error.problem, message=str(error))
         if self._with_includes:
             submission = with_includes(submission, problem)
         place = (row.source, row.number)
@@ -195,16 +220,10 @@ class Intake:
         if first != place:
             return self._taken_before(row, submission, first)
         fingerprints = self._fingerprints(problem, submission)
-        ways = {keys_of(submission.problem, submission.id, fingerprint): fingerprint for fingerprint in fingerprints}
+        ways = {submission_keys(submission, fingerprint): fingerprint for fingerprint in fingerprints}
         keys = next(iter(ways)) if standing is None or len(ways) == 1 else max(ways, key=standing)
-        return Accepted(
-            row=row,
-            problem=problem,
-            submission=submission,
-            target_subtask=target,
-            fingerprint=ways[keys],
-            keys=keys,
-        )
+        candidate = Candidate(problem=problem, submission=submission, fingerprint=ways[keys], keys=keys)
+        return Accepted(row=row, candidate=candidate, target_subtask=target)
 
     def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:
         source, number = first

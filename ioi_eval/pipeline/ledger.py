@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -15,20 +15,19 @@ from ioi_eval.pipeline.window import Waiting
 R = TypeVar("R")
 
 
-class Format(Protocol[R]):
-    """How results of a family of problems are kept."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format(Generic[R]):
+    """How results of a family of problems are kept.
 
-    def encode(self, result: R) -> Mapping[str, Any]:
-        """The result as plain values."""
-        ...
+    Args:
+        encode: a result as plain values.
+        decode: the result that `encode` wrote.
+        kind: as what a result is kept; `None` where it says nothing about the submission, so that it is not kept.
+    """
 
-    def decode(self, values: Mapping[str, Any]) -> R:
-        """The result that `encode` wrote."""
-        ...
-
-    def kind(self, result: R) -> Kind | None:
-        """As what it is kept; `None` where it says nothing about the submission, so that it is not kept."""
-        ...
+    encode: Callable[[R], Mapping[str, Any]]
+    decode: Callable[[Mapping[str, Any]], R]
+    kind: Callable[[R], Kind | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +104,8 @@ class Ledger(Generic[R]):
             self.journal.append(Kind.COPY, keys, orjson.dumps(body))
 
     def standing(self, keys: Keys) -> int:
-        """How much is known under these keys: 2 a result, or a failure of this run; 1 and 0 as `Index.standing`."""
-        return 2 if keys in self.spool else self.journal.standing(keys)
+        """How much is known under these keys: 3 also for a failure of this run, else as `Index.standing`."""
+        return 3 if keys in self.spool else self.journal.standing(keys)
 
     def find(self, keys: Keys) -> Found[R] | None:
         """What became of a submission, in this run or an earlier one."""
@@ -120,7 +119,10 @@ class Ledger(Generic[R]):
         if record.kind is not Kind.COPY:
             return Found(result=self._form.decode(record.body))
         leader = record.body["leader"]
-        return Found(result=self._result_at(leader), duplicate_of=self._leader_of(leader)[0])
+        copied: str | None = self._leader_of(leader)[0]
+        if copied == record.body["submission"]:
+            copied = None  # the same submission: another rule found its program then
+        return Found(result=self._result_at(leader), duplicate_of=copied)
 
     def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.intake import Accepted, Intake, Refused
+from ioi_eval.pipeline.intake import Intake, Refused
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.summary import Refusals
 from ioi_eval.report.terminal import refusal_lists, table
 
@@ -61,24 +62,25 @@ def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: boo
         if isinstance(entry, Refused):
             refused.add(entry.kind, entry.message)
             continue
-        one = problems.setdefault(entry.problem.key, ProblemPlan())
-        if _is_judged(entry, index, retry_failed):
+        candidate = entry.candidate
+        one = problems.setdefault(candidate.problem.key, ProblemPlan())
+        if _is_judged(candidate, index, retry_failed):
             one.resumed += 1
-        elif dedupe and entry.submission.code is not None and _has_leader(entry, index, leaders):
+        elif dedupe and not candidate.submission.is_empty and _has_leader(candidate, index, leaders):
             one.copies += 1
         else:
             one.to_judge += 1
     return Plan(problems=problems, refused=refused)
 
 
-def _is_judged(entry: Accepted, index: Index, retry_failed: bool) -> bool:
-    stored = index.find(entry.keys)
+def _is_judged(candidate: Candidate, index: Index, retry_failed: bool) -> bool:
+    stored = index.find(candidate.keys)
     return stored is not None and not (stored.failed and retry_failed)
 
 
-def _has_leader(entry: Accepted, index: Index, leaders: set[bytes]) -> bool:
-    program = entry.keys.program
-    if index.leader(entry.keys) is not None or program in leaders:
+def _has_leader(candidate: Candidate, index: Index, leaders: set[bytes]) -> bool:
+    program = candidate.keys.program
+    if index.leader(candidate.keys) is not None or program in leaders:
         return True
     leaders.add(program)
     return False

@@ -8,13 +8,17 @@ from collections import Counter
 from typing import Protocol, TextIO
 
 LINE_S = 60.0  # in a log
+COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
+"""What became of a row that was not judged, in a verdict's stead."""
+
+_UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "refused"}
 
 
 class Progress(Protocol):
     """Is told of every row that is done."""
 
     def advance(self, verdict: str) -> None:
-        """A row is done; what became of it."""
+        """A row is done; what became of it: a verdict, or `COPY`, `RESUMED`, `REFUSED`."""
         ...
 
     def close(self) -> None:
@@ -23,7 +27,7 @@ class Progress(Protocol):
 
 
 class Bar:
-    """A tqdm bar with rate, verdict counts and failures.
+    """A tqdm bar with rate, remaining time, verdict counts and failures.
 
     Args:
         total: how many rows there are.
@@ -50,7 +54,7 @@ class Bar:
 
 
 class Lines:
-    """A line a minute, for logs.
+    """A line a minute, for logs, with the rate of what this run does itself and what that leaves to wait.
 
     Args:
         total: how many rows there are.
@@ -70,9 +74,10 @@ class Lines:
         if now - self._last >= LINE_S:
             self._last = now
             done = self._counts.total()
-            rate = done / (now - self._started)
+            rate = (done - self._counts[RESUMED]) / (now - self._started)
+            left = f", about {_duration((self._total - done) / rate)} left" if rate and done < self._total else ""
             print(
-                f"{done}/{self._total} submissions, {rate:.2f}/s: {_counts(self._counts)}",
+                f"{done}/{self._total} submissions, {rate:.2f}/s{left}: {_counts(self._counts)}",
                 file=self._stream,
                 flush=True,
             )
@@ -94,4 +99,18 @@ def progress_for(total: int, stream: TextIO | None = None, *, bar: bool | None =
 
 
 def _counts(counts: Counter[str]) -> str:
-    return " ".join(f"{verdict} {count}" for verdict, count in counts.most_common())
+    """`AC 5 WA 2 (without 10 copies, 3 from earlier runs)`: verdicts are counted where they are judged."""
+    verdicts = " ".join(f"{verdict} {count}" for verdict, count in counts.most_common() if verdict not in _UNJUDGED)
+    others = ", ".join(f"{counts[name]} {words}" for name, words in _UNJUDGED.items() if counts[name])
+    return f"{verdicts} (without {others})" if verdicts and others else verdicts or others
+
+
+def _duration(seconds: float) -> str:
+    """`45 s`, `12 min`, `3 h 20 min`, `2 d 5 h`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 24 else f"{hours // 24} d {hours % 24} h"

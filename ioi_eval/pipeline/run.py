@@ -19,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 from ioi_eval.errors import SandboxError, UnavailableError
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
-from ioi_eval.pipeline.progress import Progress
+from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import Costs, Waiting, Window
 from ioi_eval.report.tally import CpuSplit
@@ -168,7 +168,7 @@ class Run(Generic[W, R]):
             copies: list[tuple[W, int]] = []
             for entry in batch:
                 if isinstance(entry, Refused):
-                    self._progress.advance("refused")
+                    self._progress.advance(REFUSED)
                 elif not self._is_known(entry, copies):
                     await self._enqueue(entry)
             await self._copy(copies)
@@ -183,7 +183,7 @@ class Run(Generic[W, R]):
         held = 0
         for entry in itertools.islice(entries, BATCH_ROWS):
             batch.append(entry)
-            held += 0 if isinstance(entry, Refused) else len(entry.code or "")
+            held += 0 if isinstance(entry, Refused) else (entry.size or 0)
             if held > BATCH_CODE:
                 break
         return batch
@@ -193,7 +193,7 @@ class Run(Generic[W, R]):
         stored = self._ledger.journal.find(entry.keys)
         if stored is not None and not (stored.failed and self._retry_failed):
             self.done.resumed += 1
-            self._progress.advance("resumed")
+            self._progress.advance(RESUMED)
             return True
         if not self._may_copy(entry) or (leader := self._ledger.journal.leader(entry.keys)) is None:
             return False
@@ -201,7 +201,7 @@ class Run(Generic[W, R]):
         return True
 
     def _may_copy(self, candidate: W) -> bool:
-        return self._dedupe and candidate.code is not None
+        return self._dedupe and candidate.size is not None
 
     async def _enqueue(self, candidate: W) -> None:
         async with self._changed:
@@ -288,7 +288,7 @@ class Run(Generic[W, R]):
             await in_thread(self._ledger.record_copies, copies)
             self.done.copies += len(copies)
             for _ in copies:
-                self._progress.advance("copy")
+                self._progress.advance(COPY)
 
     def _watch(self, told: Told) -> None:
         """Give up on a sandbox that fails every time."""

@@ -44,8 +44,8 @@ class Waiting(Protocol):
         ...
 
     @property
-    def code(self) -> str | None:
-        """The program; `None` where there is none."""
+    def size(self) -> int | None:
+        """How much of it must be held to judge it, in characters or bytes; `None` where there is nothing to judge."""
         ...
 
     @property
@@ -62,13 +62,19 @@ class Waiting(Protocol):
 W = TypeVar("W", bound=Waiting)
 
 
+def submission_keys(submission: Submission, fingerprint: str) -> Keys:
+    """The keys of the record of a submission that is judged in this way."""
+    found_by = (submission.extraction, *submission.fixes)
+    return keys_of(submission.problem, submission.id, fingerprint, found_by=found_by)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A submission that is to be judged.
 
     Args:
         problem: on what.
-        submission: its code and id.
+        submission: what it holds, and its id.
         fingerprint: of all that determines the outcome.
         keys: of its record.
     """
@@ -80,7 +86,7 @@ class Candidate:
 
     def keys_under(self, fingerprint: str) -> Keys:
         """The keys of its record where it was judged in another way than was expected."""
-        return keys_of(self.problem.key, self.submission.id, fingerprint)
+        return submission_keys(self.submission, fingerprint)
 
     @property
     def names(self) -> Mapping[str, Any]:
@@ -88,9 +94,9 @@ class Candidate:
         return {"submission": self.submission.id, "year": self.problem.key.year, "problem": self.problem.key.id}
 
     @property
-    def code(self) -> str | None:
-        """The program; `None` where there is none."""
-        return self.submission.code
+    def size(self) -> int | None:
+        """Of program and outputs."""
+        return None if self.submission.is_empty else self.submission.size
 
     @property
     def family(self) -> ProblemKey:
@@ -116,8 +122,8 @@ class Costs:
         self._sum[family] = self._sum.get(family, 0.0) + cpu_s
 
     def expected(self, candidate: Waiting) -> float:
-        """The mean of what was observed, else the most it may take; nothing without a program."""
-        if candidate.code is None:
+        """The mean of what was observed, else the most it may take; nothing where there is nothing to judge."""
+        if candidate.size is None:
             return 0.0
         count = self._count[candidate.family]
         return self._sum[candidate.family] / count if count else candidate.most_s
@@ -149,7 +155,7 @@ class Window(Generic[W]):
     def put(self, candidate: W) -> None:
         """Let one wait."""
         self._waiting.append(candidate)
-        self._held_bytes += _size(candidate)
+        self._held_bytes += candidate.size or 0
 
     def take(self) -> W | None:
         """The one that is expected to take longest, of equals the one that came first; `None` if none waits."""
@@ -161,9 +167,5 @@ class Window(Generic[W]):
         if at < 0:
             return None
         chosen = self._waiting.pop(at)
-        self._held_bytes -= _size(chosen)
+        self._held_bytes -= chosen.size or 0
         return chosen
-
-
-def _size(candidate: Waiting) -> int:
-    return len(candidate.code or "")

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator
 from ioi_eval.errors import InputError
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems import big_json
-from ioi_eval.problems.apps_selection import Selection, choose
 from ioi_eval.problems.apps_tests import read_tests
 from ioi_eval.problems.row import Row, RowSource
 
@@ -20,32 +19,12 @@ _ID_COLUMNS = ("problem_id", "id")
 APPS_COLUMNS = (*_ID_COLUMNS, "input_output", "difficulty", "url", "starter_code")
 
 
-def read_apps(
-    source: RowSource, selection: Selection | None = None, *, with_solutions: bool = False
-) -> Iterator[AppsProblem]:
-    """The problems of a split that were asked for, one at a time, in the split's order.
-
-    Args:
-        source: one split. It is read twice where the selection needs to see all rows first.
-        selection: which problems; all by default.
-        with_solutions: also the reference solutions, which are larger than the rest of most rows.
-
-    Raises:
-        InputError: the source cannot be read, two rows have the same id, or the selection names what is not there.
-        RowError: a row's id cannot be read.
-    """
-    chosen = None if selection is None else _chosen(source, selection)
-    return read_rows(source, chosen, with_solutions=with_solutions)
-
-
-def read_rows(
-    source: RowSource, positions: Collection[int] | None, *, with_solutions: bool = False
-) -> Iterator[AppsProblem]:
+def read_rows(source: RowSource, positions: Collection[int], *, with_solutions: bool = False) -> Iterator[AppsProblem]:
     """The problems at these places of a split, one at a time, in the split's order.
 
     Args:
         source: one split.
-        positions: from 0; `None` for all.
+        positions: from 0. Reading ends with the last of them.
         with_solutions: also the reference solutions.
 
     Raises:
@@ -53,12 +32,12 @@ def read_rows(
         RowError: a row's id cannot be read.
     """
     columns = (*APPS_COLUMNS, "solutions") if with_solutions else APPS_COLUMNS
-    left = None if positions is None else len(positions)
+    left = len(positions)
     seen: dict[str, int] = {}
     for index, row in enumerate(source.iterate(columns)):
         if left == 0:
             return
-        if positions is not None and index not in positions:
+        if index not in positions:
             continue
         problem = apps_problem(row, index)
         first = seen.setdefault(problem.id, index)
@@ -67,8 +46,7 @@ def read_rows(
                 f"{source.describe()}: the rows {first} and {index} (from 0) both have the id {problem.id}; the splits"
                 " of APPS number their problems alike, so give one of them"
             )
-        if left is not None:
-            left -= 1
+        left -= 1
         yield problem
 
 
@@ -81,15 +59,6 @@ def read_names(source: RowSource) -> tuple[tuple[str, str], ...]:
     """
     rows = source.iterate((*_ID_COLUMNS, "difficulty"))
     return tuple((problem_id(row, index), difficulty_of(row)) for index, row in enumerate(rows))
-
-
-def _chosen(source: RowSource, selection: Selection) -> Collection[int] | None:
-    """The positions of what is asked for; `None` for all. Tests are not read."""
-    if not selection.narrows:
-        return None
-    if selection.limit is not None and selection.is_head:
-        return range(selection.limit)
-    return choose(read_names(source), selection, source.describe())
 
 
 def apps_problem(row: Row, index: int) -> AppsProblem:

@@ -44,16 +44,6 @@ class Selection:
         if self.limit is not None and self.limit < 1:
             raise InputError(f"a sample of {self.limit} problems makes no sense; take at least 1")
 
-    @property
-    def narrows(self) -> bool:
-        """Whether anything is left out."""
-        return bool(self.difficulties or self.ids) or self.limit is not None
-
-    @property
-    def is_head(self) -> bool:
-        """Whether it is just the first `limit` rows."""
-        return not (self.difficulties or self.ids) and self.sampling is Sampling.SEQUENTIAL
-
 
 def choose(rows: Iterable[tuple[str, str]], selection: Selection, source: str) -> frozenset[int]:
     """The positions of the problems that are asked for.

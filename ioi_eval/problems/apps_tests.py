@@ -50,7 +50,7 @@ def read_tests(value: object, starter_code: str = "") -> TestSet:
         except big_json.TooLargeError as error:
             return _faulty(RowFault.TOO_LARGE, f"its input_output cannot be carried: {error}")
         except json.JSONDecodeError as error:
-            return _faulty(RowFault.BROKEN_JSON, f"its input_output is no JSON: {error}")
+            return _faulty(RowFault.BROKEN_JSON, f"its input_output is no JSON: {big_json.place_of(error)}")
     if not value and (value is None or isinstance(value, dict | list)):
         return _faulty(RowFault.NO_TESTS, "the row has no tests: its input_output is empty")
     if not isinstance(value, dict):
@@ -86,8 +86,12 @@ def _from_object(value: dict[str, Any], starter_code: str) -> TestSet:
         inputs=len(inputs),
         outputs=len(outputs),
         fault=RowFault.UNEQUAL if differ else None,
-        reason=f"its input_output has {len(inputs)} inputs and {len(outputs)} outputs" if differ else "",
+        reason=f"its input_output has {_many(inputs, 'input')} and {_many(outputs, 'output')}" if differ else "",
     )
+
+
+def _many(items: Sequence[Any], noun: str) -> str:
+    return f"{len(items)} {noun}{'s' * (len(items) != 1)}"
 
 
 # --------------------------------------------------------------------------- standard input

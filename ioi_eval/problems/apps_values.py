@@ -221,10 +221,15 @@ def _near(expected: JsonValue, got: Value, absolute: Fraction, relative: Fractio
         return _normal(expected) == _normal(got)
     if isinstance(expected, list | dict) or (isinstance(expected, int) and isinstance(got, int)):
         return expected == got
-    if not (math.isfinite(expected) and math.isfinite(got)):
+    if not (_is_finite(expected) and _is_finite(got)):
         return _normal(expected) == _normal(got)
     theirs_exactly = Fraction(expected)
     return abs(Fraction(got) - theirs_exactly) <= max(absolute, relative * abs(theirs_exactly))
+
+
+def _is_finite(number: float | Fraction) -> bool:
+    """Of floats only: an integer can be finite and yet too large to be made a float of."""
+    return not isinstance(number, float) or math.isfinite(number)
 
 
 def _key(key: Value) -> Hashable:

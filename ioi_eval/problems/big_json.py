@@ -35,6 +35,11 @@ def loads(text: str) -> JsonValue:
         raise TooLargeError("lists are nested too deeply") from None
 
 
+def place_of(error: json.JSONDecodeError) -> str:
+    """What is wrong, and at which character of the text: a line's number would be taken for that of the file."""
+    return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
+
+
 def dumps(value: Any) -> str:
     """Write JSON, ASCII only, without blanks. Integers must fit Python's limit; write larger ones another way."""
     return json.dumps(value, separators=(",", ":"))

@@ -1,8 +1,8 @@
 """`graders/grader_config.json`: what a problem's files say about how it is judged.
 
-The keys are CMS's form fields. Three shapes are in use: flat, inside `task_type_params` as an object, and inside it
-as a JSON text once more. Keys that do not matter here are passed over; a value that would change the judging and
-that we cannot honour is refused by name.
+The keys are CMS's form fields. Several shapes are in use: flat, inside `task_type_params` as an object, inside it as a
+JSON text once more, and CMS's own list. Keys that do not matter here are passed over; a value that would change the
+judging and that we cannot honour is refused by name.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import ProcessIO, ScoreType, TaskType
+from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 PATH = "graders/grader_config.json"
-_PREFIX = "task_type_parameters_"
-_BATCH = f"{_PREFIX}Batch_"
-_COMMUNICATION = f"{_PREFIX}Communication_"
+_WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
+_LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +27,18 @@ class GraderConfig:
     """What a configuration says; `None` where it is silent.
 
     Args:
-        task_type: Batch, Communication or Interactive.
+        task_type: how a submission meets its tests.
         score_type: what a subtask makes of its tests.
         code: the task's short name.
         time_limit_s: CPU seconds.
         memory_limit_bytes: bytes.
         linked: whether the submission is linked with a grader or stub (`compilation`: alone, or grader or stub).
-        comparator: Batch: whether a checker decides (`output_eval`: comparator), or the white-diff.
+        input_file, output_file: Batch: by which names the submission reads and writes; empty for stdin and stdout.
+        output_only_tests: BatchAndOutput: the tests for which only a submitted output counts.
+        output_optional_tests: BatchAndOutput: those for which one may be submitted; `None` where that is not stated.
+        submission_format: BatchAndOutput: the names of the files that may be submitted, which says the same.
+        comparator: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator), or the
+            white-diff.
         processes: Communication: how many processes of the submission run.
         process_io: Communication: how they get their FIFOs.
         manager_args: Communication: further arguments of the manager (a key of the reference).
@@ -45,6 +50,11 @@ class GraderConfig:
     time_limit_s: float | None = None
     memory_limit_bytes: int | None = None
     linked: bool | None = None
+    input_file: str = ""
+    output_file: str = ""
+    output_only_tests: tuple[str, ...] = ()
+    output_optional_tests: tuple[str, ...] | None = None
+    submission_format: tuple[str, ...] | None = None
     comparator: bool | None = None
     processes: int | None = None
     process_io: ProcessIO | None = None
@@ -64,13 +74,15 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
     """
     if not text.strip():
         return GraderConfig(task_type=task_type)
-    values = _flat(_json_object(text, PATH))
-    score_type = parse_score_type(values.get("score_type"), PATH)
+    values = _json_object(text, PATH)
     stated = None if values.get("task_type") is None else parse_task_type(values["task_type"], PATH)
     if task_type is not None and stated is not None and stated is not task_type:
         raise InputError(f"the row says that the task type is {task_type.value}, {PATH} says {stated.value}")
     actual = task_type or stated
+    values = _flat(values, actual)
+    score_type = parse_score_type(values.get("score_type"), PATH)
     code = values.get("code")
+    input_file, output_file = _file_names(values, actual)
     return GraderConfig(
         task_type=actual,
         score_type=score_type,
@@ -78,10 +90,15 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
         time_limit_s=_positive(values, "time_limit"),
         memory_limit_bytes=_count(values, "memory_limit"),
         linked=_linked(values, actual),
+        input_file=input_file,
+        output_file=output_file,
+        output_only_tests=_names(values, actual, parameter_key(actual, Parameter.OUTPUT_ONLY_TESTS)) or (),
+        output_optional_tests=_names(values, actual, parameter_key(actual, Parameter.OUTPUT_OPTIONAL_TESTS)),
+        submission_format=_names(values, actual, "submission_format"),
         comparator=_comparator(values, actual),
-        processes=_count(values, f"{_COMMUNICATION}num_processes"),
+        processes=_count(values, parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)),
         process_io=_process_io(values),
-        manager_args=tuple(_text(values, f"{_COMMUNICATION}manager_args").split()),
+        manager_args=tuple(_text(values, parameter_key(TaskType.COMMUNICATION, Parameter.MANAGER_ARGS)).split()),
     )
 
 
@@ -89,7 +106,7 @@ def parse_task_type(value: object, where: str) -> TaskType:
     """A task type by its CMS name, in any case.
 
     Raises:
-        UnsupportedError: it is another one (OutputOnly, TwoSteps, BatchAndOutput, …).
+        UnsupportedError: it is another one.
     """
     for known in TaskType:
         if isinstance(value, str) and value.lower() == known.value.lower():
@@ -102,41 +119,41 @@ def parse_score_type(value: object, where: str) -> ScoreType | None:
     """A score type by its CMS name; `None` where nothing is said.
 
     Raises:
-        UnsupportedError: it is one of which early stopping could change the score (Sum, GroupThreshold, …).
+        UnsupportedError: it is another one.
     """
     if value is None:
         return None
     for known in ScoreType:
         if value == known.value:
             return known
-    raise UnsupportedError(
-        f"{where}: score type {value!r} is not supported; GroupMin (the minimum over a subtask's tests) and GroupMul"
-        " (their product) are"
-    )
+    raise UnsupportedError(f"{where}: score type {value!r} is not supported; {', '.join(ScoreType)} are")
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is not JSON: {error}") from error
 
 
 def _json_object(text: str, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is not JSON: {error}") from error
-    if isinstance(value, list):
-        raise UnsupportedError(f"{where} is a list; write the parameters by name ({_BATCH}compilation, …)")
+    value = _json(text, where)
     if not isinstance(value, dict):
         raise InputError(f"{where} is not a JSON object")
     return value
 
 
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    """The values with `task_type_params` taken apart; what stands flat beside it holds."""
-    nested = values.get("task_type_params")
-    where = f"task_type_params in {PATH}"
+def _flat(values: dict[str, Any], task_type: TaskType | None) -> dict[str, Any]:
+    """The values with the parameters of the task type taken apart; what stands flat beside them holds."""
+    key = next((key for key in ("task_type_params", "task_type_parameters") if values.get(key)), "task_type_params")
+    nested = values.get(key)
+    where = f"{key} in {PATH}"
     if isinstance(nested, str):
-        nested = _json_object(nested, where) if nested.strip() else {}
+        nested = _json(nested, where) if nested.strip() else {}
     if isinstance(nested, list):
-        raise UnsupportedError(f"{where} is a list; write the parameters by name ({_BATCH}compilation, …)")
+        nested = by_name(nested, task_type, where)
     if nested is not None and not isinstance(nested, dict):
-        raise InputError(f"{where} is neither an object nor a JSON text")
+        raise InputError(f"{where} is neither an object nor a list, nor either as a JSON text")
     return {**(nested or {}), **values}
 
 
@@ -168,9 +185,21 @@ def _count(values: Mapping[str, Any], key: str) -> int | None:
     return None if number is None else int(number)
 
 
+def _names(values: Mapping[str, Any], task_type: TaskType | None, key: str) -> tuple[str, ...] | None:
+    """Names of a BatchAndOutput task, in one text with commas as in CMS, or in a list; `None` where nothing is said."""
+    value = values.get(key)
+    if task_type is not TaskType.BATCH_AND_OUTPUT or value is None:
+        return None
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return tuple(item for part in _text(values, key).split(",") if (item := part.strip()))
+
+
 def _linked(values: Mapping[str, Any], task_type: TaskType | None) -> bool | None:
     """CMS's `compilation`. The stub of a Communication task is called grader in some packages."""
-    key = (_BATCH if task_type is TaskType.BATCH else _COMMUNICATION) + "compilation"
+    if task_type is TaskType.OUTPUT_ONLY:
+        return False
+    key = parameter_key(task_type if task_type in _WITH_PROGRAM else TaskType.COMMUNICATION, Parameter.COMPILATION)
     value = _text(values, key)
     if value in ("", "alone"):
         return False if value else None
@@ -179,15 +208,26 @@ def _linked(values: Mapping[str, Any], task_type: TaskType | None) -> bool | Non
     raise UnsupportedError(f"{key} is {value!r} in {PATH}; alone, and grader or stub, are supported")
 
 
+def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[str, str]:
+    """The files by which a submission reads and writes; empty for stdin and stdout, as in CMS."""
+    if task_type not in _WITH_PROGRAM:
+        return "", ""
+    names = []
+    for parameter in (Parameter.INPUT_FILE, Parameter.OUTPUT_FILE):
+        key = parameter_key(task_type, parameter)
+        name = _text(values, key)
+        if name in (".", "..") or "/" in name or "\0" in name or len(name.encode()) > _LONGEST_NAME:
+            raise InputError(f"{key} in {PATH} is {name!r}, where the plain name of a file is needed, without a folder")
+        names.append(name)
+    if names[0] and names[0] == names[1]:
+        raise UnsupportedError(f"{PATH} gives {names[0]!r} to input and output; one file for both is not supported")
+    return names[0], names[1]
+
+
 def _comparator(values: Mapping[str, Any], task_type: TaskType | None) -> bool | None:
-    if task_type is not TaskType.BATCH:
+    if task_type is None or task_type.has_manager:
         return None
-    for key in (f"{_BATCH}io_0_inputfile", f"{_BATCH}io_1_outputfile"):
-        if _text(values, key):
-            raise UnsupportedError(
-                f"{key} is {values[key]!r} in {PATH}; programs that read or write files by name are not supported"
-            )
-    key = f"{_BATCH}output_eval"
+    key = parameter_key(task_type, Parameter.OUTPUT_EVAL)
     value = _text(values, key)
     if value not in ("", "diff", "comparator"):
         raise UnsupportedError(f"{key} is {value!r} in {PATH}; diff and comparator are supported")
@@ -195,7 +235,7 @@ def _comparator(values: Mapping[str, Any], task_type: TaskType | None) -> bool |
 
 
 def _process_io(values: Mapping[str, Any]) -> ProcessIO | None:
-    key = f"{_COMMUNICATION}user_io"
+    key = parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)
     value = _text(values, key)
     if value and value not in set(ProcessIO):
         raise UnsupportedError(f"{key} is {value!r} in {PATH}; {' and '.join(ProcessIO)} are supported")

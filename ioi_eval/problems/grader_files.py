@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import SourceFile, TaskType
+from ioi_eval.model import Language, SourceFile, TaskType
 from ioi_eval.problems import grader_config
 
 _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
@@ -44,12 +44,14 @@ class GraderFiles:
 def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...]:
     """The files of `grader_files`, without those that have no content (as the reference leaves them out).
 
+    An empty header stays, as somebody may include it.
+
     Raises:
         InputError: a path leads out of the problem, or two contents claim the same path.
     """
     found: dict[str, SourceFile] = {}
     for path, content in pairs:
-        if not content:
+        if content is None or not (content or path.endswith(_HEADER_ENDINGS)):
             continue
         clean = PurePosixPath(path)
         if clean.is_absolute() or ".." in clean.parts or not clean.parts or "\0" in path:
@@ -65,24 +67,29 @@ def config_text(files: Sequence[SourceFile]) -> str:
     return next((file.content.decode() for file in files if file.path == grader_config.PATH), "")
 
 
-def linked_source(files: Sequence[SourceFile], task_type: TaskType) -> SourceFile | None:
-    """The source that is linked with every submission, by its name.
+def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[SourceFile, ...]:
+    """What submissions are linked with, by its name: a source for each language.
 
-    Some packages call the stub of a Communication task `grader.cpp`, as CMS's loader allows.
+    That of a TwoSteps task is its manager, or in TPS a grader, for submissions of one file. Some packages call the stub
+    of a Communication task `grader.cpp`, as CMS's loader allows.
     """
-    names = ("grader.cpp", "stub.cpp") if task_type is TaskType.BATCH else ("stub.cpp", "grader.cpp")
+    names: tuple[str, ...] = ("stub", "grader") if task_type.has_manager else ("grader", "stub")
+    if task_type is TaskType.TWO_STEPS:
+        names = ("manager", "grader")
     by_path = {file.path: file for file in files}
-    return next((by_path[f"graders/{name}"] for name in names if f"graders/{name}" in by_path), None)
+    paths = {language: [f"graders/{name}{language.endings[0]}" for name in names] for language in Language}
+    found = (next((by_path[path] for path in paths[language] if path in by_path), None) for language in Language)
+    return tuple(filter(None, found))
 
 
-def headers_for(files: Sequence[SourceFile], linked: SourceFile | None) -> tuple[SourceFile, ...]:
+def headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
     """What a submission may include: the headers below `graders/`, and whatever these and the grader include."""
     below = {file.path.removeprefix("graders/"): file for file in files if file.path.startswith("graders/")}
     seen = {path: file for path, file in below.items() if path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"}
-    waiting = [*seen.values(), *([linked] if linked else [])]
+    waiting = [*seen.values(), *linked]
     while waiting:
         for path in includes(waiting.pop()):
-            if path in below and path not in seen and below[path] is not linked:
+            if path in below and path not in seen and below[path] not in linked:
                 seen[path] = below[path]
                 waiting.append(below[path])
     return tuple(file for path, file in below.items() if path in seen)
@@ -140,18 +147,22 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
         task_type: decides between grader and stub.
         link: whether a grader or stub is linked at all.
     """
-    linked = linked_source(files, task_type) if link else None
-    submission = f"graders/{problem_id.lower()}.cpp"
+    linked = linked_sources(files, task_type) if link else ()
+    private = {
+        f"graders/{name}{language.endings[0]}"
+        for name in (problem_id.lower(), "grader", "stub")
+        for language in Language
+    }
 
     def is_private(file: SourceFile) -> bool:
-        return file.path in (submission, "graders/grader.cpp", "graders/stub.cpp")
+        return file.path in private
 
     checker, checker_files = judge_program(files, "checker", is_private)
     role = "interactor" if task_type is TaskType.INTERACTIVE else "manager"
     manager, manager_files = judge_program(files, role, is_private)
     return GraderFiles(
         config=config_text(files),
-        linked=(linked,) if linked else (),
+        linked=linked,
         headers=headers_for(files, linked),
         checker=checker,
         checker_files=checker_files,

@@ -13,13 +13,15 @@ from dataclasses import dataclass, field, fields, replace
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
+from ioi_eval.problems.output_files import told_apart
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 
 PROBLEM_COLUMNS = (
-    *("year", "id", "name", "day", "subtask", "score", "score_precision", "time_limit", "memory_limit", "output_limit"),
-    *("task_type", "score_type", "test_names", "grader_files"),
+    *("year", "id", "name", "day", "subtask", "score", "threshold", "score_precision", "time_limit", "memory_limit"),
+    *("output_limit", "code_limit", "task_type", "score_type", "test_names", "grader_files"),
     *("checker_protocol", "cxx_std", "checker_args", "validator_flags", "manager_args", "checker_after_manager"),
+    "passes",
 )
 
 
@@ -102,6 +104,8 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
 def _grouped(source: RowSource, years: Collection[int] | None, ids: Collection[str] | None) -> dict[ProblemKey, _Group]:
     groups: dict[ProblemKey, _Group] = {}
     for row in source.iterate(PROBLEM_COLUMNS):
+        if "id" not in row.values and "test_name" in (row.there or row.values):
+            raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
         key = ProblemKey(year=row.integer("year"), id=row.identifier("id"))
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
             continue
@@ -133,7 +137,16 @@ def _add(group: _Group, row: Row) -> None:
     if len(set(tests)) != len(tests):
         twice = next(test for test in tests if tests.count(test) > 1)
         raise row.error(f"subtask {name} names the test {twice} twice")
-    group.subtasks.append(Subtask(name=name, points=points, tests=tests))
+    group.subtasks.append(Subtask(name=name, points=points, tests=tests, threshold=_threshold(row)))
+
+
+def _threshold(row: Row) -> float | None:
+    if not row.has("threshold"):
+        return None
+    threshold = row.number_of("threshold")
+    if not 0 < threshold <= 1:
+        raise row.error(f"threshold is {threshold:g}, where a score above 0 and at most 1 is needed")
+    return threshold
 
 
 def _draft(key: ProblemKey, group: _Group) -> Problem:
@@ -149,7 +162,7 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
         answers = [case.answer for case in data.cases.values()]
         if None in answers or not any(answers):
             raise InputError("has no checker, and its tests have no test_output to compare with")
-    return replace(draft, tests=data.cases, notes=(*draft.notes, *data.notes))
+    return replace(draft, tests=told_apart(draft, data.cases), notes=(*draft.notes, *data.notes))
 
 
 def _placed(key: ProblemKey, error: InputError) -> InputError:

@@ -12,11 +12,16 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, ProcessIO, ScoreType, SourceFile, Subtask, TaskType
 from ioi_eval.problems.grader_config import GraderConfig, parse_grader_config, parse_score_type, parse_task_type
 from ioi_eval.problems.grader_files import GraderFiles, classify, config_text, read_pairs
+from ioi_eval.problems.output_files import tests_by_output
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
+_MOST_PASSES = 1000
 _LEAST_MEMORY = 1024 * 1024  # under this no C++ program starts: the number was meant in another unit
+
+_UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
+"""Of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,7 @@ class Sheet:
     time_limit: float | None
     memory_limit: int | None
     output_limit: int | None
+    code_limit: int | None
     score_type: ScoreType | None
     score_precision: int
     grader_files: tuple[SourceFile, ...]
@@ -37,6 +43,7 @@ class Sheet:
     checker_args: tuple[str, ...] | None
     manager_args: tuple[str, ...] | None
     checker_after_manager: bool | None
+    passes: int
 
 
 def read_sheet(row: Row) -> Sheet:
@@ -65,7 +72,8 @@ def read_sheet(row: Row) -> Sheet:
         task_type=None if task_type is None else parse_task_type(task_type, where),
         time_limit=time_limit,
         memory_limit=memory_limit,
-        output_limit=_output_limit(row),
+        output_limit=_bytes(row, "output_limit"),
+        code_limit=_bytes(row, "code_limit"),
         score_type=parse_score_type(row.optional_text("score_type"), where),
         score_precision=precision,
         grader_files=read_pairs(row.pairs("grader_files") if row.has("grader_files") else ()),
@@ -74,13 +82,21 @@ def read_sheet(row: Row) -> Sheet:
         checker_args=row.words("checker_args" if row.has("checker_args") else "validator_flags"),
         manager_args=row.words("manager_args"),
         checker_after_manager=row.boolean("checker_after_manager", False) if row.has("checker_after_manager") else None,
+        passes=_passes(row),
     )
 
 
-def _output_limit(row: Row) -> int | None:
-    limit = row.integer("output_limit") if row.has("output_limit") else None
+def _passes(row: Row) -> int:
+    passes = row.integer("passes", 1)
+    if not 1 <= passes <= _MOST_PASSES:
+        raise row.error(f"passes is {passes}, where a number from 1 to {_MOST_PASSES:,} is needed")
+    return passes
+
+
+def _bytes(row: Row, column: str) -> int | None:
+    limit = row.integer(column) if row.has(column) else None
     if limit is not None and limit <= 0:
-        raise row.error(f"output_limit is {limit}, where a number of bytes is needed")
+        raise row.error(f"{column} is {limit}, where a number of bytes is needed")
     return limit
 
 
@@ -102,23 +118,22 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     task_type = config.task_type
     files = classify(sheet.grader_files, key.id, task_type, link=config.linked is not False)
     _check_linking(key, files, config)
-    is_batch = task_type is TaskType.BATCH
     interactive = task_type is TaskType.INTERACTIVE
     has_checker = _has_checker(sheet, config, files, task_type)
-    protocol = _protocol_in_use(sheet.checker_protocol, is_batch and not has_checker)
-    if not is_batch and files.manager is None:
-        what = "an interactor" if interactive else "a manager"
-        path = "interactor/interactor.cpp" if interactive else "graders/manager.cpp"
-        raise InputError(f"task type {task_type.value} needs {what}; grader_files holds no {path}")
+    protocol = _protocol_in_use(sheet.checker_protocol, not task_type.has_manager and not has_checker)
+    _check_passes(sheet.passes, task_type, protocol)
+    manager = _manager(files, task_type)
+    output_tests, output_only_tests = tests_by_output(config, subtasks)
     return Problem(
         key=key,
         name=sheet.name or key.id,
         day=sheet.day,
         task_type=task_type,
-        time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s),
-        memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes)),
+        time_limit_s=_limit("time_limit", sheet.time_limit, config.time_limit_s, task_type),
+        memory_limit_bytes=int(_limit("memory_limit", sheet.memory_limit, config.memory_limit_bytes, task_type)),
         output_limit_bytes=sheet.output_limit,
-        score_type=_score_type(sheet, config),
+        code_limit_bytes=sheet.code_limit,
+        score_type=_score_type(sheet, config, subtasks),
         score_precision=sheet.score_precision,
         subtasks=subtasks,
         tests={},
@@ -128,12 +143,17 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         checker_files=files.checker_files if has_checker else (),
         checker_protocol=protocol,
         checker_args=_checker_args(sheet, protocol, has_checker),
-        manager=None if is_batch else files.manager,
-        manager_files=() if is_batch else files.manager_files,
+        passes=sheet.passes,
+        manager=manager,
+        manager_files=files.manager_files if manager else (),
         manager_protocol=_interactor_protocol(sheet, has_checker) if interactive else CheckerProtocol.CMS,
         manager_args=_manager_args(sheet, config, interactive and not has_checker),
-        checker_after_manager=has_checker and not is_batch,
-        processes=1 if is_batch else config.processes or 1,
+        checker_after_manager=has_checker and manager is not None,
+        input_file=config.input_file,
+        output_file=config.output_file,
+        output_tests=output_tests,
+        output_only_tests=output_only_tests,
+        processes=_processes(config, task_type),
         process_io=config.process_io or ProcessIO.STD_IO,  # Source: CMS's loader of TPS packages
         cxx_std=sheet.cxx_std or default_std(key.year),
         notes=_conflicts(key, sheet, config),
@@ -144,16 +164,42 @@ def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) ->
     """Find out now what would make every submission a compilation error."""
     if files.linked or config.linked is False:
         return
-    name = "grader.cpp" if config.task_type is TaskType.BATCH else "stub.cpp"
-    header = next((file.path for file in files.headers if file.name.lower() == f"{key.id.lower()}.h"), None)
+    if config.task_type is TaskType.TWO_STEPS:
+        raise InputError("task type TwoSteps needs a manager that is linked; grader_files holds no graders/manager.cpp")
+    name = "stub.cpp" if config.task_type and config.task_type.has_manager else "grader.cpp"
+    own = f"{key.id.lower()}.h"
+    header = next((file.path for file in files.headers if file.content and file.name.lower() == own), None)
     if config.linked or header:
         reason = f"there is a header {header}" if header else "its configuration says that one is linked"
         raise InputError(f"grader_files holds no graders/{name}, though {reason}")
 
 
+def _check_passes(passes: int, task_type: TaskType, protocol: CheckerProtocol) -> None:
+    if passes > 1 and not (task_type is TaskType.BATCH and protocol is CheckerProtocol.KATTIS):
+        raise UnsupportedError("more than one pass is supported for Batch with checker_protocol kattis only")
+
+
+def _manager(files: GraderFiles, task_type: TaskType) -> SourceFile | None:
+    """The manager, or the interactor, of a task type that has one."""
+    if not task_type.has_manager:
+        return None
+    if files.manager is None:
+        interactive = task_type is TaskType.INTERACTIVE
+        what = "an interactor" if interactive else "a manager"
+        path = "interactor/interactor.cpp" if interactive else "graders/manager.cpp"
+        raise InputError(f"task type {task_type.value} needs {what}; grader_files holds no {path}")
+    return files.manager
+
+
+def _processes(config: GraderConfig, task_type: TaskType) -> int:
+    if task_type is TaskType.TWO_STEPS:
+        return 2
+    return (config.processes or 1) if task_type.has_manager else 1
+
+
 def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_type: TaskType) -> bool:
     """Whether a checker program decides: for Communication, on what the manager printed."""
-    if task_type is TaskType.BATCH:
+    if not task_type.has_manager:
         stated = sheet.checker_protocol
         wanted = False if stated is not None and not stated.has_program else config.comparator
         if stated in (CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS):
@@ -184,10 +230,13 @@ def _checker_args(sheet: Sheet, protocol: CheckerProtocol, has_checker: bool) ->
     return arguments if has_checker else ()
 
 
-def _score_type(sheet: Sheet, config: GraderConfig) -> ScoreType:
+def _score_type(sheet: Sheet, config: GraderConfig, subtasks: tuple[Subtask, ...]) -> ScoreType:
     if sheet.score_type and config.score_type and sheet.score_type is not config.score_type:
         raise InputError(f"the row says that the score type is {sheet.score_type}, its files {config.score_type}")
-    return sheet.score_type or config.score_type or ScoreType.GROUP_MIN
+    score_type = sheet.score_type or config.score_type or ScoreType.GROUP_MIN
+    if score_type is ScoreType.GROUP_THRESHOLD and any(subtask.threshold is None for subtask in subtasks):
+        raise InputError("its score type GroupThreshold needs a number in the column threshold, in each of its rows")
+    return score_type
 
 
 def _interactor_protocol(sheet: Sheet, has_checker: bool) -> CheckerProtocol:
@@ -208,8 +257,10 @@ def _manager_args(sheet: Sheet, config: GraderConfig, decides_alone: bool) -> tu
     return (*stated, *(sheet.checker_args or ())) if decides_alone else stated
 
 
-def _limit(name: str, stated: float | None, configured: float | None) -> float:
+def _limit(name: str, stated: float | None, configured: float | None, task_type: TaskType) -> float:
     limit = configured if stated is None else stated
+    if limit is None and task_type is TaskType.OUTPUT_ONLY:
+        return _UNUSED_LIMITS[name]
     if limit is None:
         raise InputError(f"neither the row nor graders/grader_config.json gives a {name}")
     return limit

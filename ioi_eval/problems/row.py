@@ -37,9 +37,14 @@ class Row:
     there: Sequence[str] | None = None
 
     @property
+    def names(self) -> Sequence[str]:
+        """The columns that there are, read or not."""
+        return tuple(self.values) if self.there is None else self.there
+
+    @property
     def columns(self) -> str:
-        """The columns that there are, for messages."""
-        return ", ".join(self.values if self.there is None else self.there) or "none"
+        """The same, for messages."""
+        return ", ".join(self.names) or "none"
 
     def error(self, problem: str) -> RowError:
         """The error to raise about this row."""

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
-from ioi_eval.errors import UnsupportedError
+from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import C_TAGS, CPP_TAGS, extract_cpp, fix_includes
 from ioi_eval.extract.fences import encodable
-from ioi_eval.model import Language, Problem, ProblemKey, Submission
+from ioi_eval.extract.python import extract_python
+from ioi_eval.model import Language, Problem, ProblemKey, Submission, TaskType
+from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.source_files import SOURCE_COLUMNS, source_files
 
 DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
 
 _CPP = re.compile(r"(?:(?:gnu )?c\+\+|g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
+_PYTHON = re.compile(r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE)
+_NAMES = {Language.CPP: "C++", Language.C: "C", Language.PYTHON: "Python"}
 _C = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
+
+
+PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", *OUTPUT_COLUMNS)
+"""A row has one of these, whatever it holds."""
 
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
     """The columns that `submission_from_row` and `target_subtask` look at."""
-    return (id_column, "year", "problem_id", "code", "generation", "language", "subtask", "target_subtask")
+    columns = ("year", "problem_id", "code", "generation", "language", "subtask", "target_subtask")
+    return (id_column, *columns, *SOURCE_COLUMNS[:1], *OUTPUT_COLUMNS)
 
 
 def submission_from_row(
@@ -30,6 +41,7 @@ def submission_from_row(
     id_column: str = "uuid",
     default_year: int = DEFAULT_YEAR,
     max_code_bytes: int | None = MAX_CODE_BYTES,
+    problems: Mapping[ProblemKey, Problem] | None = None,
 ) -> Submission:
     """The submission that a row holds.
 
@@ -40,43 +52,98 @@ def submission_from_row(
         row: of a dump.
         id_column: what names the submission; numbers become text.
         default_year: for rows without a year.
-        max_code_bytes: longer programs are refused, as the official server does; `None` for no limit.
+        max_code_bytes: a longer file of a program is refused, as the official server does; `None` for no limit.
+        problems: where the one it is for is among them and has a limit of its own, that holds for all files together.
 
     Raises:
         RowError: the row does not say which problem it is for, or has no name; it has neither of the columns with code;
-            or it
-            says that it is in a language other than C++ and C.
+            or it says that it is in another language than those that are supported.
     """
-    if "code" not in row.values and "generation" not in row.values:
+    if not any(column in row.values for column in PROGRAM_COLUMNS):
         raise row.error(f"there is neither code nor generation; the row has: {row.columns}")
     if not row.has(id_column):
         raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
     name = row.identifier(id_column)
     problem = ProblemKey(year=row.integer("year", default_year), id=row.identifier("problem_id"))
-    language = _language(row)
-    code, extraction = _code(row, language)
+    has_program = any(row.has(column) for column in (*SOURCE_COLUMNS, "generation"))  # outputs are in no language
+    language = _language(row) if has_program else Language.CPP
+    sources = source_files(row, language)
+    code: str | None
+    if sources:
+        code, extraction = "\n".join(file.content.decode() for file in sources), "column:sources"
+    else:
+        code, extraction = _code(row, language)
     if code is None:
         return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction)
-    size = len(code.encode("utf-8", "replace"))
+    sizes = [len(file.content) for file in sources] or [len(code.encode("utf-8", "replace"))]
+    size = max(sizes)  # Source: CMS
+    own = problems.get(problem) if problems else None
+    if max_code_bytes is not None and own is not None and own.code_limit_bytes is not None:
+        size, max_code_bytes = sum(sizes), own.code_limit_bytes  # Source: DOMjudge
     if max_code_bytes is not None and size > max_code_bytes:
         words = (
             f"The program has {size:,} bytes; the contest server takes {max_code_bytes:,} at most. It was not compiled."
         )
         return Submission(id=name, problem=problem, code=None, language=language, extraction=extraction, refused=words)
-    return Submission(id=name, problem=problem, code=code, language=language, extraction=extraction)
+    return Submission(id=name, problem=problem, code=code, sources=sources, language=language, extraction=extraction)
 
 
-def check_language(submission: Submission, problem: Problem) -> None:
-    """Refuse a submission whose language the problem cannot take.
+def check_fits(submission: Submission, problem: Problem) -> None:
+    """Refuse a submission to another problem, or one that holds what the problem cannot take.
 
     Raises:
-        UnsupportedError: its grader is C++, which links with C++ only.
+        InputError: it names another problem, or holds an output or a program that this one has no use for.
+        UnsupportedError: it would have to be linked with a grader, and there is none in its language; or it is not of
+            two files, for a TwoSteps task.
     """
-    if submission.language is Language.C and problem.linked:
-        linked = problem.linked[0].path
+    if submission.problem != problem.key:
+        raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
+    if astray := next((output.test for output in submission.outputs if output.test not in problem.output_tests), None):
+        raise InputError(f"{problem.key} takes no submitted output for test {astray}")
+    if submission.source_files and problem.task_type is TaskType.OUTPUT_ONLY:
+        raise InputError(f"{problem.key} takes outputs only, and no program")
+    language = submission.language
+    programs = [file for file in submission.source_files if file.name.endswith(language.endings)]
+    if problem.task_type is TaskType.TWO_STEPS and submission.code is not None:
+        _check_files_of_two_steps(len(programs), problem)
+    if problem.linked and not problem.linked_with(language):
+        there = ", ".join(file.path for file in problem.linked)
         raise UnsupportedError(
-            f"a submission in C is not supported for {problem.key}: {linked} is linked, which is C++"
+            f"a submission in {_NAMES[language]} is not supported for {problem.key}: it has no grader or stub in that"
+            f" language, but {there}"
         )
+
+
+def fitted(submission: Submission, row: Row, problem: Problem) -> Submission:
+    """The submission as its problem takes it, with the output files that its row holds.
+
+    Raises:
+        RowError: it does not fit the problem, as `with_outputs` and `check_fits` have it.
+    """
+    try:
+        complete = with_outputs(submission, row, problem)
+        check_fits(complete, problem)
+    except RowError:
+        raise
+    except InputError as error:
+        raise row.error(str(error)) from error
+    return complete
+
+
+def _check_files_of_two_steps(files: int, problem: Problem) -> None:
+    """One for each step, as in CMS; or one for both, as in TPS, which has a grader in the manager's stead."""
+    wanted = 2 if any(file.name.startswith("manager.") for file in problem.linked) else 1
+    if files != wanted:
+        takes = "two, by name in the column source_files" if wanted == 2 else "one, as it has a grader and no manager"
+        raise UnsupportedError(
+            f"a submission of {files} file(s) is not supported for {problem.key}: its task type TwoSteps takes {takes}"
+        )
+
+
+def states_python(row: Row) -> bool:
+    """Whether a row says that its program is in Python. One that cannot be read does not."""
+    stated = row.values.get("language")
+    return isinstance(stated, str) and _PYTHON.fullmatch(stated.strip()) is not None
 
 
 def with_includes(submission: Submission, problem: Problem) -> Submission:
@@ -85,7 +152,7 @@ def with_includes(submission: Submission, problem: Problem) -> Submission:
     As the reference's `add_includes`, except that a problem without a header of its own does not get one included:
     there, that makes a compile error of every program.
     """
-    if submission.code is None or submission.language is not Language.CPP:
+    if submission.code is None or submission.sources or submission.language is not Language.CPP:
         return submission
     own = f"{problem.key.id}.h"
     has_header = any(header.name == own for header in problem.headers)
@@ -108,7 +175,9 @@ def _language(row: Row) -> Language:
         return Language.CPP
     if _C.fullmatch(stated):
         return Language.C
-    raise row.error(f"its language is {stated}, which is not supported; C++ and C are")
+    if _PYTHON.fullmatch(stated):
+        return Language.PYTHON
+    raise row.error(f"its language is {stated}, which is not supported; {', '.join(_NAMES.values())} 3 are")
 
 
 def _code(row: Row, language: Language) -> tuple[str | None, str]:
@@ -119,5 +188,8 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
     generation = row.optional_text("generation")
     if generation is None:
         return None, "none"
-    found = extract_cpp(generation, C_TAGS if language is Language.C else CPP_TAGS)
+    if language is Language.PYTHON:
+        found = extract_python(generation)
+    else:
+        found = extract_cpp(generation, C_TAGS if language is Language.C else CPP_TAGS)
     return found.code, found.rule

@@ -99,8 +99,10 @@ def fidelity_table(validations: Sequence[Mapping[str, Any]], reasons: Sequence[R
         reasons: for what came out otherwise.
 
     Raises:
-        InputError: a problem is in two of them.
+        InputError: a problem is in two of them, or one was interrupted.
     """
+    if any(values.get("pending") for values in validations):
+        raise InputError("one of the validations was interrupted before all its solutions were judged; make it anew")
     keys = [key for values in validations for key in values["problems"]]
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
         raise InputError(f"{', '.join(twice)} was validated in several of the given directories; give each once")

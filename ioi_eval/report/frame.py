@@ -17,7 +17,7 @@ def load_results(directory: str | Path) -> pd.DataFrame:
     """The results that a run wrote, one row a submission, in the dump's order.
 
     Args:
-        directory: what was given as `--out`.
+        directory: what was given as `--out`; or the `results.jsonl` in it.
 
     Returns:
         The columns of `results.jsonl`: the dump's, the reference's (`all_subtasks_points`, `all_subtasks_results`,
@@ -28,7 +28,8 @@ def load_results(directory: str | Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    path = Path(directory) / "results.jsonl"
+    path = Path(directory)
+    path = path if path.name == "results.jsonl" and path.is_file() else path / "results.jsonl"
     try:
         with path.open("rb") as file:
             rows = [orjson.loads(line) for line in file]

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.selection import select, selected_score
+from ioi_eval.selection import reasoning_length, select, selected_score
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
-_TOKENS = ("output_tokens", "completion_tokens")
 
 
 class LightRow(Mapping[str, Any]):
@@ -34,9 +33,11 @@ class LightRow(Mapping[str, Any]):
         self, row: Mapping[str, Any], problem: Problem, result: SubmissionResult, target_subtask: str | None
     ) -> None:
         self._problem = problem
-        self._compiles = result.compile.verdict is None
-        self._length = _length(row)
-        self._scores = array("d", (math.nan if s.score is None else s.score for s in result.subtasks)).tobytes()
+        compiled = result.compile.verdict
+        self._compiles = None if compiled is Verdict.JE else compiled is None
+        self._length = reasoning_length(row)
+        scores = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
+        self._scores = array("d", scores).tobytes()
         self._target = next((s.name for s in problem.subtasks if s.name == target_subtask), None)
 
     def __getitem__(self, column: str) -> Any:
@@ -55,31 +56,18 @@ class LightRow(Mapping[str, Any]):
     def _results(self) -> list[dict[str, Any]]:
         scores = array("d")
         scores.frombytes(self._scores)
-        precision = self._problem.score_precision
         return [
             {
                 "subtask": subtask.name,
+                "points": subtask.points,
                 "score": None if math.isnan(score) else score,
-                "weighted_score": None if math.isnan(score) else round(score * subtask.points, precision),
+                "weighted_score": None if math.isnan(score) else points,
                 "status": Verdict.AC if score == 1.0 else Verdict.PA,
             }
-            for subtask, score in zip(self._problem.subtasks, scores, strict=True)
+            for subtask, score, points in zip(self._problem.subtasks, scores[::2], scores[1::2], strict=True)
         ]
 
 
 def limited_score(rows: list[LightRow]) -> float:
     """The points that the 50 submissions of a contestant would reach, who does not know their scores."""
     return selected_score(rows, select(rows))
-
-
-def _length(row: Mapping[str, Any]) -> float:
-    """How long the model thought: in tokens where the row tells, else in characters."""
-    metadata = row.get("metadata")
-    if isinstance(metadata, Mapping):
-        for holder in (metadata.get("usage"), metadata):
-            if isinstance(holder, Mapping):
-                for column in _TOKENS:
-                    if isinstance(holder.get(column), int | float):
-                        return float(holder[column])
-    generation = row.get("generation")
-    return float(len(generation)) if isinstance(generation, str) else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, points, problem_cells
+from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, example_places, points, problem_cells
 
 _SHOWN = 20
 
@@ -102,8 +102,8 @@ def _failures(summary: Mapping[str, Any]) -> str:
         more = summary["submissions"]["undecided"] - len(rows)
         parts.append(f"## Judging failed\n\n{markdown_table(('submission', 'problem', 'error'), rows)}{_more(more)}")
     for refused in summary["refused"]:
-        listed = _bullets(f"Not judged: {refused['reason']}", refused["examples"][:_SHOWN])
-        parts.append(listed + _more(refused["rows"] - len(refused["examples"][:_SHOWN])))
+        listed = _bullets(f"Not judged: {refused['reason']}", example_places(refused)[:_SHOWN])
+        parts.append(listed + _more(refused["more"] + max(0, len(refused["examples"]) - _SHOWN)))
     unusable = [message for _, message in sorted(summary["unusable_problems"].items())]
     parts.append(_bullets("Problems that cannot be judged", unusable))
     return "\n\n".join(part for part in parts if part)

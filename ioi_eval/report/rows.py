@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -44,6 +44,12 @@ OUR_COLUMNS = (
     "fingerprint",
     "error",
 )
+
+
+_FROM_THE_DUMP = frozenset({"code", "target_subtask"})
+"""Columns of results that are columns of dumps, with the same meaning: what was read there stands here."""
+
+_RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS}) - _FROM_THE_DUMP
 
 
 class Unscored(StrEnum):
@@ -92,8 +98,8 @@ def result_row(
     outcomes = distinct_outcomes(result)
     compiled = result.compile.verdict
     return {
-        **_own_columns(row),
-        "code": judged.submission.code,
+        **own_columns(row, _RESULTS),
+        "code": _code(row, judged.submission),
         "target_subtask": target_subtask,
         "target_subtask_score": None if target is None else _or(target.score, blank),
         "target_subtask_status": None if target is None else target.verdict,
@@ -117,19 +123,17 @@ def result_row(
     }
 
 
-def refused_row(row: Mapping[str, Any], reason: str, *, target_subtask: str | None = None) -> dict[str, Any]:
+def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
     """The row of a submission that could not be judged at all, so that every row of the dump has one.
 
     Args:
         row: the dump's.
         reason: why not, and what to do.
-        target_subtask: the subtask that the program was written for, if the dump tells.
     """
     empty: dict[str, Any] = dict.fromkeys((*REFERENCE_COLUMNS, *OUR_COLUMNS))
     return {
         **empty,
-        **_own_columns(row),
-        "target_subtask": target_subtask,
+        **own_columns(row, _RESULTS),
         "all_subtasks_results": [],
         "fixes": [],
         "attempted": [],
@@ -160,14 +164,23 @@ def judge_error(result: SubmissionResult) -> str | None:
     return None
 
 
-def _own_columns(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The dump's columns; one that has the name of one of ours goes on as `dump_<name>`.
+def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:
+    """The dump's columns; one that has the name of a result's goes on as `dump_<name>`, so that it is never one.
 
     In a dump that is itself a results file they are of an earlier judging, and are replaced.
+
+    Args:
+        row: the dump's.
+        results: the names of our columns that are not the dump's too.
     """
     if "fingerprint" in row and "duplicate_of" in row:
-        return {name: value for name, value in row.items() if name not in OUR_COLUMNS}
-    return {f"dump_{name}" if name in OUR_COLUMNS else name: value for name, value in row.items()}
+        return {name: value for name, value in row.items() if name not in results}
+    return {f"dump_{name}" if name in results else name: value for name, value in row.items()}
+
+
+def _code(row: Mapping[str, Any], submission: Submission) -> Any:
+    """The program that was judged; one of several files as the dump has them, so that the row can be judged again."""
+    return submission.code if not submission.sources or row.get("code") is None else row["code"]
 
 
 def _subtask(result: SubtaskResult, problem: Problem, blank: float | None) -> dict[str, Any]:
@@ -194,11 +207,16 @@ def _test(outcome: TestOutcome) -> dict[str, Any]:
         "memory_bytes": outcome.memory_bytes,
         "exit_code": outcome.exit_code,
         "signal": outcome.signal,
+        "limit": outcome.limit or _LIMITS.get(outcome.verdict),
         "near_limit": outcome.near_limit,
         "reran": outcome.reran,
         "attempted": _calls(outcome.attempted),
         "stderr": outcome.evidence,
     }
+
+
+_LIMITS = {Verdict.TLE: "cpu", Verdict.MLE: "memory"}
+"""What a program was over that ended by itself before anybody stopped it."""
 
 
 def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:

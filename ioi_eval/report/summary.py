@@ -17,7 +17,7 @@ from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
 from ioi_eval.report.suspicious import is_suspicious
 from ioi_eval.report.tally import CpuSplit, ProblemTally
-from ioi_eval.scores import pass_at_k, total_points
+from ioi_eval.scores import pass_at_k
 from ioi_eval.version import __version__
 
 FORMAT = 1
@@ -31,7 +31,7 @@ class Refusals:
     """Rows that cannot be judged: all counted by reason, the first of each named."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[str]] = field(default_factory=dict)
+    examples: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, kind: str, example: str) -> None:
         """Take in one.
@@ -43,14 +43,19 @@ class Refusals:
         if kind not in self.counts and len(self.counts) >= KINDS:
             kind = "other reasons"
         self.counts[kind] += 1
-        shown = self.examples.setdefault(kind, [])
-        if len(shown) < EXAMPLES:
-            shown.append(example)
+        shown = self.examples.setdefault(kind, Counter())
+        if example in shown or len(shown) < EXAMPLES:
+            shown[example] += 1
 
     def as_list(self) -> list[dict[str, Any]]:
-        """For JSON, the most frequent reason first."""
+        """For JSON, the most frequent reason first; what is the same of several rows stands there once."""
         return [
-            {"reason": kind, "rows": count, "examples": self.examples[kind]}
+            {
+                "reason": kind,
+                "rows": count,
+                "examples": [words if n == 1 else f"{words} ({n} rows)" for words, n in self.examples[kind].items()],
+                "more": count - self.examples[kind].total(),
+            }
             for kind, count in self.counts.most_common()
         ]
 
@@ -105,6 +110,7 @@ class Summary:
         self._extraction: Counter[str] = Counter()
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
+        self._aimless = Refusals()
         self._cpu = CpuSplit()
 
     def add(self, judged: Judged, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
@@ -121,6 +127,8 @@ class Summary:
             tally = self._problems[result.problem] = ProblemTally(problem=judged.problem)
         tally.add(result, LightRow(row, judged.problem, result, target_subtask))
         self._extraction[judged.submission.extraction] += 1
+        if target_subtask is not None and all(one.subtask != target_subtask for one in result.subtasks):
+            self._aimless.add(str(result.problem), target_subtask)
         if result.score is None and len(self._undecided) < EXAMPLES:
             self._undecided.append(
                 {"submission": result.submission, "problem": str(result.problem), "error": judge_error(result)}
@@ -153,16 +161,11 @@ class Summary:
         tallies = sorted(
             self._problems.values(), key=lambda t: (t.problem.key.year, str(t.problem.day), t.problem.key.id)
         )
+        problems = [_problem(tally) for tally in tallies]
         submissions = sum(tally.submissions for tally in tallies)
         refused = self.refused.counts.total()
         return {
-            "format": FORMAT,
-            "ioi_eval": __version__,
-            "python": platform.python_version(),
-            "started": run.started,
-            "finished": run.finished,
-            "interrupted": run.interrupted,
-            "complete": self.complete,
+            **heading(FORMAT, run, complete=self.complete),
             "submissions": {
                 "rows": submissions + refused + self.pending,
                 "scored": submissions - self.undecided,
@@ -172,8 +175,8 @@ class Summary:
                 "copies": self._copies,
             },
             "verdicts": _verdicts(sum((tally.verdicts for tally in tallies), Counter())),
-            "contests": _contests(tallies),
-            "problems": [_problem(tally) for tally in tallies],
+            "contests": _contests(problems),
+            "problems": problems,
             "pass_at_k": _pass_at_k(tallies),
             "undecided": self._undecided,
             "refused": self.refused.as_list(),
@@ -187,12 +190,25 @@ class Summary:
             "cpu_s": self._cpu.as_dict(),
             "this_run": _this_run(run),
             "options": dict(run.options),
-            "notes": [*run.notes, *_problem_notes(tallies)],
+            "notes": [*run.notes, *_problem_notes(tallies), *_target_notes(self._aimless)],
         }
 
 
+def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, Any]:
+    """What every summary begins with: what made it, and when."""
+    return {
+        "format": summary_format,
+        "ioi_eval": __version__,
+        "python": platform.python_version(),
+        "started": run.started,
+        "finished": run.finished,
+        "interrupted": run.interrupted,
+        "complete": complete,
+    }
+
+
 def _problem(tally: ProblemTally) -> dict[str, Any]:
-    problem = tally.problem
+    problem, together = tally.problem, tally.together.score()
     return {
         "year": problem.key.year,
         "problem": problem.key.id,
@@ -205,37 +221,37 @@ def _problem(tally: ProblemTally) -> dict[str, Any]:
         "verdicts": _verdicts(tally.verdicts),
         "best_score": tally.best,
         "best_submission": tally.best_submission,
-        "all_submissions_score": tally.best_together,
+        "all_submissions_score": together.at_least,
         "limit_50_score": tally.best_of_50,
         "subtasks": [
             {
-                "subtask": subtask.name,
-                "points": subtask.points,
+                "subtask": best.subtask,
+                "points": best.points,
                 "best_score": best.score,
-                "best_points": total_points([(best.score, subtask.points)], problem.score_precision),
+                "best_points": best.weighted_score,
                 "best_submission": best.submission,
                 "undecided": best.undecided,
             }
-            for subtask in problem.subtasks
-            for best in (tally.subtasks[subtask.name],)
+            for best in together.subtasks
         ],
     }
 
 
-def _contests(tallies: Iterable[ProblemTally]) -> list[dict[str, Any]]:
-    """Sums over a year's problems. Practice problems are no part of a contest."""
-    years: dict[int, list[ProblemTally]] = {}
-    for tally in tallies:
-        if tally.problem.day != "practice":
-            years.setdefault(tally.problem.key.year, []).append(tally)
+def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Sums over a year's problems, as `_problem` tells of them. Practice problems are no part of a contest."""
+    years: dict[int, list[Mapping[str, Any]]] = {}
+    for problem in problems:
+        if problem["day"] != "practice":
+            years.setdefault(problem["year"], []).append(problem)
     return [
         {
             "year": year,
             "problems": len(group),
-            "points": math.fsum(tally.points for tally in group),
-            "all_submissions_score": math.fsum(tally.best_together for tally in group),
-            "limit_50_score": math.fsum(tally.best_of_50 for tally in group),
-            "undecided": sum(tally.undecided for tally in group),
+            **{
+                name: math.fsum(problem[name] for problem in group)
+                for name in ("points", "all_submissions_score", "limit_50_score")
+            },
+            "undecided": sum(problem["undecided"] for problem in group),
         }
         for year, group in years.items()
     ]
@@ -262,6 +278,18 @@ def _this_run(run: RunFacts) -> dict[str, Any]:
 
 def _problem_notes(tallies: Iterable[ProblemTally]) -> list[str]:
     return [f"problem {tally.problem.key}: {note}" for tally in tallies for note in tally.problem.notes]
+
+
+def _target_notes(aimless: Refusals) -> list[str]:
+    """Targets that are no subtask of their problem, so that `target_subtask_score` says nothing: a wrong column?"""
+    notes = []
+    for one in aimless.as_list():
+        rows, their = ("1 row was", "its") if one["rows"] == 1 else (f"{one['rows']} rows were", "their")
+        notes.append(
+            f"problem {one['reason']}: {rows} written for a subtask that it does not have, such as "
+            f"{one['examples'][0]!r}: {their} target_subtask_score is null"
+        )
+    return notes
 
 
 def _verdicts(counts: Counter[Verdict]) -> dict[str, int]:

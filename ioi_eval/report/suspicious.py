@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.report.terminal import printable, table
+from ioi_eval.report.terminal import counted, printable, table
 
 SHOWN = 1000  # lines on a terminal; all are in results.jsonl
 
@@ -54,7 +54,7 @@ def suspicious_report(found: Iterable[Suspicious]) -> str:
     if not listed:
         return "No submission tried a forbidden call."
     violating = sum(one.violations > 0 for one in listed)
-    head = f"{len(listed)} submissions tried forbidden calls, {violating} of them with no honest use (SV):"
+    head = f"{counted(len(listed), 'submission')} tried forbidden calls, {violating} of them with no honest use (SV):"
     rows = [
         (printable(one.submission), printable(one.problem), one.verdict, str(one.violations), _calls(one.attempted))
         for one in listed[:SHOWN]
@@ -77,7 +77,7 @@ def _read(row: Mapping[str, Any], id_column: str) -> Suspicious | None:
     if not violating and not attempted:
         return None
     return Suspicious(
-        submission=str(row.get(id_column, "–")),
+        submission=str(row.get(f"dump_{id_column}", row.get(id_column, "–"))),  # a name of ours is not the dump's
         problem=f"{row.get('year', 2024)}/{row.get('problem_id')}",
         verdict=str(row["verdict"]),
         violations=len(violating),

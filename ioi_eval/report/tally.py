@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.rows import distinct_outcomes
-from ioi_eval.scores import total_points
+from ioi_eval.scores import Together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +50,6 @@ class CpuSplit:
 
 
 @dataclass(slots=True, kw_only=True)
-class SubtaskTally:
-    """The best in one subtask. `undecided`: submissions whose score there is not known."""
-
-    score: float | None = None
-    submission: str | None = None
-    undecided: int = 0
-
-    def add(self, score: float | None, submission: str) -> None:
-        """Take in one submission."""
-        if score is None:
-            self.undecided += 1
-        elif self.score is None or score > self.score:
-            self.score, self.submission = score, submission
-
-
-@dataclass(slots=True, kw_only=True)
 class ProblemTally:
     """All submissions of one problem."""
 
@@ -76,11 +60,11 @@ class ProblemTally:
     best: float | None = None
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-    subtasks: dict[str, SubtaskTally] = field(default_factory=dict)
+    together: Together = field(init=False)
     rows: list[LightRow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.subtasks = {subtask.name: SubtaskTally() for subtask in self.problem.subtasks}
+        self.together = Together(self.problem)
 
     def add(self, result: SubmissionResult, row: LightRow) -> None:
         """Take in one submission."""
@@ -92,8 +76,7 @@ class ProblemTally:
             self.undecided += 1
         elif self.best is None or result.score > self.best:
             self.best, self.best_submission = result.score, result.submission
-        for subtask in result.subtasks:
-            self.subtasks[subtask.subtask].add(subtask.score, result.submission)
+        self.together.add(result)
 
     @property
     def points(self) -> float:
@@ -101,15 +84,6 @@ class ProblemTally:
         return math.fsum(subtask.points for subtask in self.problem.subtasks)
 
     @property
-    def best_together(self) -> float:
-        """What all submissions are worth together: the sum of each subtask's best. A lower bound with judge errors.
-
-        Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
-        """
-        subtasks = ((self.subtasks[subtask.name].score or 0.0, subtask.points) for subtask in self.problem.subtasks)
-        return total_points(subtasks, self.problem.score_precision) or 0.0
-
-    @property
     def best_of_50(self) -> float:
-        """The same over the 50 that a contestant would hand in."""
+        """What the 50 that a contestant would hand in are worth together."""
         return limited_score(self.rows)

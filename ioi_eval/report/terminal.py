@@ -91,14 +91,28 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
     counts = summary["submissions"]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
     copies = f" ({counts['copies']} copies of others)" if counts["copies"] else ""
-    return f"{counts['scored']} of {counts['rows']} submissions scored{copies}{': ' if verdicts else ''}{verdicts}"
+    rows = counted(counts["rows"], "submission")
+    return f"{counts['scored']} of {rows} scored{copies}{': ' if verdicts else ''}{verdicts}"
 
 
 def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
     run = summary["this_run"]
     if run["judged"]:
         cpu = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run["cpu_s"].items())
-        yield f"{run['judged']} judged in {run['wall_s']:.1f} s, {run['workers']} jobs at once; CPU: {cpu}"
+        yield f"{done_in(run)} in {run['wall_s']:.1f} s, {run['workers']} jobs at once; CPU: {cpu}"
+    else:
+        yield done_in(run)
+
+
+def done_in(run: Mapping[str, Any]) -> str:
+    """What a run did, and what was there already: `12 judged, 3 copies, 40 from earlier runs`.
+
+    Args:
+        run: a summary's `this_run`.
+    """
+    copies = f"{run['copies']} {'copy' if run['copies'] == 1 else 'copies'}"
+    there = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))
+    return ", ".join([f"{run['judged']} judged", *(words for count, words in there if count)])
 
 
 def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
@@ -116,10 +130,22 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         yield _list("Notes", summary["notes"], len(summary["notes"]))
 
 
-def refusal_lists(refused: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+def refusal_lists(refused: Iterable[Mapping[str, Any]], what: str = "not judged") -> Iterable[str]:
     """Rows that cannot be judged, by reason, with the first of each."""
     for one in refused:
-        yield _list(f"{one['rows']} not judged: {printable(one['reason'])}", one["examples"], one["rows"])
+        yield _list(
+            f"{one['rows']} {what}: {printable(one['reason'])}", example_places(one), len(one["examples"]) + one["more"]
+        )
+
+
+def example_places(refused: Mapping[str, Any]) -> list[str]:
+    """Where the first rows of a reason are, with more words only where they say more than the reason."""
+    return [example.removesuffix(f": {refused['reason']}") for example in refused["examples"]]
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.terminal import printable, table
+from ioi_eval.report.terminal import counted, printable, table
 
 _HEAD = ("problem", "solutions", "statements", "agreements")
 
@@ -25,6 +25,8 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
         parts.append(f"{values['silent']} solutions state nothing, and were not judged.")
     if values["unmatched"]:
         parts.append(f"{values['unmatched']} stated results are of no solution that was read.")
+    if values["pending"]:
+        parts.append(f"Interrupted: {counted(values['pending'], 'solution')} still to be judged.")
     if values["problems"]:
         parts.append(table(_HEAD, _counts(values)))
     parts.append(_conclusion(values))
@@ -108,6 +110,6 @@ def _conclusion(values: Mapping[str, Any]) -> str:
     statements = sum(counts["statements"] for counts in values["problems"].values())
     if values["agrees"]:
         return f"All {statements} statements agree."
-    failed = len(values["undecided"]) + len(values["refused"])
+    failed = len(values["undecided"]) + len(values["refused"]) + values["pending"]
     more = f"; {failed} solutions were not judged" if failed else ""
     return f"{len(values['disagreements'])} of {statements} statements disagree{more}."

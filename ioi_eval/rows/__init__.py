@@ -34,7 +34,8 @@ def open_source(
         spec: a file or folder, or the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`).
         all_splits: of a data set with several splits, read all, one after the other (problems); else the first of
             `obvious`, else the only one. Which were taken stands in `describe()`.
-        split: read only this one. A file that is named by itself is no split and is read as it is.
+        split: read only this one. A source without splits (a file that is not named after one, or a data set
+            that was saved without any) is refused then.
         obvious: the splits that are taken unasked, the likeliest first. Files of a folder are taken for splits, by
             their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`), where this or `split` is given.
 
@@ -45,7 +46,10 @@ def open_source(
     if path.is_dir():
         return _open_directory(path, all_splits, split, tuple(obvious))
     if path.exists():
-        return _open_file(path)
+        source = _open_file(path)
+        named = _SPLIT.match(path.name)
+        _require_split(split, (named[1] if named else "", path.parent.name), path)
+        return source
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or str(spec).endswith(ENDINGS):
         raise InputError(f"there is no file or folder {spec}; check the path")
@@ -61,6 +65,7 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
         taken = choose_splits(there, all_splits, what, remedy, split=split, obvious=obvious)
         return Chain([SavedDataset(path / split) for split in taken], f"{path} (split {', '.join(taken)})")
     if (path / "state.json").is_file():
+        _require_split(split, (str(read_state(path / "state.json").get("_split") or ""), path.name), path)
         return SavedDataset(path)
     files = sorted(
         file
@@ -74,6 +79,19 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
     if split is not None or obvious != OBVIOUS:
         return _by_split(path, files, split, obvious)
     return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")
+
+
+def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:
+    """Refuse to pass over the split that is wanted, unless what there is goes by its name.
+
+    Args:
+        split: the one that is wanted.
+        names: the split that this says to be, if any, and the folder it lies in.
+        path: what there is.
+    """
+    if split is not None and split not in names:
+        said = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
+        raise InputError(f"{path} {said} {split!r}; leave out the split, or give the folder or data set that has it")
 
 
 def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tuple[str, ...]) -> Source:

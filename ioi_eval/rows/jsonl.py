@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,8 @@ class JsonLines(Source):
             text = line.removeprefix(_BOM) if number == 1 else line
             if not text or text.isspace():
                 continue
+            if number == 1:
+                _require_lines(self._path, text)
             row = Row(source=str(self._path), number=number, values=_parsed(str(self._path), number, text))
             if wanted is not None:
                 values = {column: value for column, value in row.values.items() if column in wanted}
@@ -62,6 +65,14 @@ class JsonLines(Source):
         if self._path.name.endswith(".gz"):
             return cast("BinaryIO", gzip.open(self._path, "rb"))
         return self._path.open("rb")
+
+
+def _require_lines(path: Path, first: bytes) -> None:
+    """Refuse by its name what is no JSON Lines, going by the first line: their words would be of one line only."""
+    if first.startswith(b"\x1f\x8b"):
+        raise InputError(f"{path} is gzip: name it .jsonl.gz, or unpack it")
+    if first.strip() in (b"[", b"{"):
+        raise InputError(f"{path} is JSON over several lines, where each line is to be one object: write it again so")
 
 
 def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
@@ -102,7 +113,8 @@ def _parsed_slowly(row: Row, line: bytes) -> Any:
     except big_json.TooLargeError as error:
         raise row.error(f"is JSON that cannot be carried: {error}") from error
     except ValueError as error:
-        raise row.error(f"is not JSON: {error}{torn}") from error
+        words = big_json.place_of(error) if isinstance(error, json.JSONDecodeError) else str(error)
+        raise row.error(f"is not JSON: {words}{torn}") from error
     except RecursionError as error:
         raise row.error("is JSON that is nested too deeply") from error
 

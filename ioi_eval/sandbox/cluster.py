@@ -15,7 +15,6 @@ endpoint out until it answers a check.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import random
 from collections.abc import Coroutine, Mapping, Sequence
@@ -40,8 +39,9 @@ from ioi_eval.model import Execution, Job, JobKind, Stage
 from ioi_eval.sandbox import Target, answer, wire
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.discovery import Scout, Worker
-from ioi_eval.sandbox.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.endpoints import Source
 from ioi_eval.sandbox.fleet import Fleet, Group
+from ioi_eval.sandbox.membership import Membership
 from ioi_eval.sandbox.pool import Pool
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim
@@ -49,8 +49,6 @@ from ioi_eval.sandbox.spool import Spool
 from ioi_eval.sandbox.wire import Body, Service
 
 if TYPE_CHECKING:
-    from yarl import URL
-
     from ioi_eval.sandbox.http_client import HttpClient, Reply, Sending
 
 _SLACK_S = 10.0  # making and clearing the box, on a loaded server
@@ -110,8 +108,7 @@ class PistonCluster:
         self._fleet = Fleet(max_requests_per_endpoint)
         self._pool = Pool(self._policy, rng=random.Random(seed))
         self._spool = Spool(spool_directory)
-        self._unusable: dict[str, SandboxError | SetupError] = {}
-        self._unconfined: set[str] = set()
+        self._members: Membership | None = None
         self._waiting: dict[Claim, asyncio.Future[Expire | None]] = {}
         self._running: dict[Claim, Sending] = {}
         self._alarm: asyncio.TimerHandle | None = None
@@ -122,19 +119,17 @@ class PistonCluster:
 
         self._loop = asyncio.get_running_loop()
         self._client: HttpClient = HttpClient(self._headers)
-        self._scout = Scout(self._client, self._profile)  # may refuse the profile: before there is anything to close
+        scout = Scout(self._client, self._profile)  # may refuse the profile: before there is anything to close
+        members = self._members = Membership(self._source, scout, self._fleet, self._pool, obey=self._obey)
         await self._client.__aenter__()
         self._task_group = await asyncio.TaskGroup().__aenter__()
         try:
-            await self._look_around()
-            if not self._fleet.workers:
-                words = f"no endpoint can be used: {'; '.join(self.unusable.values()) or 'none was named'}"
-                silent = self._unusable and all(isinstance(e, TransientError) for e in self._unusable.values())
-                raise UnavailableError(words) if silent else SetupError(words)
+            await members.look_around()
+            members.require_any()
         except BaseException:
             await self._close(None, None, None)
             raise
-        self._start(self._keep_looking())
+        self._start(members.keep_looking(self._rediscover_s))
         self._collected = gc.get_threshold()
         if self._collected[0]:  # else it is switched off
             gc.set_threshold(*map(max, _COLLECT, self._collected))
@@ -164,7 +159,7 @@ class PistonCluster:
     @property
     def unusable(self) -> Mapping[str, str]:
         """The endpoints that are not used now, and why."""
-        return {name: str(error) for name, error in self._unusable.items()}
+        return {name: str(error) for name, error in self._members.unusable.items()} if self._members else {}
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
@@ -273,15 +268,15 @@ class PistonCluster:
         """Put down which endpoints cannot isolate programs. They are out, as those that cannot be reached."""
         words = answer.isolation_fault(execution, job.kind)
         if words is not None:
-            self._unconfined.add(name)
+            self._fleet.unconfined.add(name)
             raise UnservedError(f"the runner cannot isolate programs there: {words}")
         if job.kind is JobKind.RUNNER:
-            self._unconfined.discard(name)
+            self._fleet.unconfined.discard(name)
 
     def _see_whether_any_isolates(self, group: Group, refusal: SandboxError) -> None:
         """End what no other worker could do either, once all workers of a group, or of all groups, have refused it."""
-        if group.members and group.members <= self._unconfined:
-            if self._fleet.workers.keys() <= self._unconfined:
+        if group.members and group.members <= self._fleet.unconfined:
+            if self._fleet.workers.keys() <= self._fleet.unconfined:
                 raise IsolationError(str(refusal))
             raise TargetLostError(f"no worker of {group.target.name!r} can isolate programs; {refusal}")
 
@@ -298,7 +293,8 @@ class PistonCluster:
                     if (turn := self._waiting.get(claim)) is not None and not turn.done():
                         turn.set_result(action)
                 case Check(endpoint):
-                    self._start(self._check(endpoint.name))
+                    assert self._members is not None, "the cluster is not entered"
+                    self._start(self._members.check(endpoint.name))
                 case Abort(claim):
                     if (sending := self._running.get(claim)) is not None:
                         sending.give_up()
@@ -318,60 +314,6 @@ class PistonCluster:
         task = self._task_group.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    async def _check(self, name: str) -> None:
-        """Whether an endpoint lives, and still is what it was."""
-        worker = self._fleet.workers.get(name)
-        alive: bool | None = False
-        if worker is not None:
-            try:
-                alive = await self._scout.runtimes(worker.url) == worker.runtimes
-                if alive:
-                    self._unusable.pop(name, None)  # it could not be explored when its runtimes had changed for a while
-                elif await self._explore(worker.url):
-                    return
-            except (SandboxError, SetupError) as error:
-                alive = None if getattr(error, "end", None) is End.LATE else False
-        self._obey(self._pool.checked(name, alive, self._loop.time()))
-
-    async def _explore(self, url: URL) -> bool:
-        """Find out what an endpoint can, and take it into service; or put down why it cannot be used."""
-        name = str(url)
-        try:
-            worker = await self._scout.explore(url)
-        except (SandboxError, SetupError) as error:
-            self._unusable[name] = error
-            if isinstance(error, SetupError):
-                self._remove(name)
-            return False
-        self._unusable.pop(name, None)
-        self._unconfined.discard(name)
-        self._obey(self._pool.add(self._fleet.enter(worker), self._loop.time()))
-        return True
-
-    def _remove(self, name: str) -> None:
-        self._fleet.drop(name)
-        self._obey(self._pool.remove(name, self._loop.time()))
-
-    async def _look_around(self) -> None:
-        """Ask for the endpoints; take in those that are new, or could not be used before; let go those that left."""
-        from yarl import URL
-
-        wanted = dict.fromkeys(await endpoints_now(self._source))
-        for name in [name for name in (*self._fleet.workers, *self._unusable) if name not in wanted]:
-            self._unusable.pop(name, None)
-            self._remove(name)
-        async with asyncio.TaskGroup() as explorations:
-            for name in wanted:
-                if name not in self._fleet.workers:
-                    explorations.create_task(self._explore(URL(name)))
-
-    async def _keep_looking(self) -> None:
-        while True:
-            await asyncio.sleep(self._rediscover_s)
-            # a list that cannot be had for a moment, or is being edited, changes nothing
-            with contextlib.suppress(SandboxError, SetupError, InputError):
-                await self._look_around()
 
     async def _close(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -40,12 +40,16 @@ class Fleet:
 
     Args:
         slots: how many jobs each worker has at once.
+
+    Attributes:
+        unconfined: the URLs of those that were found unable to isolate programs.
     """
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.workers: dict[str, Worker] = {}
         self.groups: dict[str, Group] = {}
+        self.unconfined: set[str] = set()
         self.execute_urls: dict[str, URL] = {}  # also of workers that have left: a job may be on its way there
         self._names: dict[tuple[object, ...], str] = {}
 
@@ -53,6 +57,7 @@ class Fleet:
         """Take a worker in, or what is new of it; gives what the pool is to know."""
         url = str(worker.url)
         self.drop(url)
+        self.unconfined.discard(url)
         self.workers[url] = worker
         self.execute_urls[url] = worker.url / "execute"
         group = self._group(worker)

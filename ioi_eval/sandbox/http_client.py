@@ -260,7 +260,8 @@ class HttpClient:
             if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
             late = isinstance(error, TimeoutError) and self.is_late()
-            raise Lost(f"{url}: no connection: {error}", End.LATE if late else End.UNREACHED) from error
+            words = str(error).replace(" ssl:default", "")  # which it says of plain http too
+            raise Lost(f"{url}: no connection: {words}", End.LATE if late else End.UNREACHED) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             words = str(error) or type(error).__name__
             raise Lost(f"{url}: {words}", End.BROKEN, before_answer=response is None) from error

@@ -43,22 +43,13 @@ from __future__ import annotations
 
 import heapq
 import random
-from enum import Enum, auto
 from itertools import count
 
+from ioi_eval.sandbox.agenda import Agenda, Purpose
 from ioi_eval.sandbox.budget import Ration, RetryBudget
 from ioi_eval.sandbox.circuit import NEVER_LEFT, Circuit, End, Standing
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim, Endpoint, Group, Machine, Roster, Seat, State
-
-
-class _Timer(Enum):
-    BACKOFF = auto()  # a delayed claim may enter the queue
-    PARKED = auto()  # a parked claim has waited for as long as it may
-    BUDGET = auto()  # a group's parked claims may look again
-    REST = auto()  # a resting endpoint may be checked
-    QUIET = auto()  # a busy endpoint may have been quiet for too long
-    DARK = auto()  # a dark group's claims have waited for as long as they may
 
 
 class Pool:
@@ -77,7 +68,7 @@ class Pool:
         self._roster = Roster()
         self._order = count()
         self._serial = count()
-        self._timers: list[tuple[float, int, _Timer, Claim | Seat | Group]] = []
+        self._agenda = Agenda()
         self._unserved: dict[Group, None] = {}
         self._unsettled: dict[Machine, None] = {}
         self._idle: dict[Machine, None] = {}
@@ -174,7 +165,7 @@ class Pool:
         if reached:
             longest = min(self._policy.first_backoff_s * 2 ** (left.attempt - 1), self._policy.most_backoff_s)
             claim.state = State.DELAYED
-            self._set_timer(now + longest * self._rng.uniform(0.5, 1.0), _Timer.BACKOFF, claim)
+            self._agenda.put(now + longest * self._rng.uniform(0.5, 1.0), Purpose.BACKOFF, claim)
         else:
             self._queue(claim)
         return claim, self.turn(now)
@@ -184,9 +175,8 @@ class Pool:
     def turn(self, now: float) -> list[Action]:
         """What is to be done now."""
         actions: list[Action] = []
-        while self._timers and self._timers[0][0] <= now:
-            _, _, kind, subject = heapq.heappop(self._timers)
-            self._fire(kind, subject, now, actions)
+        for purpose, subject in self._agenda.take_due(now):
+            self._keep(purpose, subject, now, actions)
         while self._unsettled or self._unserved or self._idle:
             if self._unsettled:
                 self._settle(self._unsettled.popitem()[0], now, actions)
@@ -198,38 +188,35 @@ class Pool:
 
     def next_due(self) -> float | None:
         """When `turn` is to be called at the latest; `None` if only an event can change anything."""
-        return self._timers[0][0] if self._timers else None
+        return self._agenda.next_due()
 
     def in_service(self, group: str) -> int:
         """How many endpoints of a group are in service."""
         found = self._roster.groups.get(group)
         return 0 if found is None else found.in_service
 
-    def _set_timer(self, when: float, kind: _Timer, subject: Claim | Seat | Group) -> None:
-        heapq.heappush(self._timers, (when, next(self._serial), kind, subject))
-
-    def _fire(self, kind: _Timer, subject: Claim | Seat | Group, now: float, actions: list[Action]) -> None:
-        """A timer went off. What it was set for may have passed: then nothing happens."""
-        match kind, subject:
-            case _Timer.BACKOFF, Claim(state=State.DELAYED):
+    def _keep(self, purpose: Purpose, subject: Claim | Seat | Group, now: float, actions: list[Action]) -> None:
+        """Keep an appointment. What it was made for may have passed: then nothing happens."""
+        match purpose, subject:
+            case Purpose.BACKOFF, Claim(state=State.DELAYED):
                 self._queue(subject)
-            case _Timer.PARKED, Claim(state=State.PARKED):
+            case Purpose.PARKED, Claim(state=State.PARKED):
                 subject.state = State.LEFT
                 actions.append(Expire(subject, is_dark=False))
-            case _Timer.BUDGET, Group():
+            case Purpose.BUDGET, Group():
                 subject.is_looking = False
                 self._unserved[subject] = None
-            case _Timer.DARK, Group():
+            case Purpose.DARK, Group():
                 self._unserved[subject] = None
-            case _Timer.REST, Seat() if subject.circuit.standing is Standing.OUT and not subject.is_leaving:
+            case Purpose.REST, Seat() if subject.circuit.standing is Standing.OUT and not subject.is_leaving:
                 if subject.circuit.resting_until > now:
                     return
                 if not self._returns.take(now):
-                    self._set_timer(now + 1.0, kind, subject)
+                    self._agenda.put(now + 1.0, purpose, subject)
                     return
                 subject.circuit.begin_check()
                 actions.append(Check(subject.endpoint))
-            case _Timer.QUIET, Seat():
+            case Purpose.QUIET, Seat():
                 subject.is_watched = False
                 self._look_at(subject, now, actions)
 
@@ -250,7 +237,7 @@ class Pool:
                 break
         if group.parked and not group.is_looking:
             group.is_looking = True
-            self._set_timer(now + 1.0, _Timer.BUDGET, group)
+            self._agenda.put(now + 1.0, Purpose.BUDGET, group)
 
     def _first(self, group: Group, now: float) -> Claim | None:
         """The claim that is served next. Entries of claims that have moved on are dropped on the way."""
@@ -272,7 +259,7 @@ class Pool:
     def _park(self, claim: Claim, now: float) -> None:
         claim.state = State.PARKED
         claim.group.parked.append(claim)
-        self._set_timer(now + self._policy.patience_s, _Timer.PARKED, claim)
+        self._agenda.put(now + self._policy.patience_s, Purpose.PARKED, claim)
 
     def _grant_a_slot(self, claim: Claim, now: float, actions: list[Action]) -> bool:
         seat = claim.group.pick(claim.avoid)
@@ -300,7 +287,7 @@ class Pool:
         deadline = first if now < first else last
         if now < deadline and group.dark_timer != deadline:
             group.dark_timer = deadline
-            self._set_timer(deadline, _Timer.DARK, group)
+            self._agenda.put(deadline, Purpose.DARK, group)
 
     # ------------------------------------------------------------------ machines to oneself
 
@@ -371,7 +358,7 @@ class Pool:
         circuit = seat.circuit
         if circuit.standing is Standing.OUT and seat.rest_timer != circuit.resting_until:
             seat.rest_timer = circuit.resting_until
-            self._set_timer(circuit.resting_until, _Timer.REST, seat)
+            self._agenda.put(circuit.resting_until, Purpose.REST, seat)
         if seat.is_leaving and not seat.busy:
             self._roster.forget(seat)
 
@@ -382,7 +369,7 @@ class Pool:
     def _watch(self, seat: Seat) -> None:
         if not seat.is_watched:
             seat.is_watched = True
-            self._set_timer(seat.heard + seat.quiet_s, _Timer.QUIET, seat)
+            self._agenda.put(seat.heard + seat.quiet_s, Purpose.QUIET, seat)
 
     def _look_at(self, seat: Seat, now: float, actions: list[Action]) -> None:
         """Check a busy endpoint that has been quiet for too long, as the ration allows."""
@@ -392,7 +379,7 @@ class Pool:
             self._watch(seat)
         elif not self._checks.take(now):
             seat.is_watched = True
-            self._set_timer(now + 1.0, _Timer.QUIET, seat)
+            self._agenda.put(now + 1.0, Purpose.QUIET, seat)
         else:
             seat.is_checked = True
             actions.append(Check(seat.endpoint))

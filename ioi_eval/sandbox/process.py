@@ -104,14 +104,15 @@ async def run_process(
 
 
 def stage_of(end: ProcessEnd) -> Stage:
-    """The process's end as Piston words it."""
-    killed = end.returncode < 0
+    """The process's end as Piston words it. Over a limit it was killed, even if it ended before the signal arrived."""
+    over = end.timed_out or end.overflowed
+    killed = over or end.returncode < 0
     status = "TO" if end.timed_out else "OL" if end.overflowed else "SG" if killed else None
     return Stage(
         stdout=end.stdout.decode("utf-8", "replace"),
         stderr=end.stderr.decode("utf-8", "replace"),
         code=None if killed else end.returncode,
-        signal=signal.Signals(-end.returncode).name if killed else None,
+        signal=("SIGKILL" if over else signal.Signals(-end.returncode).name) if killed else None,
         status=status,
         wall_ms=end.wall_ms,
     )

@@ -36,11 +36,6 @@ class Slots:
         finally:
             self._release(held)
 
-    @property
-    def free(self) -> int:
-        """How many slots nobody holds."""
-        return len(self._free)
-
     async def _acquire(self, need: int) -> tuple[int, ...]:
         future: asyncio.Future[tuple[int, ...]] = asyncio.get_running_loop().create_future()
         self._waiting.append((need, future))

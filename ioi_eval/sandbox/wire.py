@@ -17,6 +17,7 @@ What servers of both generations do, and what follows from it here:
 from __future__ import annotations
 
 import base64
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,10 @@ IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 
 
 _NO_NAMES = frozenset({"", ".", ".."})
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
+"""Names of which nothing more need be asked: most of them, in thousands of jobs a second."""
+
+_ENCODED = {encoding: f'{{"encoding":"{encoding}","name":'.encode() for encoding in ("utf8", "base64")}
 _WORTH_A_SEGMENT = 16 * 1024  # below this, copying costs less than one more write
 
 
@@ -169,13 +174,15 @@ def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
         files.setdefault(MAIN, JobFile(name=MAIN, content=b'exec ./runner --dir . "$@"\n'))
     if MAIN not in files:
         raise RejectedError(f"a job of kind {job.kind.value!r} needs a file {MAIN!r} to start")
-    modes = _modes(job.files)
-    for name in {first, MAIN}:
-        line = (_redirection(job) if name == MAIN else "") + (modes if name == first else "")
-        files[name] = JobFile(name=name, content=_prefixed(files[name], line))
+    main, modes = files.pop(MAIN), _modes(job.files)
+    line = _redirection(job)
+    if first == MAIN:
+        line += modes
+    elif modes:
+        files[first] = JobFile(name=first, content=_prefixed(files[first], modes))
     if job.stdin:
         files[STDIN] = JobFile(name=STDIN, content=job.stdin)
-    return (files.pop(MAIN), *files.values())
+    return (JobFile(name=MAIN, content=_prefixed(main, line)), *files.values())
 
 
 def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
@@ -209,6 +216,8 @@ def _check_names(files: Sequence[JobFile]) -> None:
         twice = sorted({name for name in names if names.count(name) > 1})
         raise RejectedError(f"a job names these files twice: {', '.join(twice)}")
     for name in names:
+        if _PLAIN_NAME.fullmatch(name):
+            continue
         parts = name.split("/") if "/" in name else (name,)
         if "\0" in name or any(part in _NO_NAMES or len(part.encode()) > 255 for part in parts):
             raise RejectedError(f"{name!r} cannot be the name of a file in a box")
@@ -238,7 +247,7 @@ def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequenc
     text = [orjson.dumps(head)[:-1], b',"files":[']
     size = 0
     for file, content in zip(files, literals, strict=True):
-        text += (b'{"encoding":"', content.encoding.encode(), b'","name":', orjson.dumps(file.name), b',"content":')
+        text += (_ENCODED[content.encoding], orjson.dumps(file.name), b',"content":')
         if isinstance(content, Inline) and content.size < _WORTH_A_SEGMENT:
             text.append(content.data)
         else:

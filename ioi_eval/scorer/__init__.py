@@ -7,21 +7,25 @@ JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, a
     Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job
               (another, if it is lost)   └── classic.py: scripts judge one test a job
 
+`run.py` holds what is known of a submission on the way; `spreading.py` cuts its tests into jobs.
+
 A submission is judged on one target from its compilation to its last test. If that target is lost on the way, all of
 it begins anew on another one: a result names one compiler and one profile, and so does its fingerprint.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.config import Environment, Policy
-from ioi_eval.errors import SandboxError, TargetLostError, UnavailableError
+from ioi_eval.config import Policy
+from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.bundled import BUNDLE_TESTS
-from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, Verdict
+from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TaskType, Verdict
+from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.binding import Bindings
@@ -54,11 +58,13 @@ class Scorer:
         spread: bool = True,
     ) -> None:
         policy = policy or Policy()
-        builder = Builder(sandbox, artifacts, policy)
+        builder = self._builder = Builder(sandbox, artifacts, policy)
+        self._python = policy.python
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._bindings = Bindings(policy)
         self._seen: dict[str, Target] = {}
+        self._pythons: dict[str, str] = {}  # the interpreter of each target, as far as it was asked
         self._ways: dict[str, BundledWay | ClassicWay] = {
             "bundled": BundledWay(
                 sandbox, builder, policy, bundle_tests=bundle_tests, lanes=self._bindings.lanes if spread else one_lane
@@ -76,7 +82,20 @@ class Scorer:
             self._seen.setdefault(target.name, target)
         targets = list(self._seen.values())
         may_judge = self._bindings.suitable(targets, problem) or targets
-        return tuple(dict.fromkeys(self._fingerprints.of(problem, submission, target) for target in may_judge))
+        return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in may_judge))
+
+    async def learn_python(self) -> None:
+        """Ask each target for its interpreter, so that fingerprints of submissions in Python name it beforehand.
+
+        A target without one judges no such submission; which fingerprint these get is all the same.
+
+        Raises:
+            SandboxError: a target could not be asked.
+        """
+        for target in self._sandbox.targets():
+            if target.profile == "bundled" and target.name not in self._pythons:
+                with contextlib.suppress(SetupError):
+                    self._pythons[target.name] = str(await self._builder.interpreter(self._python, target))
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.
@@ -90,14 +109,17 @@ class Scorer:
             Its result. Whatever failed on our side is JE in it, never a score.
 
         Raises:
+            InputError: the submission is to another problem, or holds what this one has no use for.
+            UnsupportedError: the problem does not take its language, or number of files.
             SetupError: the target cannot judge anything (no compiler, not enough isolation).
             UnavailableError: no endpoint is left to judge on.
         """
+        check_fits(submission, problem)
         failed: dict[str, SandboxError] = {}
         while True:
             targets = self._sandbox.targets()
             target = self._bindings.choose(targets, problem, without=failed)
-            if target is None and submission.code is None:
+            if target is None and submission.is_empty:
                 target = targets[0]  # any will do for what needs no judging
             if target is None:
                 return self._unjudged(problem, submission, targets, failed)
@@ -111,11 +133,19 @@ class Scorer:
     async def _score_on(
         self, target: Target, problem: Problem, submission: Submission, *, exhaustive: bool
     ) -> SubmissionResult:
-        run = Run(problem, target, language=submission.language, exhaustive=exhaustive)
+        run = Run(
+            problem,
+            target,
+            language=submission.language,
+            sources=submission.source_files,
+            outputs=submission.outputs,
+            exhaustive=exhaustive,
+        )
         if submission.refused:
             compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)
-        elif submission.code is None:
-            compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")
+        elif submission.is_empty:
+            what = "no output file found" if problem.task_type is TaskType.OUTPUT_ONLY else "no code found"
+            compiled = CompileOutcome(verdict=Verdict.NC, message=what)
         else:
             compiled = await self._judge(run, submission.code)
         result = submission_result(
@@ -123,13 +153,18 @@ class Scorer:
             submission,
             compiled,
             run.judging.outcomes(),
-            target=_describe(target),
+            target=_describe(target, run.interpreter),
             isolation=run.weakest,
             keep_all=exhaustive,
         )
-        return replace(result, fingerprint=self._fingerprints.of(problem, submission, target))
+        if run.interpreter:
+            self._pythons[target.name] = run.interpreter
+        return replace(result, fingerprint=self._fingerprint(problem, submission, target))
 
-    async def _judge(self, run: Run, code: str) -> CompileOutcome:
+    def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
+        return self._fingerprints.of(problem, submission, target, python=self._pythons.get(target.name, ""))
+
+    async def _judge(self, run: Run, code: str | None) -> CompileOutcome:
         try:
             return await self._ways[run.target.profile].judge(run, code)
         except (UnavailableError, UnfitError):
@@ -150,7 +185,9 @@ class Scorer:
         return submission_result(problem, submission, failure, {})
 
 
-def _describe(target: Target) -> str:
+def _describe(target: Target, interpreter: str) -> str:
+    if interpreter:
+        return f"{target.name}, {target.profile}, {interpreter}"
     linking = "static" if target.toolchain.static else "dynamic"
     return f"{target.name}, {target.profile}, {target.toolchain.version}, {linking}"
 
@@ -174,5 +211,5 @@ async def score_submission(
         artifacts: keeps the runner and judge programs; by default in the user's cache directory.
         exhaustive: run every test, whatever its subtasks score already.
     """
-    store = artifacts or ArtifactStore(Environment.read().cache)
+    store = artifacts or ArtifactStore()
     return await Scorer(sandbox, artifacts=store, policy=policy).score(problem, submission, exhaustive=exhaustive)

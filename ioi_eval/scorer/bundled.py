@@ -4,26 +4,29 @@ What is repeated, and why:
 - a compilation that a limit stopped: once, alone on the machine, before it counts;
 - a TLE within 10 % of the limit, or of a program that ended by itself: once, alone, and that time stands;
 - a checker or manager that failed: once, in a clean box; the same twice is final;
-- a bundle whose answer was cut off: its first half, as it may have met a limit of the server's.
+- a bundle whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on
+  this target are as small.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ioi_eval.config import Policy
-from ioi_eval.errors import RejectedError, SandboxError, TransientError, TransportError, UnavailableError
-from ioi_eval.jobs import bundled
+from ioi_eval.errors import RejectedError, SandboxError, SetupError, TransientError, TransportError, UnavailableError
+from ioi_eval.jobs import bundled, harness
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import PlannedTest, Programs
+from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import RunAnswer, run_answer
 from ioi_eval.judging import bundles
-from ioi_eval.model import CompileOutcome, Execution
-from ioi_eval.programs import ATTEMPTS, Builder, ProblemPrograms
+from ioi_eval.model import CompileOutcome, Execution, Isolation, Language, Verdict
+from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import Run
-from ioi_eval.scorer.spreading import Paces, run_spread
+from ioi_eval.scorer.spreading import Paces, Reach, both, run_spread
 
 
 def one_lane(_: Target) -> int:
@@ -57,54 +60,92 @@ class BundledWay:
         self._bundle_tests = bundle_tests
         self._lanes = lanes
         self._paces = Paces(bundle_tests)
+        self._reach = Reach(bundle_tests)
 
-    async def judge(self, run: Run, code: str) -> CompileOutcome:
-        """Compile, and run until nothing that is left can change the result.
+    async def judge(self, run: Run, code: str | None) -> CompileOutcome:
+        """Compile what there is, and run until nothing that is left can change the result.
 
         Raises:
             SandboxError: it could not be compiled.
         """
-        own = await self._builder.problem_programs(run.problem, run.target)
-        compiled, programs = await self._compile(run, own, code)
+        builder, problem, target = self._builder, run.problem, run.target
+        judges, (compiled, programs) = await both(
+            builder.judge_programs(problem, target), self._compile(run, code), at_once=self._lanes(target) > 1
+        )
+        run.record_missing()
         if compiled.verdict is None:
-            await self._run(run, programs)
+            await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
         return compiled
 
-    async def _compile(self, run: Run, own: ProblemPrograms, code: str) -> tuple[CompileOutcome, Programs]:
-        toolchain = run.target.toolchain
-        recipe = compiling.submission_recipe(
-            run.problem, code, own.objects, toolchain, std=self._policy.std, language=run.language
-        )
-        answer = await self._builder.compile(recipe, own.runner, run.target)
+    async def _compile(self, run: Run, code: str | None) -> tuple[CompileOutcome, Programs]:
+        """How the compilation ended, and what tests are run with, except for the judge programs."""
+        builder, target, std = self._builder, run.target, self._policy.std
+        runner = await builder.runner(target)
+        if code is None:
+            return CompileOutcome(verdict=None), Programs(
+                runner=runner, submission=None, static=True, outputs=run.outputs
+            )
+        interpreter = await self._interpreter(run)
+        if interpreter is None:
+            objects = await builder.objects(run.problem, target, language=run.language)
+            recipe = compiling.submission_recipe(
+                run.problem, run.sources, objects, target.toolchain, std=std, language=run.language
+            )
+        else:
+            recipe = harness.submission_recipe(interpreter, run.sources)
+        answer = await builder.compile(recipe, target)
         if compiling.is_doubtful(answer):
-            answer = await self._builder.compile(recipe, own.runner, run.target, alone=True)
-        programs = Programs(
-            runner=own.runner,
-            submission=answer.artifacts.get("a.out", b""),
-            static=toolchain.static,
-            checker=own.checker,
-            manager=own.manager,
-        )
+            answer = await builder.compile(recipe, target, alone=True)
         run.note_isolation(answer.isolation)
         limits = self._policy.compile
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
-        return outcome, programs
+        if outcome.verdict is Verdict.CE and interpreter is None:
+            words = answer.steps[-1].output if answer.steps else ""
+            dialect = compiling.standard(run.problem, std, run.language)
+            await builder.require_good_compiler(dialect, target, language=run.language, refused=words)
+        return outcome, Programs(
+            runner=runner,
+            submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
+            outputs=run.outputs,
+            static=target.toolchain.static and interpreter is None,
+            interpreter=interpreter,
+            preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
+        )
+
+    async def _interpreter(self, run: Run) -> Interpreter | None:
+        """What executes the submission; `None` for the processor.
+
+        Raises:
+            UnfitError: there is none on this target.
+        """
+        if run.language is not Language.PYTHON:
+            return None
+        if run.problem.processes > 1 and run.target.isolation is not Isolation.FULL:
+            raise UnfitError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
+                f"submissions in Python with {run.problem.processes} processes need isolation 'full', and"
+                f" {run.target.name} offers {run.target.isolation.value!r}"
+            )
+        try:
+            interpreter = await self._builder.interpreter(self._policy.python, run.target)
+        except SetupError as error:
+            raise UnfitError(str(error)) from error
+        run.interpreter = str(interpreter)
+        return interpreter
 
     async def _run(self, run: Run, programs: Programs) -> None:
         judging = run.judging
-        arrives = self._bundle_tests  # so many tests at once, as far as this target has let through
+        most = self._bundle_tests  # fewer once an answer was cut; `_reach` hears only of those that were whole at last
 
         def cut(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
-            lanes = self._lanes(run.target)
-            share = -(-len(pending) // lanes) if lanes > 1 else len(pending)
+            wanted = self._paces.tests(run.problem.key, len(pending), self._lanes(run.target))
             return _first_bundle(
-                run, programs, pending, max_tests=min(arrives, share, self._paces.tests(run.problem.key))
+                run, programs, pending, max_tests=min(most, wanted, self._reach.tests(run.target.name))
             )
 
         async def run_bundle(bundle: Sequence[PlannedTest]) -> None:
-            nonlocal arrives
+            nonlocal most
             ran = await self._run_tests(run, programs, bundle)
-            arrives = min(self._bundle_tests, 2 * ran if ran < len(bundle) else 2 * arrives)
+            most = min(most, ran) if ran < len(bundle) else most
 
         while not judging.done:
             if judging.pending():
@@ -122,12 +163,12 @@ class BundledWay:
         Returns:
             How many of them the job had in the end.
         """
-        attempts = ATTEMPTS
+        attempts, asked = ATTEMPTS, len(tests)
         while True:
             attempts -= 1
             nonce = secrets.token_hex(16)
             job = bundled.run_job(
-                run.problem, programs, tests, self._policy, nonce=nonce, exhaustive=run.exhaustive, alone=alone
+                run.problem, programs, tests, self._policy, nonce=nonce, exhaustive=run.judging.exhaustive, alone=alone
             )
             arrived = False
             try:
@@ -143,11 +184,18 @@ class BundledWay:
                     run.record_failure(tests, error)
                     return len(tests)
                 continue
+            self._reach.observe(run.target.name, asked, len(tests))
             run.note_isolation(answer.isolation)
             for outcome in answer.outcomes.values():
                 run.judging.record(outcome)
                 self._paces.observe(run.problem.key, outcome)
             return len(tests)
+
+
+def _task(run: Run) -> bytes:
+    """A submission in Python as the harness reads it: by itself, or imported by its grader, else by its first file."""
+    main, *modules = (*run.problem.linked_with(Language.PYTHON), *run.sources)
+    return harness.linked_task(main.content, modules)
 
 
 def _read(run: Run, execution: Execution, nonce: str, tests: Sequence[PlannedTest]) -> RunAnswer:
@@ -166,6 +214,7 @@ def _first_bundle(
     return bundles(
         run.problem,
         pending,
+        outputs=programs.outputs,
         max_tests=min(max_tests, room.tests),
         max_bytes=room.test_bytes,
         max_wall_ms=room.wall_ms,

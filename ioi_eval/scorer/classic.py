@@ -3,6 +3,8 @@
 The scripts are the target's own, or ours with the runner (`jobs/classic.py`). What is repeated, and why:
 - a compilation that a limit stopped, or that may have: once, alone on the machine, before it counts;
 - a compilation that fails after one that did not: the machine's fault, as nothing of the program has changed;
+- a TLE within 10 % of the limit, or of a program that ended by itself, if the runner measured it: once, alone, and that
+  time stands (the stock pair tells no times);
 - a checker or manager that failed: once, in a clean box; the same twice is final;
 - a job whose answer says nothing for certain.
 """
@@ -12,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ioi_eval.config import Policy
-from ioi_eval.errors import SandboxError, TransientError, UnavailableError
+from ioi_eval.errors import SandboxError, TransientError, UnavailableError, UnservedError
 from ioi_eval.jobs import classic, classic_answer
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.model import CompileOutcome, Content, Execution, Language, TestCase, TestOutcome
-from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
+from ioi_eval.programs import Builder, UnfitError, repeated
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.run import Run
 
@@ -44,25 +46,34 @@ class ClassicWay:
         self._sandbox = sandbox
         self._builder = builder
         self._policy = policy
+        self._unfit: dict[tuple[str, str], str] = {}  # what a target's compiler says of a standard
 
-    async def judge(self, run: Run, code: str) -> CompileOutcome:
+    async def judge(self, run: Run, code: str | None) -> CompileOutcome:
         """Run test after test until nothing that is left can change the result.
 
         Raises:
             SandboxError: it could not be compiled.
         """
+        if code is None:
+            raise UnfitError("the classic profile judges programs only")
         if run.language is not Language.CPP:
             raise UnfitError(f"the classic profile compiles C++ only, not {run.language.value}")
+        if len(run.sources) > 1:
+            raise UnfitError("the classic profile compiles programs of one file only")
         run.problem = classic.to_standard(run.problem, self._policy.std)
+        if words := self._unfit.get((run.target.name, run.problem.cxx_std)):
+            raise _unfit(run, words)  # known: no job more is spent on it
         run.note_isolation(run.target.isolation)
         scripts = _Scripts(pair=None, runner=None)
         if not run.target.brings_pair:
             scripts = _Scripts(pair=classic.own_pair(), runner=await self._builder.runner(run.target))
         judging, compiled = run.judging, None
         while not judging.done:
-            planned = (*judging.pending(), *judging.judge_fault_reruns())[0]
+            at_any_time = (*judging.pending(), *judging.judge_fault_reruns())
+            planned = (*at_any_time, *judging.near_limit_reruns())[0]
+            was_compiled, alone = compiled is not None, not at_any_time
             try:
-                compiled = await self._run_test(run, planned, code, scripts, was_compiled=compiled is not None)
+                compiled = await self._run_test(run, planned, code, scripts, was_compiled=was_compiled, alone=alone)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -74,7 +85,7 @@ class ClassicWay:
         return compiled or _COMPILED
 
     async def _run_test(
-        self, run: Run, planned: PlannedTest, code: str, scripts: _Scripts, *, was_compiled: bool
+        self, run: Run, planned: PlannedTest, code: str, scripts: _Scripts, *, was_compiled: bool, alone: bool
     ) -> CompileOutcome:
         """Judge one test and record what came out, unless the compilation failed.
 
@@ -82,31 +93,31 @@ class ClassicWay:
             SandboxError: nothing is known of it.
         """
         case = run.problem.tests[planned.test]
-        for attempt in range(ATTEMPTS):
-            try:
-                compiled, outcome = await self._ask(run, case, code, scripts)
-                if outcome is not None:
-                    run.judging.record(outcome)
-                elif was_compiled and not compiled.final:
-                    raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
-                return compiled
-            except UnavailableError:
-                raise
-            except TransientError:
-                if attempt == ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+
+        async def judge() -> CompileOutcome:
+            compiled, outcome = await self._ask(run, case, code, scripts, alone=alone)
+            if outcome is not None:
+                run.judging.record(outcome)
+            elif was_compiled and not compiled.final:
+                raise TransientError(f"a program that compiled before does not any more: {compiled.message}")
+            return compiled
+
+        return await repeated(judge)
 
     async def _ask(
-        self, run: Run, case: TestCase, code: str, scripts: _Scripts
+        self, run: Run, case: TestCase, code: str, scripts: _Scripts, *, alone: bool
     ) -> tuple[CompileOutcome, TestOutcome | None]:
-        execution = await self._execute(run, case, code, scripts, alone=False)
+        execution = await self._execute(run, case, code, scripts, alone=alone)
         if classic_answer.is_doubtful(execution):
             execution = await self._execute(run, case, code, scripts, alone=True)
         limits = classic.COMPILE_LIMITS
-        compiled = classic_answer.compile_outcome(
-            execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
-        )
+        try:
+            compiled = classic_answer.compile_outcome(
+                execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
+            )
+        except UnservedError as error:
+            self._unfit[run.target.name, run.problem.cxx_std] = str(error)
+            raise _unfit(run, str(error)) from error
         if compiled.verdict is not None:
             return compiled, None
         if scripts.runner is not None:
@@ -125,3 +136,11 @@ class ClassicWay:
             alone=alone,
         )
         return await self._sandbox.execute(job, run.target)
+
+
+def _unfit(run: Run, words: str) -> UnfitError:
+    target, std = run.target, run.problem.cxx_std
+    return UnfitError(
+        f"{target.toolchain.version} on {target.name} does not compile a good program with -std={std}: {words}; use "
+        "workers with a newer compiler, or --std"
+    )

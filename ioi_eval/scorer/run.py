@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging
-from ioi_eval.model import Isolation, Language, Problem, TestOutcome, Verdict
+from ioi_eval.model import Isolation, Language, OutputFile, Problem, SourceFile, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
+
+NOT_SUBMITTED = "File not submitted"
+"""Source: CMS, `cms/grading/tasktypes/OutputOnly.py`."""
 
 
 class Run:
@@ -18,21 +21,42 @@ class Run:
         problem: what it is for.
         target: where it is compiled and run.
         language: what the submission is written in.
+        sources: the files of its program.
+        outputs: that were submitted in a program's stead.
         exhaustive: run every test, whatever its subtasks score already.
     """
 
-    def __init__(self, problem: Problem, target: Target, *, language: Language, exhaustive: bool) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        target: Target,
+        *,
+        language: Language,
+        sources: Sequence[SourceFile] = (),
+        outputs: Sequence[OutputFile] = (),
+        exhaustive: bool,
+    ) -> None:
         self.problem = problem
         self.target = target
         self.language = language
-        self.exhaustive = exhaustive
+        self.sources = sources
+        self.outputs = {output.test: output.content for output in outputs}
         self.judging = Judging(problem, exhaustive=exhaustive)
         self.weakest: Isolation | None = None
+        self.interpreter = ""  # as it says of itself; empty where none is used
 
     def note_isolation(self, isolation: Isolation) -> None:
         """Remember the weakest isolation over all jobs."""
         if self.weakest is None or isolation.rank < self.weakest.rank:
             self.weakest = isolation
+
+    def record_missing(self) -> None:
+        """The tests for which there is neither an output nor a program that may make it: 0, in CMS's words."""
+        for test in dict.fromkeys(test for subtask in self.problem.subtasks for test in subtask.tests):
+            may_be_made = bool(self.sources) and test not in self.problem.output_only_tests
+            if test not in self.outputs and not may_be_made:
+                outcome = TestOutcome(test=test, verdict=Verdict.WA, score=0.0, message=NOT_SUBMITTED)
+                self.judging.record(outcome)
 
     def record_failure(self, tests: Iterable[PlannedTest], error: SandboxError) -> None:
         """The sandbox failed at these tests: JE, to be judged again another day."""

@@ -11,8 +11,9 @@ scores 0; `judging.py` proves that this changes no result, and an idle slot had 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging
@@ -21,10 +22,19 @@ from ioi_eval.model import ProblemKey, TestOutcome
 BUNDLE_S = 2.0
 """How long a job should take, in seconds of wall clock; a job's start takes 0.01 s here, on a cluster 0.03 s."""
 
+SPLIT_S = 0.1
+"""What takes less, in seconds, is not split for the sake of an idle slot: a job's start on a Piston server takes 0.05 s
+of CPU time, most of it for the programs that travel along."""
+
+TRUST = 64
+"""After so many whole answers in a row twice as many tests are tried; if these are cut, it was 2 % of the jobs."""
+
 _FIRST_TESTS = 8
 _WEIGHT = 0.2  # of a new test in the mean
 
 Bundle = Sequence[PlannedTest]
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 class Paces:
@@ -46,12 +56,79 @@ class Paces:
         known = self._mean_s.get(problem)
         self._mean_s[problem] = seconds if known is None else known + _WEIGHT * (seconds - known)
 
-    def tests(self, problem: ProblemKey) -> int:
-        """How many tests the next job should hold."""
+    def tests(self, problem: ProblemKey, pending: int, lanes: int) -> int:
+        """How many tests the next job should hold.
+
+        Args:
+            problem: whose tests they are.
+            pending: how many are left.
+            lanes: how many jobs may share these.
+        """
+        share = -(-pending // lanes)
         mean_s = self._mean_s.get(problem)
         if mean_s is None:
-            return min(_FIRST_TESTS, self._most_tests)
-        return max(1, min(self._most_tests, int(BUNDLE_S / max(mean_s, 1e-6))))
+            return min(_FIRST_TESTS, self._most_tests, share)
+        least, most = (int(seconds / max(mean_s, 1e-6)) for seconds in (SPLIT_S, BUNDLE_S))
+        return max(1, min(self._most_tests, max(share, least), most))
+
+
+class Reach:
+    """How many tests one job's answer can hold on each target, as far as seen.
+
+    What cuts an answer off is mostly a limit of the server's, and is there for the next submission too. But it may have
+    been a worker that died, so after `TRUST` whole answers more are tried.
+
+    Args:
+        most_tests: in one job.
+    """
+
+    def __init__(self, most_tests: int) -> None:
+        self._most_tests = most_tests
+        self._tests: dict[str, int] = {}  # of targets where answers were cut
+        self._whole: Counter[str] = Counter()
+
+    def tests(self, target: str) -> int:
+        """The most that the next job on this target should hold."""
+        return self._tests.get(target, self._most_tests)
+
+    def observe(self, target: str, asked: int, arrived: int) -> None:
+        """Take in that an answer arrived.
+
+        Args:
+            target: where from.
+            asked: how many tests were tried first.
+            arrived: how many the job had whose answer was whole; fewer if those before were cut.
+        """
+        reach = self.tests(target)
+        if arrived < asked:
+            self._tests[target], self._whole[target] = min(reach, arrived), 0
+        elif target in self._tests and asked >= reach:
+            self._whole[target] += 1
+            if self._whole[target] == TRUST:
+                self._tests[target], self._whole[target] = min(2 * reach, self._most_tests), 0
+
+
+async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], *, at_once: bool) -> tuple[A, B]:
+    """What two pieces of work return that do not need each other.
+
+    Args:
+        first, second: the work.
+        at_once: whether there is a slot for each; else one after the other.
+
+    Raises:
+        What one of them raises; of two that failed together, the first. The other is abandoned.
+    """
+    if not at_once:
+        try:
+            return await first, await second
+        finally:
+            second.close()  # if it was never begun
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = group.create_task(first), group.create_task(second)
+    except ExceptionGroup:
+        raise next(error for task in tasks if not task.cancelled() and (error := task.exception())) from None
+    return tasks[0].result(), tasks[1].result()
 
 
 async def run_spread(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from ioi_eval.errors import UnavailableError
@@ -24,6 +25,7 @@ __all__ = [
     "NearLimit",
     "Reading",
     "Solution",
+    "Validating",
     "Validation",
     "read_solutions",
     "result_rows",
@@ -31,12 +33,84 @@ __all__ = [
 ]
 
 
+class Validating:
+    """Judges solutions on every test, identical ones once; what has been judged can be compared at any moment.
+
+    Args:
+        reading: the solutions, in the order in which they are reported.
+        judge: judges one.
+    """
+
+    def __init__(self, reading: Reading, judge: Judge) -> None:
+        self._reading, self._judge = reading, judge
+        self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
+        self._ended: str | None = None
+
+    async def run(self, *, workers: int, advance: Callable[[str], None] = lambda _: None) -> None:
+        """Judge them all. When no endpoint is left, the rest is JE.
+
+        Args:
+            workers: how many are judged at once.
+            advance: is told each one's verdict.
+
+        Raises:
+            ExceptionGroup: of `SetupError` where nothing can be judged here.
+        """
+        waiting = iter(self._alike())
+
+        async def work() -> None:
+            for places in waiting:
+                known: SubmissionResult | None = None
+                for place in places:
+                    solution = self._reading.solutions[place]
+                    if known is None or known.score is None:  # a judge error says nothing of anybody else
+                        known = await self._judged(solution)
+                    result = self._results[place] = replace(known, submission=solution.submission.id)
+                    advance(result.verdict)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(work())
+
+    def validation(self) -> Validation:
+        """What has been judged so far, compared; the rest is counted."""
+        validation = Validation.of(self._reading)
+        for solution, result in zip(self._reading.solutions, self._results, strict=True):
+            if result is None:
+                validation.pending += 1
+                continue
+            validation.add(solution, result)
+            judged = Judged(
+                problem=solution.problem,
+                submission=solution.submission,
+                fingerprint=result.fingerprint or self._judge.fingerprints(solution.problem, solution.submission)[0],
+                result=result,
+            )
+            validation.judged.append((solution, judged))
+        return validation
+
+    def _alike(self) -> list[list[int]]:
+        """The places of solutions that are the same program for the same problem, in order."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for place, solution in enumerate(self._reading.solutions):
+            key = tuple(self._judge.fingerprints(solution.problem, solution.submission))
+            found.setdefault(key, []).append(place)
+        return list(found.values())
+
+    async def _judged(self, solution: Solution) -> SubmissionResult:
+        if self._ended is None:
+            try:
+                return await self._judge.score(solution.problem, solution.submission, exhaustive=True)
+            except UnavailableError as error:
+                self._ended = str(error)
+        failure = CompileOutcome(verdict=Verdict.JE, message=self._ended)
+        return submission_result(solution.problem, solution.submission, failure, {})
+
+
 async def validate(
     reading: Reading, judge: Judge, *, workers: int, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
-    """Judge solutions on every test and compare.
-
-    When no endpoint is left, what was judged is compared nevertheless, and the rest is JE.
+    """Judge solutions on every test and compare; `Validating` for those who run to the end.
 
     Args:
         reading: the solutions, in the order in which they are reported.
@@ -47,40 +121,9 @@ async def validate(
     Raises:
         ExceptionGroup: of `SetupError` where nothing can be judged here.
     """
-    results: list[SubmissionResult | None] = [None] * len(reading.solutions)
-    waiting = iter(enumerate(reading.solutions))
-
-    ended: list[str] = []
-
-    async def judged_or_not(solution: Solution) -> SubmissionResult:
-        if not ended:
-            try:
-                return await judge.score(solution.problem, solution.submission, exhaustive=True)
-            except UnavailableError as error:
-                ended.append(str(error))
-        failure = CompileOutcome(verdict=Verdict.JE, message=ended[0])
-        return submission_result(solution.problem, solution.submission, failure, {})
-
-    async def work() -> None:
-        for place, solution in waiting:
-            result = results[place] = await judged_or_not(solution)
-            advance(result.verdict)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(workers):
-            group.create_task(work())
-    validation = Validation.of(reading)
-    for solution, result in zip(reading.solutions, results, strict=True):
-        assert result is not None
-        validation.add(solution, result)
-        judged = Judged(
-            problem=solution.problem,
-            submission=solution.submission,
-            fingerprint=result.fingerprint or judge.fingerprints(solution.problem, solution.submission)[0],
-            result=result,
-        )
-        validation.judged.append((solution, judged))
-    return validation
+    validating = Validating(reading, judge)
+    await validating.run(workers=workers, advance=advance)
+    return validating.validation()
 
 
 def result_rows(validation: Validation) -> Iterator[dict[str, Any]]:

@@ -99,6 +99,7 @@ class Validation:
         refused: rows that cannot be judged, with the reason.
         silent: how many rows state nothing; they were not judged.
         unmatched: how many stated results are of no solution.
+        pending: how many solutions were not judged yet, as the run was interrupted.
         near_limit: times close to a limit.
         targets: what judged, with the isolation.
         judged: every solution with its result, in order.
@@ -110,6 +111,7 @@ class Validation:
     refused: list[str] = field(default_factory=list)
     silent: int = 0
     unmatched: int = 0
+    pending: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     judged: list[tuple[Solution, Judged]] = field(default_factory=list)
@@ -122,7 +124,7 @@ class Validation:
     @property
     def agrees(self) -> bool:
         """Whether every statement was found true."""
-        return not (self.disagreements or self.undecided or self.refused)
+        return not (self.disagreements or self.undecided or self.refused or self.pending)
 
     def add(self, solution: Solution, result: SubmissionResult) -> None:
         """Compare what was seen of a solution with what is stated of it."""
@@ -152,6 +154,7 @@ class Validation:
             "refused": self.refused,
             "silent": self.silent,
             "unmatched": self.unmatched,
+            "pending": self.pending,
             "targets": sorted(self.targets),
             "near_limit": [asdict(one) for one in self.near_limit],
         }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from ioi_eval.errors import InputError, RowError, UnsupportedError
+from ioi_eval.errors import InputError, RowError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
-from ioi_eval.problems.submissions import DEFAULT_YEAR, check_language, submission_from_row
+from ioi_eval.problems.submissions import DEFAULT_YEAR, fitted, submission_from_row
 from ioi_eval.validate.results import RESULT_COLUMNS, StatedResult, stated_result
 
 COLUMNS = ("expected_subtasks", "expected_total", "expected")
@@ -90,21 +90,14 @@ def read_solutions(
     silent = 0
     for row in source.iterate():
         try:
-            submission = submission_from_row(row, id_column=id_column if row.has(id_column) else "label")
+            named_by = id_column if row.has(id_column) else "label"
+            submission = submission_from_row(row, id_column=named_by, problems=problems.problems)
+            if not _is_asked_for(submission.problem, years, ids):
+                continue
+            problem = _problem_of(row, submission, problems)
+            submission = fitted(submission, row, problem)
         except RowError as error:
             refused.append(str(error))
-            continue
-        if (years and submission.problem.year not in years) or (ids and submission.problem.id not in ids):
-            continue
-        problem = problems.problems.get(submission.problem)
-        if problem is None:
-            reason = problems.unusable.get(submission.problem, f"unknown problem {submission.problem}")
-            refused.append(str(row.error(str(reason))))
-            continue
-        try:
-            check_language(submission, problem)
-        except UnsupportedError as error:
-            refused.append(str(row.error(str(error))))
             continue
         name = _name(row, id_column)
         solution = _solution(row, name, problem, submission, stated.pop((problem.key, name), None))
@@ -114,8 +107,19 @@ def read_solutions(
             silent += 1
     if not solutions and not refused:
         raise InputError(_nothing_stated(source, against))
-    unmatched = sum((not years or key.year in years) and (not ids or key.id in ids) for key, _ in stated)
+    unmatched = sum(_is_asked_for(key, years, ids) for key, _ in stated)
     return Reading(solutions=tuple(solutions), refused=tuple(refused), silent=silent, unmatched=unmatched)
+
+
+def _is_asked_for(key: ProblemKey, years: Collection[int], ids: Collection[str]) -> bool:
+    return (not years or key.year in years) and (not ids or key.id in ids)
+
+
+def _problem_of(row: Row, submission: Submission, problems: ProblemSet) -> Problem:
+    problem = problems.problems.get(submission.problem)
+    if problem is None:
+        raise row.error(str(problems.unusable.get(submission.problem, f"unknown problem {submission.problem}")))
+    return problem
 
 
 def _nothing_stated(source: RowSource, against: RowSource | None) -> str:

@@ -17,12 +17,6 @@ from ioi_eval.sandbox.local import LocalSandbox
 Score = Callable[..., AppsResult]
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests: the runner is compiled once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture(scope="session", params=["full", "reduced"])
 def score(request: pytest.FixtureRequest, cache: Path) -> Iterator[Score]:
     """Scores one program on this machine: `score(problem, code, **settings)`; in each isolation."""

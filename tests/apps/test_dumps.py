@@ -48,3 +48,18 @@ def test_rows_are_counted_by_problem(tmp_path: Path) -> None:
     assert survey(open_dump(str(path), ())) == {"1": 2, "2": 1, None: 1}
     with pytest.raises(InputError, match="there is no file or folder"):
         open_dump(str(tmp_path / "no.jsonl"), ())
+
+
+def test_a_data_set_is_no_dump(tmp_path: Path) -> None:
+    """Swapped files end the call; a program beyond the first rows does not make a dump of one."""
+    rows = [{"problem_id": n, "question": "?", "solutions": "[]"} for n in range(100)]
+    path = write_rows(tmp_path / "apps.jsonl", [*rows, {"problem_id": 100, "code": "x"}])
+    with pytest.raises(InputError) as raised:
+        survey(open_dump(str(path), ()))
+    assert str(raised.value) == (
+        f"{path}: none of the first 100 rows has code or generation or messages; the columns are: problem_id, "
+        "question, solutions. Are DUMP and --dataset swapped?"
+    )
+    write_rows(path, [{"code": "x"}])
+    with pytest.raises(InputError, match="no row has problem_id or instance_id; the columns are: code"):
+        survey(open_dump(str(path), ()))

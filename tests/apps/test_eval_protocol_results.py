@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,17 +74,28 @@ def test_empty_code() -> None:
     ],
 )
 def test_ground_truths_without_tests(ground_truth: object, reason: str, metric: str | None) -> None:
-    """Each kind of broken ground truth has its documented words, and a valid score of 0."""
-    result = read_ground_truth(ground_truth)
-    assert isinstance(result, EvaluateResult)
-    assert summary(result) == (0.0, reason, {"error": (0.0, False, metric or reason)})
-    assert result.is_score_valid
+    """Each kind has its documented words; its 0 is a valid score only as its own code has it."""
+    for as_is in (False, True):
+        result = read_ground_truth(ground_truth, as_is=as_is)
+        assert isinstance(result, EvaluateResult)
+        assert summary(result) == (0.0, reason, {"error": (0.0, False, metric or reason)})
+        assert (result.is_score_valid, result.error) == ((True, None) if as_is else (False, reason))
+
+
+def test_no_tests() -> None:
+    """By its words, without a score; its own code is left to say so by itself."""
+    for ground_truth in ({"inputs": [], "outputs": []}, '{"inputs": [], "outputs": []}'):
+        result = read_ground_truth(ground_truth)
+        assert isinstance(result, EvaluateResult)
+        assert (result.reason, result.is_score_valid) == ("Execution utility returned no results.", False)
+        assert not isinstance(read_ground_truth(ground_truth, as_is=True), EvaluateResult)
 
 
 def test_inputs_that_are_no_list() -> None:
     """Its own words for it."""
     result = read_ground_truth({"inputs": "1", "outputs": ["1"]})
     assert isinstance(result, EvaluateResult)
+    assert not result.is_score_valid
     assert result.reason == "Passed 0/1 test cases. Execution Error: Invalid or missing in_outs structure"
 
 
@@ -171,7 +183,7 @@ def test_zero_tests() -> None:
     """There is nothing to count."""
     words = "Execution utility returned no results."
     metrics = {"execution_error": (0.0, False, words), "execution_metadata": (0.0, False, "[{}]")}
-    assert summary(over_all_tests(problem([], []), [])) == (0.0, words, metrics)
+    assert summary(over_all_tests(replace(problem(["1"], ["1"]), tests=()), [])) == (0.0, words, metrics)
 
 
 def test_long_texts_are_shortened() -> None:

@@ -23,10 +23,10 @@ SECOND_FAILS = "n = int(input())\nprint(2 * n // (2 - n))\n"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The tests' own cache, as long as the sandbox that they share is opened."""
+def kept_in_the_cache(cache: Path) -> Iterator[None]:
+    """What is compiled goes to the tests' own cache, as long as the sandbox that they share is opened."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("IOI_EVAL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("IOI_EVAL_CACHE", str(cache))
         yield
 
 
@@ -111,13 +111,14 @@ def test_nothing_to_judge(messages: Any, tests: Any, reason: str) -> None:
     """The documented result, without a sandbox."""
     result = evaluate_apps_solution(messages, tests)
     assert (result.score, str(result.reason)[: len(reason)]) == (0.0, reason)
+    assert result.is_score_valid == (reason[:2] in ("No", "Th"))  # without a program it is the program's fault
 
 
 def test_unequal_rows_have_no_valid_score() -> None:
     """Neither 0 nor a pass."""
     result = evaluate(DOUBLE, {"inputs": ["1\n"], "outputs": []})
     assert not result.is_score_valid
-    assert "1 inputs and 0 outputs" in str(result.error)
+    assert "1 input and 0 outputs" in str(result.error)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +136,13 @@ def test_arguments_that_make_no_sense(kwargs: dict[str, Any], words: str) -> Non
     """Are an error of the caller's, not a score."""
     with pytest.raises(InputError, match=words):
         evaluate(DOUBLE, **kwargs)
+
+
+def test_unknown_arguments_are_warned_of_where_it_is_called() -> None:
+    """Its signature takes any; a misspelt one would be dropped without a word."""
+    with pytest.warns(UserWarning, match=r"nothing with execution_timout, memory; it knows .*memory_mb") as caught:
+        evaluate_apps_solution(says(""), TESTS, execution_timout=1, memory=64, python="python3")
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_sandbox_that_fails_is_no_score() -> None:

@@ -63,11 +63,21 @@ RIGHT: dict[str, tuple[AppsProblem, str]] = {
     "threads and deep recursion": (NEXT, THREADED),
     "401 digits": (DIGITS, "print(10 ** int(input()) + 7)"),
     "written at the end": (NEXT, "import atexit\nn = int(input())\natexit.register(lambda: print(n + 1))"),
+    "streams by their paths": (
+        NEXT,
+        "import pathlib\nn = int(pathlib.Path('/dev/stdin').read_text())\n"
+        "with open('/dev/stdout', 'w') as out: print(n + 1, file=out)",
+    ),
     "without a line feed": (NEXT, "print(int(input()) + 1, end='')"),
     "through a descriptor": (NEXT, "import os\nos.write(1, b'%d' % (int(input()) + 1))"),
     "a file of its own": (NEXT, "open('x', 'w').write(input())\nprint(int(open('x').read()) + 1)"),
     "a function": (ADD, "def add(a, b):\n    print('not a result')\n    return a + b"),
     "a method": (ADD, "class Solution:\n    def add(self, a: List[int], b) -> int:\n        return a + b"),
+    "LeetCode's own classes": (
+        ADD,
+        "class Solution:\n    def add(self, a: Optional[TreeNode], b: ListNode):\n"
+        "        return ListNode(a + b).val if TreeNode().left is None else 0",
+    ),
     "a tuple for a list": (ADD, "def add(a, b):\n    return a + b if a == 1 else tuple(a + b)"),
 }
 
@@ -116,18 +126,22 @@ def test_wrong_programs_fail(name: str, score: Score) -> None:
     assert result.score == verdicts.count("AC") / len(verdicts)
 
 
+COMMON = "bisect,cmath,collections,copy,functools,heapq,io,itertools,math,operator,re,string"
+
+
 @pytest.mark.parametrize(
     ("program", "loaded"),
     [
-        ("import sys, heapq as h, os.path\nfrom math import *\n  import re", "heapq,math,re"),
-        ("from collections.abc import Sized", "collections"),
+        ("import json\nimport re", COMMON.replace("itertools", "itertools,json")),
+        ("import sys, heapq as h, os.path\nfrom math import *\n  import re", COMMON),
+        ("from collections.abc import Sized", COMMON),
         ("important = from_ = 1\nx = 'import re'", ""),
         ("import numpy.linalg", "numpy"),
         ("import antigravity, this, subprocess, socket", ""),
     ],
 )
 def test_what_a_warm_interpreter_loads(program: str, loaded: str) -> None:
-    """What programs import and what takes long, and nothing that does anything."""
+    """What programs import and takes long, and nothing that does anything; all common ones where one is wanted."""
     assert preloaded(program, calls=False) == loaded
     assert preloaded(program, calls=True) == ",".join(["call", loaded] if loaded else ["call"])
 
@@ -244,6 +258,14 @@ def test_profiles(profile: str, code: str, codes: tuple[object, ...], score: Sco
     assert result.graded.codes == codes
     assert (result.passed, result.total) == (sum(code is True for code in codes), len(codes))
     assert result.judged_by == profile
+
+
+def test_a_row_that_a_grader_refuses_without_a_run(score: Score) -> None:
+    """It is wrong, with that grader's own words, and not just skipped."""
+    result = score(ADD, "def add(a, b): return a + b", profile=profile_named("livecodebench"))
+    assert (result.verdict, result.score) == (Verdict.WA, 0.0)
+    assert "has no attribute 'split'" in result.message
+    assert result.message in result.tests[0].message
 
 
 def test_numpy_is_asked_for_where_a_profile_needs_it(score: Score) -> None:

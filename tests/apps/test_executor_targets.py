@@ -66,6 +66,7 @@ def test_as_many_at_once_as_its_one_target_takes(tmp_path: Path) -> None:
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
     assert apps_calls.workers(Place(), executor) == 8
     assert apps_calls.workers(Place(workers=3), executor) == 3
+    assert [apps_calls.in_flight(jobs) for jobs in (1, 2, 100)] == [8, 16, 156]
 
 
 def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
@@ -86,3 +87,23 @@ def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
     path.write_text("int main() { return 1; }")
     assert fingerprint(first) == before
     assert fingerprint(executor()) != before
+
+
+def test_a_program_is_the_same_whatever_rule_found_it(tmp_path: Path) -> None:
+    """So that it is judged once."""
+    by = AppsExecutor(Mixed(target("a", "bundled", 1)), artifacts=ArtifactStore(tmp_path))
+    of = AppsFingerprints(AppsSettings(), by.target, "cpython 3", checker=by.checker).of
+    rules = ("column:code", "fence:python")
+    found = [AppsSubmission(id="x", problem="0", code="print(1)", extraction=rule) for rule in rules]
+    assert len({of("problem", one) for one in found}) == 1
+
+
+def test_a_limit_is_the_same_asked_for_or_not(tmp_path: Path) -> None:
+    """What is judged under the default is not judged again for naming it."""
+    by = AppsExecutor(Mixed(target("a", "bundled", 1)), artifacts=ArtifactStore(tmp_path))
+    one = AppsSubmission(id="x", problem="0", code="print(1)", extraction="given")
+    found = [
+        AppsFingerprints(AppsSettings(time_limit_s=limit), by.target, "cpython 3", checker=None).of("problem", one)
+        for limit in (None, 10.0, 5.0)
+    ]
+    assert found[0] == found[1] != found[2]

@@ -44,7 +44,7 @@ def test_judged(codes: list[Code], text: str) -> None:
         ("", "No test cases provided"),
         ("{", "Could not parse test cases"),
         ({"inputs": [], "outputs": []}, "Empty test cases"),
-        ({"inputs": ["1", "2"], "outputs": ["1"]}, "its input_output has 2 inputs and 1 outputs"),
+        ({"inputs": ["1", "2"], "outputs": ["1"]}, "its input_output has 2 inputs and 1 output"),
     ],
 )
 def test_rows_that_cannot_be_judged(column: object, words: str) -> None:

@@ -162,6 +162,20 @@ for name, module in list(sys.modules.items()):
             if callable(vars(module)[key]):
                 vars(module)[key] = lambda *a, **k: 0
 """,
+    "proxies of a manager": """
+import gc, multiprocessing
+from multiprocessing.managers import BaseProxy
+gc.unfreeze()
+for thing in gc.get_objects():
+    if isinstance(thing, BaseProxy):
+        print("a proxy")
+        thing.append(True)
+try:
+    with multiprocessing.Manager() as manager:
+        print(manager.list([True]))
+except OSError:
+    pass
+""",
     "the warm interpreter's tools": """
 import sys
 warm = sys.modules.get("_harness.warm")

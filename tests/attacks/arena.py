@@ -52,10 +52,10 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
     """One of the problems, with a test for each attack and an honest one after it.
 
     Args:
-        name: `secret` (answers nobody can know), `stored` (one of two answers, its tests in the cache as those of a
-            real data set are), `sum` (to be solved), `naive` (the checker believes the program),
-            `fragile` (the checker can be broken), `whisper` and `whisper-fifo` (two processes that must not talk),
-            `relay` (a manager that can be broken).
+        name: `secret` (answers nobody can know), `filed` (the same, with input and output by name), `stored` (one of
+            two answers, its tests in the cache as those of a real data set are), `sum` (to be solved), `naive` (the
+            checker believes the program), `fragile` (the checker can be broken), `whisper` and `whisper-fifo` (two
+            processes that must not talk), `relay` (a manager that can be broken).
         attacks: their names.
         cache: the cache directory.
     """
@@ -65,7 +65,9 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         tests[attack] = _test(name, attack, cache)
         honest = HONEST + attack
         tests[honest] = _honest_test(name, honest, len(tests))
-    checker = {"secret": "witness.cpp", "naive": "naive.cpp", "fragile": "fragile.cpp"}.get(name)
+    checker = {"secret": "witness.cpp", "filed": "witness.cpp", "naive": "naive.cpp", "fragile": "fragile.cpp"}.get(
+        name
+    )
     manager = {"relay": "relay_manager.cpp"}.get(name, "whisper_manager.cpp") if communication else None
     return Problem(
         key=ProblemKey(year=2000, id=name),
@@ -78,6 +80,8 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         headers=(source("attack.h"),),
         checker=source(checker) if checker else None,
         manager=source(manager) if manager else None,
+        input_file="task.in" if name == "filed" else "",
+        output_file="task.out" if name == "filed" else "",
         processes=2 if name.startswith("whisper") else 1,
         process_io=ProcessIO.FIFO_IO if name == "whisper-fifo" else ProcessIO.STD_IO,
         cxx_std="gnu++17",

@@ -20,10 +20,10 @@ from compile_attacks import ATTACKS as COMPILE_ATTACKS
 from compile_attacks import CompileAttack
 from harm import State
 from persons import Person
+from python_attack import HONEST as HONEST_PYTHON
+from python_attack import PythonAttack, honest_problem
+from python_attack import problem as python_problem
 from python_attacks import ATTACKS as PYTHON_ATTACKS
-from python_attacks import HONEST as HONEST_PYTHON
-from python_attacks import PythonAttack, honest_problem
-from python_attacks import problem as python_problem
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore

@@ -15,12 +15,18 @@ sys.path.insert(0, str(Path(__file__).parent))  # the corpus is imported by test
 
 from campaign import Campaign
 from catalogue import LEVELS
+from compile_attacks import CompileAttack
 from levels import why_not
 from persons import USER_UID, Person, persons
+from selecting import deselect
 
 from ioi_eval.model import Isolation
 
-ALL = [(level, person, False) for level in LEVELS for person in persons()] + [(Isolation.FULL, persons()[0], True)]
+Way = tuple[Isolation, Person, bool]
+
+ALL: list[Way] = [(level, person, False) for level in LEVELS for person in persons()] + [
+    (Isolation.FULL, persons()[0], True)
+]
 """Embedded at each level, started by each person; and a worker's, over HTTP."""
 
 STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
@@ -46,6 +52,28 @@ def caches() -> Iterator[Callable[[Person], Path]]:
             return made[person.name]
 
         yield cache_of
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only the large budget makes in a campaign."""
+    full = bool(config.getoption("--full"))
+    deselect(config, items, lambda item: not _is_made(item, full=full))
+
+
+def _is_made(item: pytest.Item, *, full: bool) -> bool:
+    values = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    if "campaign" not in values:
+        return True
+    way, attack = values["campaign"], values.get("attack")
+    if item.path.stem == "test_survival":
+        served = way[2]
+        return not served and (full or way in STRONGEST_AND_WEAKEST)
+    return full or not isinstance(attack, CompileAttack) or makes(way, attack)
+
+
+def makes(way: Way, attack: CompileAttack) -> bool:
+    """Whether an attack on the compiler is made in a campaign, without the large budget."""
+    return way == ALL[0] or (way in STRONGEST_AND_WEAKEST and not attack.slow)
 
 
 def name_of(level: Isolation, person: Person, served: bool) -> str:

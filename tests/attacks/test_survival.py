@@ -10,22 +10,15 @@ from functools import partial
 
 import pytest
 from campaign import Campaign
-from persons import persons
 from survival import survive
 
 MEMORY_SLACK_BYTES = 512 << 20  # what others on this machine may take meanwhile
-
-LEAST = {("full", False), ("reduced", True)}
-"""Unless asked for more: the strongest isolation as this user, the weakest as an ordinary one."""
 
 
 @pytest.mark.timeout(7200)
 def test_honest_programs_among_attackers(campaign: Campaign, request: pytest.FixtureRequest) -> None:
     """Honest programs keep their verdicts, and the machine stays as it was."""
     full = bool(request.config.getoption("--full"))
-    other = (campaign.level.value, campaign.person.forks) not in LEAST and len(persons()) > 1
-    if campaign.served or (other and not full):
-        pytest.skip("large budget: scripts/test --full")
     size = {"copies": 8, "attackers": None} if full else {"copies": 1, "attackers": 8}
     run = campaign.person.does(partial(survive, campaign.level, campaign.cache, **size))
     assert run.among == run.alone, f"seed {run.seed}"

@@ -59,3 +59,13 @@ def test_a_directory_that_others_write_to_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     with pytest.raises(SetupError, match="others may write"):
         find(tmp_path, compiler="g++ 12")
+
+
+def test_what_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The cache is not littered with halves."""
+    cache = tmp_path / "cache"
+    (cache / NAME).mkdir(parents=True)
+    cache.chmod(0o755)
+    with pytest.raises(SetupError, match=f"{NAME} cannot be written: Is a directory"):
+        keep(HERE, cache)
+    assert [path.name for path in cache.iterdir()] == [NAME]

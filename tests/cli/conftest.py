@@ -18,10 +18,10 @@ from addition import COMMAND, PROBLEMS, TESTS, Ended, Start, Write
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """With a cache of the tests' own, in which the runner is compiled once."""
+def environment(cache: Path) -> dict[str, str]:
+    """With the tests' own cache."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
-    return {**kept, "IOI_EVAL_CACHE": str(tmp_path_factory.mktemp("cache"))}
+    return {**kept, "IOI_EVAL_CACHE": str(cache)}
 
 
 @pytest.fixture

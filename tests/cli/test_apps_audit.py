@@ -62,7 +62,7 @@ def test_without_a_list_nothing_is_left_behind(start: Start, write: Write, tmp_p
     write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE, FAILS])))
     ended = start("apps", "audit", "--dataset", "apps.jsonl", "--solutions", "1")
     assert ended.returncode == 0
-    assert ended.stdout == "1 problems, 0 of them without a solution: nothing broken\n"
+    assert ended.stdout == "1 problem, 0 of them without a solution: nothing broken\n"
     assert [path.name for path in tmp_path.iterdir()] == ["apps.jsonl"]
 
 
@@ -76,3 +76,16 @@ def test_a_list_that_cannot_be_begun(start: Start, write: Write, tmp_path: Path,
     assert ended.returncode == 2
     assert f"{out}.run cannot be made" in ended.stderr
     assert "choose another --out" in ended.stderr
+
+
+@pytest.mark.parametrize(("out", "file"), [("lists", "lists/list.jsonl"), (".", "list.jsonl")])
+def test_a_directory_is_no_list(start: Start, write: Write, tmp_path: Path, out: str, file: str) -> None:
+    """It is said at once: judged solutions could be written nowhere, and the same command would fail again."""
+    write("apps.jsonl", doubling(0, solutions=json.dumps([DOUBLE])))
+    (tmp_path / "lists").mkdir()
+    ended = start("apps", "audit", "--dataset", "apps.jsonl", "--out", out)
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        f"ioi-eval: --out {out} is a directory; name the file that the list is written to: {file}\n"
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {"apps.jsonl", "lists"}

@@ -31,6 +31,21 @@ def test_differences_are_told_by_test_with_reasons(start: Start, write: Write) -
     assert "2 programs; graders differ about 0" in every.stdout
 
 
+def test_a_final_newline_makes_no_other_program(start: Start, write: Write) -> None:
+    """Eval Protocol strips what it finds; that is told only where something else differs."""
+    write("apps.jsonl", doubling(0))
+    draft = "print(0)\n"
+    dump = write(
+        "dump.jsonl",
+        {"problem_id": 0, "uuid": "same", "generation": f"```python\n{DOUBLE}\n\n```\n"},
+        {"problem_id": 0, "uuid": "draft", "generation": f"```python\n{draft}```\n```python\n{DOUBLE}\n```\n"},
+    )
+    ended = start("apps", "explain", dump, "--dataset", "apps.jsonl", "--compat", "eval-protocol", "--all")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("found another program") == 1
+    assert f"eval-protocol found another program, of {len(draft.strip())} characters" in ended.stdout
+
+
 def test_what_cannot_be_explained_is_said(start: Start, write: Write) -> None:
     """Rows that cannot be judged, graders that do not exist, no program at all."""
     write("apps.jsonl", doubling(0), {**doubling(1), "input_output": ""})

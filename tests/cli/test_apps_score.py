@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import Ended, Start, Write
-from apps_rows import DOUBLE, FAILS, ROWS, ZERO, doubling
+from addition import PROBLEMS, TESTS, Ended, Start, Write, submission_row
+from apps_rows import DOUBLE, FAILS, ROWS, ZERO, apps_row, doubling
 
 FENCED = f"Twice:\n```python\n{DOUBLE}```\n"
 Rows = Callable[[str], list[dict[str, Any]]]
@@ -46,6 +47,7 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
     )
     ended = score(dump)
     assert ended.returncode == 0, ended.stderr
+    assert "8 programs for 3 problems" in ended.stderr
     found = rows("results.jsonl")
     assert [(r["submission"], r["verdict"], r["passed"], r["total"], r["duplicate_of"]) for r in found] == [
         ("a", "AC", 3, 3, None), ("b/0", "AC", 4, 4, None), ("b/1", "NC", 0, 4, None), ("c", "WA", 1, 4, None),
@@ -69,12 +71,47 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
     assert lines["interview"]["test_case_average"]["value"] == pytest.approx((1 + 0 + 0.25) / 3)
     assert lines["all"]["problems"] == 3
     assert "pass@1" in (tmp_path / "out" / "report.md").read_text()
-    assert "8 of 8 submissions scored, by lines" in ended.stdout
+    assert "8 of 8 submissions scored, by lines\nthis run: 7 judged, 1 copy" in ended.stdout
 
     again = score(dump)
     assert again.returncode == 0
+    assert "this run: 0 judged, 8 from earlier runs" in again.stdout
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0
     assert rows("results.jsonl") == found
+
+
+def test_results_of_the_other_command_are_not_replaced(
+    score: Start, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """`score` into those of `apps score`, and the other way round; nothing is changed."""
+    dump = write("dump.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE})
+    assert score(dump).returncode == 0
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    contest = write("contest.jsonl", submission_row("a"))
+    assert start("score", contest, *sources, "--out", "ioi").returncode == 0
+    kept = {path: path.read_bytes() for out in ("out", "ioi") for path in (tmp_path / out).iterdir()}
+    for ended, words in (
+        (start("score", contest, *sources, "--out", "out"), "--out out holds results of ioi-eval apps score, which"),
+        (score(dump, "--out", "ioi"), "--out ioi holds results of ioi-eval score, which this would replace; choose"),
+    ):
+        assert ended.returncode == 2
+        assert words in ended.stderr
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, rows: Rows) -> None:
+    """Also where as many rows are for another problem; a data set of other problems replaces nothing."""
+    dump = write("dump.jsonl", *({"problem_id": n, "uuid": "a", "code": DOUBLE} for n in (0, 1)))
+    assert "in their place" not in score(dump, "-t", "0").stderr
+    said = "out held results of 1 row: those of 1 will stand in their place; what was judged is kept, and the call "
+    assert f"{said}without --task brings them back\n" in score(dump, "-t", "apps_1").stderr
+    write("apps.jsonl", doubling(7))
+    ended = score(dump)
+    assert ended.returncode == 2
+    assert "apps.jsonl has none of the problems of " in ended.stderr
+    assert [row["problem_id"] for row in rows("results.jsonl")] == ["1"]
 
 
 def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
@@ -84,6 +121,7 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
         {"problem_id": 0, "code": DOUBLE},
         {"problem_id": 77, "code": DOUBLE},
         {"problem_id": 3, "code": DOUBLE},
+        {"problem_id": 3, "code": DOUBLE},
         {"problem_id": 4, "code": DOUBLE},
         {"problem_id": 5, "code": DOUBLE},
         {"problem_id": 0, "code": 7},
@@ -91,16 +129,18 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
     )
     ended = score(dump)
     assert ended.returncode == 1, ended.stderr
-    assert "1 of 7 submissions scored" in ended.stdout
-    assert [row["score"] for row in rows("results.jsonl")] == [1.0, *[None] * 6]
-    assert rows("mcpbr.jsonl")[2:5] == [
-        {"instance_id": "apps_3", "resolved": False, "error": "its input_output has 2 inputs and 1 outputs"},
+    assert "1 of 8 submissions scored" in ended.stdout
+    assert [row["score"] for row in rows("results.jsonl")] == [1.0, *[None] * 7]
+    assert rows("mcpbr.jsonl")[3:6] == [
+        {"instance_id": "apps_3", "resolved": False, "error": "its input_output has 2 inputs and 1 output"},
         {"instance_id": "apps_4", "resolved": False, "error": "No test cases provided"},
         {"instance_id": "apps_5", "resolved": False, "error": "Could not parse test cases"},
     ]
     for words in ("unknown problem 77", "problem 3 cannot be judged", "code is no text", "problem_id is missing"):
         assert words in ended.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert ended.stdout.count("problem 3 cannot be judged") == 1, "a reason is told once"
+    assert "has 2 inputs and 1 output (2 rows)" in ended.stdout
     assert summary["invalid_problems"] == ["3", "4", "5"]
     lines = {line["difficulty"]: line for line in summary["difficulties"]}
     assert (lines["all"]["invalid_problems"], lines["all"]["test_case_average"]["value"]) == (3, 1.0)
@@ -155,6 +195,42 @@ def test_limits_and_comparators_are_obeyed(score: Start, write: Write, rows: Row
     assert [test["verdict"] for test in rows("results.jsonl")[0]["test_results"]] == ["TLE", "SKIPPED", "SKIPPED"]
 
 
+def test_conventions_and_missing_modules(score: Start, write: Write, rows: Rows) -> None:
+    """A top-level return is mended where that is asked for; a module that is not there is named."""
+    dump = write(
+        "dump.jsonl",
+        {"problem_id": 0, "code": f"{DOUBLE}return\n"},
+        {"problem_id": 0, "code": "import not_there.at_all\n"},
+    )
+    ended = score(dump)
+    assert [row["verdict"] for row in rows("results.jsonl")] == ["CE", "RE"]
+    assert "1 program failed for want of the module not_there" in ended.stdout
+    assert score(dump, "--conventions").returncode == 0
+    assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "RE"]
+
+
+def test_a_checker_that_fails_is_final(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """It would fail on this output for ever: no score, named, not judged again unless asked for; others are judged."""
+    (tmp_path / "checker.cpp").write_text(
+        "#include <cstdlib>\n#include <fstream>\n#include <iostream>\n"
+        "int main(int, char** v) { long a = 0, b = 0; std::ifstream(v[2]) >> a; std::ifstream(v[3]) >> b;\n"
+        'if (b == 7) abort(); std::cout << (a == b ? "1" : "0"); }'
+    )
+    programs = (DOUBLE, ZERO, "print(7)")
+    dump = write("dump.jsonl", *({"problem_id": 0, "uuid": str(n), "code": code} for n, code in enumerate(programs)))
+    options = ("--comparator", "checker:checker.cpp")
+    ended = score(dump, *options)
+    assert ended.returncode == 1, ended.stderr
+    found = rows("results.jsonl")
+    assert [(row["verdict"], row["score"] is None) for row in found] == [("AC", False), ("WA", False), ("JE", True)]
+    assert "checker:checker.cpp failed on this output, twice" in found[2]["error"]
+    assert "1 not scored, as judging failed (JE): checker:checker.cpp failed" in ended.stdout
+    for arguments, judged in (((), 0), (("--retry-failed",), 1)):
+        assert score(dump, *options, *arguments).returncode == 1
+        assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == judged
+        assert [row["error"] for row in rows("results.jsonl")] == [row["error"] for row in found]
+
+
 def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
     """mcpbr asks for exit code 0 and takes no other blanks; its codes and rules stand in the results."""
     code = "import sys\nprint(2 * int(input()))\nsys.exit(1)\n"
@@ -165,6 +241,31 @@ def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
         ("mcpbr", [False] * 3), ("mcpbr", [True] * 3),
     ]  # fmt: skip
     assert rows("results.jsonl")[0]["rules"][0] == "exit code 1"
+
+
+def test_halves_of_characters_end_no_run(score: Start, write: Write, rows: Rows) -> None:
+    """A program's words, and a test's, can hold what no file can: it is replaced, and the next program is judged."""
+    half = apps_row(0, ["1\n"], ["\ud800\n"])
+    write("apps.jsonl", half)
+    raises = "class E(Exception):\n    def __repr__(self):\n        return chr(0xD800)\nraise E(chr(0xD800))\n"
+    dump = write("dump.jsonl", {"problem_id": 0, "code": raises}, {"problem_id": 0, "code": DOUBLE})
+    ended = score(dump, "--compat", "eval-protocol")
+    assert ended.returncode == 0, ended.stderr
+    first, second = rows("results.jsonl")
+    assert (first["verdict"], second["verdict"]) == ("RE", "WA")
+    assert "\ufffd" in first["test_results"][0]["message"]
+
+
+def test_names_that_are_no_utf8_end_no_run(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:
+    """Of the dump, which journal, messages and summary name, and of the folder for results."""
+    dump = write(os.fsdecode(b"d\xff.jsonl"), {"problem_id": 0, "code": DOUBLE}, {"problem_id": 77, "code": DOUBLE})
+    out = tmp_path / os.fsdecode(b"o\xff")
+    ended = score(dump, "--out", out)
+    assert ended.returncode == 1, ended.stderr
+    assert "Results: " in ended.stdout
+    out.rename(tmp_path / "out")
+    assert [row["score"] for row in rows("results.jsonl")] == [1.0, None]
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["options"]["dump"].endswith("d?.jsonl")
 
 
 def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
@@ -204,12 +305,13 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_wrong_call_is_2(score: Start, write: Write, arguments: list[str], words: str) -> None:
-    """What was wrong is named, and nothing is judged."""
+def test_a_wrong_call_is_2(score: Start, write: Write, tmp_path: Path, arguments: list[str], words: str) -> None:
+    """What was wrong is named, nothing is judged, and no folder for results is left."""
     ended = score(write("dump.jsonl", {"problem_id": 0, "code": DOUBLE}), *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
     assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_data_set_with_an_id_twice(score: Start, write: Write) -> None:
@@ -219,3 +321,13 @@ def test_a_data_set_with_an_id_twice(score: Start, write: Write) -> None:
     ended = score(dump)
     assert ended.returncode == 2
     assert "both have the id 1" in ended.stderr
+
+
+def test_results_among_the_programs(score: Start, write: Write, tmp_path: Path) -> None:
+    """A folder that is read is no place for results, which would be programs the next time: nothing is judged."""
+    (tmp_path / "dump").mkdir()
+    write("dump/a.jsonl", {"problem_id": 0, "code": DOUBLE})
+    ended = score("dump", "--out", "dump/out")
+    assert ended.returncode == 2
+    assert "--out dump/out lies in dump" in ended.stderr
+    assert not (tmp_path / "dump" / "out").exists()

@@ -24,6 +24,10 @@ def test_the_sample_contest_comes_out_as_it_should(start: Start, tmp_path: Path)
         assert (row["verdict"], row["total_score"]) == (expected["expected_verdict"], expected["expected_total"]), row
         for subtask, verdict in expected["expected_subtasks"].items():
             assert seen[subtask] == verdict or (verdict == "FAILED" and seen[subtask] != "AC"), (row["uuid"], subtask)
-    assert start("demo", "--out", "out").returncode == 0
+    copies = sum(row["duplicate_of"] is not None for row in results)
+    assert f"{len(results) - copies} judged, {copies} copies in " in ended.stdout
+    again = start("demo", "--out", "out")
+    assert again.returncode == 0
+    assert f"0 judged, {len(results)} from earlier runs\n" in again.stdout
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == first
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0

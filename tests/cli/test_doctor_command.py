@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from addition import Start
 
 
@@ -25,3 +26,18 @@ def test_without_a_compiler_nothing_can_be_judged(start: Start) -> None:
     assert ended.returncode == 2
     assert "/nonexistent/g++" in ended.stdout
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--calibrate", "--endpoints", "http://worker:2000"], "--calibrate measures this machine"),
+        (["--max-requests-per-endpoint", "2"], "and none is named"),
+    ],
+    ids=["calibrate", "requests"],
+)
+def test_options_that_do_not_go_together(start: Start, options: list[str], words: str) -> None:
+    """Named, not passed over: who asks for workers does not want to hear of this machine."""
+    ended = start("doctor", *options)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert words in ended.stderr

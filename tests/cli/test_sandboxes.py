@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, place_of, usable_targets
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, place_of, usable_targets
 from ioi_eval.cli.time_scale import time_scale_of
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
@@ -38,7 +39,7 @@ def test_the_environment_names_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert place.cluster is not None
     assert (place.why, place.cluster.max_requests_per_endpoint) == ("PISTON_ENDPOINTS", 4)
     assert len(place.cluster.source) == 2  # type: ignore[arg-type]
-    assert place_of(SandboxChoice.EMBEDDED).cluster is None
+    assert place_of(sandbox=SandboxChoice.EMBEDDED).cluster is None
 
 
 def test_a_dotenv_file_names_servers(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_a_dotenv_file_names_servers(tmp_path: Path) -> None:
 def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked for on the command line beats the environment, and decides that it is a cluster."""
     monkeypatch.setenv("PISTON_ENDPOINTS", "http://w1:2000,http://w2:2000")
-    place = place_of(endpoints="http://w3:2000", per_endpoint=7, profile=ProfileChoice.CLASSIC)
+    place = place_of(endpoints="http://w3:2000", max_requests_per_endpoint=7, profile=ProfileChoice.CLASSIC)
     assert place.cluster is not None
     assert (place.cluster.text, place.cluster.max_requests_per_endpoint) == ("http://w3:2000", 7)
     assert (place.why, place.profile) == ("--endpoints", "classic")
@@ -61,7 +62,7 @@ def test_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"sandbox": SandboxChoice.EMBEDDED, "endpoints": "http://w1"}, "drop one"),
         ({"sandbox": SandboxChoice.PISTON}, "no server is named"),
-        ({"per_endpoint": 2}, "none is named"),
+        ({"max_requests_per_endpoint": 2}, "none is named"),
         ({"endpoints": "http://"}, "no URL of a server"),
         ({"endpoints": " , "}, "no Piston endpoint is named"),
     ],
@@ -82,6 +83,15 @@ def test_workers_that_confine_too_little_are_not_used(capsys: pytest.CaptureFixt
     assert usable_targets([good, stock], Isolation.NONE) == [good, stock]
     with pytest.raises(IsolationError, match="install the ioi_eval package"):
         usable_targets([stock], Isolation.REDUCED)
+
+
+def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
+    """The least isolation where each job finds out what there is; none where a pair confines nothing."""
+    gcc = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+    ours = Target(name="piston ours", profile="bundled", toolchain=gcc, slots=2, isolation=Isolation.REDUCED)
+    assert describe(ours) == "piston ours, static: bundled, 2 jobs at once, isolation reduced at least"
+    stock = replace(ours, profile="classic", slots=1, isolation=Isolation.NONE, brings_pair=True)
+    assert describe(stock) == "piston ours, static: classic, 1 job at once, isolation none"
 
 
 def test_the_speed_of_workers_is_not_known() -> None:

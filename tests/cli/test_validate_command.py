@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
+from addition import COMMAND, NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
 
 
 @pytest.fixture
@@ -85,16 +88,24 @@ def test_statements_that_make_no_sense(validate: Start, other: Mapping[str, Any]
     assert words in ended.stderr
 
 
+def test_a_place_that_cannot_be_written_is_named_before_hours_of_judging(validate: Start, write: Write) -> None:
+    """As `score` does."""
+    write("out")
+    ended = validate(submission_row("a", expected="correct"))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "is not a directory; choose another --out" in ended.stderr
+
+
 def test_what_cannot_be_judged_is_no_agreement(validate: Start) -> None:
     """Listed apart, and exit code 1."""
     ended = validate(
         submission_row("a", expected="correct"),
         submission_row("b", problem_id="ad", expected="correct"),
-        submission_row("c", language="python", expected="correct"),
+        submission_row("c", language="pascal", expected="correct"),
     )
     assert ended.returncode == 1
     assert "row 2: unknown problem 2024/ad" in ended.stdout
-    assert "row 3: its language is python" in ended.stdout
+    assert "row 3: its language is pascal" in ended.stdout
     assert "0 of 1 statements disagree; 2 solutions were not judged." in ended.stdout
 
 
@@ -118,3 +129,35 @@ def test_results_of_others(validate: Start, start: Start, write: Write, score: S
     ended = start("validate", *sources)
     assert ended.returncode == 2
     assert "give SOLUTIONS, or --against RESULTS" in ended.stderr
+
+
+def test_ctrl_c_leaves_what_was_found(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """130, with what was judged so far compared; what was not is counted, and is no agreement."""
+    quick = submission_row("quick", expected="incorrect")
+    slow = (submission_row(str(number), f"{SLOW}// {number}\n", expected="time_limit") for number in range(40))
+    solutions = write("solutions.jsonl", quick, *slow)
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    sources = ["--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1", "--progress"]
+    child = subprocess.Popen(
+        [*COMMAND, "validate", str(solutions), *sources],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    assert child.stderr is not None
+    seen = b""
+    while b"AC 1" not in seen:
+        piece = child.stderr.read1(4096)
+        assert piece, seen
+        seen += piece
+    os.killpg(child.pid, signal.SIGINT)
+    output, _ = child.communicate()
+    assert child.returncode == 130
+    assert b"2024/add, quick, (whole): stated incorrect, seen" in output
+    assert b"solutions still to be judged" in output
+    values = json.loads((tmp_path / "out" / "validation.json").read_bytes())
+    assert 1 <= values["problems"]["2024/add"]["solutions"] == 41 - values["pending"] < 41
+    assert not values["agrees"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from compared_runs import printed, problem
 
 from ioi_eval.compat import Ending, Run
 from ioi_eval.compat.eval_protocol import PROFILE, clean_traceback, grade, match_output
@@ -13,17 +12,6 @@ from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
 
 KILLED = "Global timeout or process killed prematurely"
-
-
-def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -> AppsProblem:
-    """A row."""
-    values = {"input_output": {"inputs": inputs, "outputs": outputs, "fn_name": fn_name}}
-    return apps_problem(Row(source="test", number=1, values=values), 0)
-
-
-def printed(text: str, **more: Any) -> Run:
-    """A run that printed this."""
-    return Run(ending=Ending.FINISHED, output=text.encode(), **more)
 
 
 @pytest.mark.parametrize(

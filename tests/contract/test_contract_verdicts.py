@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -30,11 +31,10 @@ SELECTED = {
 """One of each verdict and of each kind of task."""
 
 FEW = {
-    "berths/partially_correct/first-fit.cpp",
-    "buoys/compile_error/undeclared.cpp",
-    "keepers/incorrect/own-median.cpp",
+    *("berths/partially_correct/one-each.cpp", "buoys/compile_error/undeclared.cpp"),
+    *("keepers/incorrect/own-median.cpp", "lamps/model_solution/halving.cpp"),
 }
-"""For the classic profile, which compiles grader, checker and program with every test."""
+"""For the classic profile, which compiles grader, checker and program with every test: seconds a job."""
 
 
 def name_of(row: dict[str, Any]) -> str:
@@ -75,22 +75,32 @@ async def judge(
 
 
 def disagreements(row: dict[str, Any], result: SubmissionResult) -> list[str]:
-    """What was judged otherwise than its author states."""
-    got = {subtask.subtask: subtask.verdict for subtask in result.subtasks}
+    """What was judged otherwise than its author states, of the subtasks that were judged."""
     wrong = []
-    for subtask, stated in row["expected_subtasks"].items():
-        agrees = got[subtask] is not Verdict.AC if stated == "FAILED" else got[subtask] == stated
-        if not agrees:
-            wrong.append(f"{result.submission} {subtask}: {stated} stated, {got[subtask]} judged")
+    for subtask, got in ((subtask.subtask, subtask.verdict) for subtask in result.subtasks):
+        stated = row["expected_subtasks"][subtask]
+        if got is Verdict.AC if stated == "FAILED" else got != stated:
+            wrong.append(f"{result.submission} {subtask}: {stated} stated, {got} judged")
+    if len(result.subtasks) < len(row["expected_subtasks"]):
+        return wrong
     if result.score != row["expected_total"]:
         why = [t.message for s in result.subtasks for t in s.tests if t.verdict is Verdict.JE][:1] or result.compile
         wrong.append(f"{result.submission}: {row['expected_total']} points stated, {result.score} judged ({why})")
     return wrong
 
 
-def check(entering: Entering, profile: str, names: set[str] | None, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """All of these solutions get what is stated of them."""
-    problems = load_problems(open_source(sample.problems()), open_source(sample.tests()), blobs).problems
+def check(
+    entering: Entering,
+    profile: str,
+    names: set[str] | None,
+    blobs: BlobStore,
+    artifacts: ArtifactStore,
+    *,
+    subtasks: int | None = None,
+) -> None:
+    """All of these solutions get what is stated of them, on so many subtasks of each problem."""
+    loaded = load_problems(open_source(sample.problems()), open_source(sample.tests()), blobs).problems
+    problems = {key: replace(problem, subtasks=problem.subtasks[:subtasks]) for key, problem in loaded.items()}
     chosen = rows(names)
     results = asyncio.run(judge(entering, profile, chosen, problems, artifacts))
     assert [line for row, result in zip(chosen, results, strict=True) for line in disagreements(row, result)] == []
@@ -102,10 +112,17 @@ def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore)
 
 
 def test_classic(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """A few, one test a job by scripts."""
-    check(entering, "classic", FEW, blobs, artifacts)
+    """One of each kind on the samples, one test a job by scripts."""
+    check(entering, "classic", FEW, blobs, artifacts, subtasks=1)
 
 
+@pytest.mark.full
+def test_classic_at_length(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
+    """The selection of all verdicts, on all subtasks."""
+    check(entering, "classic", SELECTED, blobs, artifacts)
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("entering", ["served"], indirect=True)
 def test_all_solutions_over_http(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
     """Every solution of the sample contest, through a client, sockets and a server."""

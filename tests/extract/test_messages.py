@@ -45,6 +45,13 @@ def test_without_assistant() -> None:
     assert last_answer([USER, {"content": "x"}]) == "x"
 
 
+@pytest.mark.parametrize("role", ["user", "system", "tool"])
+def test_what_a_model_is_asked_is_no_answer(role: str) -> None:
+    """A prompt may hold a program that is right; a model that said nothing is worth nothing."""
+    assert last_answer([USER, {"role": role, "content": "```python\nprint(1)\n```"}]) is None
+    assert last_answer([SimpleNamespace(role=role, content="x")]) is None
+
+
 def test_without_messages() -> None:
     """Nobody has said anything."""
     assert last_answer([]) is None

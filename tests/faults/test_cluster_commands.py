@@ -18,7 +18,7 @@ NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, cache: Path) -> Run:
     """Start `ioi-eval` where no environment names a cluster."""
     command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             cwd=tmp_path,
-            env=kept | {"IOI_EVAL_CACHE": str(tmp_path / "cache")} | environment,
+            env=kept | {"IOI_EVAL_CACHE": str(cache)} | environment,
             check=False,
         )
 
@@ -160,10 +160,10 @@ def test_the_doctor_tells_alike_workers_together(start: Any, run: Run) -> None:
     assert "on 0 of 2 workers" in done.stdout
 
 
-def test_the_doctor_is_content_with_our_own_server(tmp_path: Path, run: Run) -> None:
+def test_the_doctor_is_content_with_our_own_server(cache: Path, run: Run) -> None:
     """`ioi-eval serve` on this machine: everything that judging needs works, every attempt of a program is stopped."""
     command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0"]
-    environment = os.environ | {"IOI_EVAL_CACHE": str(tmp_path / "cache")}
+    environment = os.environ | {"IOI_EVAL_CACHE": str(cache)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None
         line = server.stderr.readline()

@@ -353,8 +353,9 @@ def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
 
     async def use(cluster: PistonCluster) -> None:
         (worker,) = cluster.workers
-        cluster._unusable[str(worker.url)] = TransportError("its runtimes had changed, and it was gone")
-        await cluster._check(str(worker.url))
+        assert cluster._members is not None
+        cluster._members.unusable[str(worker.url)] = TransportError("its runtimes had changed, and it was gone")
+        await cluster._members.check(str(worker.url))
         assert not cluster.unusable
 
     with_cluster(start("stub_piston.py").urls, use)
@@ -385,3 +386,4 @@ def test_nothing_can_be_used(start: Any) -> None:
     assert "set PISTON_OUTPUT_MAX_SIZE" in words
     assert "none of these packages is installed: ioi_eval, bash, cms_ioi" in words
     assert "http://127.0.0.1:1/api/v2/runtimes: no connection" in words
+    assert "ssl" not in words

@@ -17,9 +17,9 @@ from ioi_eval.doctor import Finding, State, examine_worker
 
 
 @pytest.fixture(scope="module")
-def artifacts(tmp_path_factory: pytest.TempPathFactory) -> ArtifactStore:
-    """In which the runner is compiled once."""
-    return ArtifactStore(tmp_path_factory.mktemp("artifacts"))
+def artifacts(cache: Path) -> ArtifactStore:
+    """Where compiled things are kept."""
+    return ArtifactStore(cache)
 
 
 def examine(url: str, artifacts: ArtifactStore, *, slots: int = 1) -> dict[str, Finding]:

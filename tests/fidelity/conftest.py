@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,10 +60,16 @@ class Bench:
         self._runner = runner
         self._scorer = scorer
 
-    def result(self, problem: Problem, code: str, language: Language = Language.CPP) -> SubmissionResult:
+    def result(
+        self, problem: Problem, code: str, language: Language = Language.CPP, *, exhaustive: bool = True
+    ) -> SubmissionResult:
         """What a program is worth on every test of a problem."""
         submission = Submission(id="program", problem=problem.key, code=code, language=language)
-        return self._runner.run(self._scorer.score(problem, submission, exhaustive=True))
+        return self.score(problem, submission, exhaustive=exhaustive)
+
+    def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = True) -> SubmissionResult:
+        """What a submission is worth."""
+        return self._runner.run(self._scorer.score(problem, submission, exhaustive=exhaustive))
 
     def outcomes(self, problem: Problem, code: str) -> dict[str, TestOutcome]:
         """What became of a program on each test of a problem. It must compile."""
@@ -72,9 +79,9 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Isolation], Bench]]:
+def benches(cache: Path) -> Iterator[Callable[[Isolation], Bench]]:
     """Benches by isolation; all share what is compiled once."""
-    store = ArtifactStore(tmp_path_factory.mktemp("fidelity"))
+    store = ArtifactStore(cache)
     known: dict[Isolation, Bench] = {}
     with asyncio.Runner() as runner:
         stack = contextlib.AsyncExitStack()

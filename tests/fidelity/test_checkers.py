@@ -220,6 +220,18 @@ def test_kattis_exit_codes_and_files(full_bench: Any, problem_from: Any) -> None
     assert judged(full_bench, problem_from, CheckerProtocol.KATTIS, cases) == []
 
 
+@pytest.mark.parametrize("name", ["score.txt", "nextpass.in"])
+def test_what_a_validator_left_and_cannot_be_read_is_not_absent(full_bench: Any, problem_from: Any, name: str) -> None:
+    """Whatever the reason: that there is no such file would be full marks."""
+    does = f"ln -s {name} ${{3}}{name}; [ -L ${{3}}{name} ] && exit 42; exit 43"
+    problem = problem_from(
+        {"a": (does.encode(), b"")}, checker=CHECKER, checker_protocol=CheckerProtocol.KATTIS, passes=2
+    )
+    outcome = full_bench.outcomes(problem, PROGRAM)["a"]
+    assert (outcome.verdict, outcome.score) == (JE, None)
+    assert f"feedback/{name}" in outcome.message
+
+
 @pytest.mark.parametrize("protocol", [CheckerProtocol.CMS, CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS])
 def test_failed_program_is_not_checked(full_bench: Any, problem_from: Any, protocol: CheckerProtocol) -> None:
     """What a program that fails has printed does not count, however the checker likes it."""

@@ -66,11 +66,11 @@ def one_of_each(cache: Path) -> Path:
     return dump
 
 
-def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path) -> None:
+def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path, cache: Path) -> None:
     """Every verdict is there, copies name their leaders, and all ways give the same rows."""
     dump = one_of_each(tmp_path)
     first, *others = [
-        asyncio.run(scored(dump, tmp_path / str(n), tmp_path / "cache", workers=workers, bundle_tests=bundle_tests))
+        asyncio.run(scored(dump, tmp_path / str(n), cache, workers=workers, bundle_tests=bundle_tests))
         for n, (workers, bundle_tests) in enumerate(WAYS)
     ]
     assert {row["verdict"] for row in first} == {"AC", "PA", "WA", "TLE", "MLE", "OLE", "RE", "CE", "NC"}
@@ -81,11 +81,11 @@ def test_results_do_not_depend_on_workers_or_bundles(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path) -> None:
+def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path, cache: Path) -> None:
     """With one worker and with four, all tests of a submission in one job and in jobs of five."""
     ways = [(1, 64), (1, 64), (4, 64), (4, 5)]
     found = [
-        asyncio.run(scored(sample.dump(), tmp_path / str(n), tmp_path / "cache", workers=w, bundle_tests=b))
+        asyncio.run(scored(sample.dump(), tmp_path / str(n), cache, workers=w, bundle_tests=b))
         for n, (w, b) in enumerate(ways)
     ]
     assert all(rows == found[0] for rows in found[1:])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ioi_eval.model import CheckerProtocol, Language, Verdict
+import pytest
+
+from ioi_eval.model import CheckerProtocol, Language, ProcessIO, SourceFile, Submission, TaskType, Verdict
 
 ONLY_C = """
 #include <stdio.h>
@@ -34,3 +37,154 @@ def test_cpp_is_no_c(full_bench: Any, problem_from: Any) -> None:
     problem = problem_from({"one": (b"", b"1\n")})
     judged = full_bench.result(problem, "#include <vector>\nint main() {}", Language.C)
     assert judged.compile.verdict is Verdict.CE
+
+
+def test_c_is_linked_with_a_grader_in_c(full_bench: Any, problem_from: Any) -> None:
+    """And a program in C++ with that in C++, of the same task."""
+    graders = {
+        "graders/grader.c": b'#include <stdio.h>\nint half(int);\nint main(void) { printf("C %d\\n", half(9)); }',
+        "graders/grader.cpp": b'#include <cstdio>\nint half(int);\nint main() { std::printf("C++ %d\\n", half(9)); }',
+    }
+    linked = tuple(SourceFile(path=path, content=content) for path, content in graders.items())
+    problem = problem_from({"c": (b"", b"C 4\n"), "cpp": (b"", b"C++ 4\n")}, linked=linked)
+    verdicts = {
+        language: [subtask.verdict for subtask in full_bench.result(problem, CODE, language).subtasks]
+        for language, CODE in (
+            (Language.C, "int half(int new) { return new / 2; }"),
+            (Language.CPP, "int half(int x) { return x / 2; }"),
+        )
+    }
+    assert verdicts == {Language.C: [Verdict.AC, Verdict.WA], Language.CPP: [Verdict.WA, Verdict.AC]}
+
+
+# --------------------------------------------------------------------------- Python
+
+PYTHON_BATCH = """
+word = input()
+if word == "loop":
+    while True:
+        pass
+if word == "grow":
+    grown = bytearray(200 << 20)
+print({"right": 42, "wrong": 41}[word])
+"""
+
+
+def test_python_is_judged_as_compiled_programs_are(bench: Any, problem_from: Any) -> None:
+    """The verdicts, and the interpreter's name in the result; with a checker, in both isolations."""
+    checker = SourceFile(
+        path="checker/checker.sh",
+        content=b'#!/bin/sh\nread -r line < output.txt\n[ "$line" = 42 ] && echo 1.0 || echo 0.25\n',
+    )
+    tests = {word: (word.encode(), b"") for word in ("right", "wrong", "crash", "loop", "grow")}
+    problem = problem_from(tests, checker=checker)
+    judged = bench.result(problem, PYTHON_BATCH, Language.PYTHON)
+    assert [subtask.verdict for subtask in judged.subtasks] == ["AC", "PA", "RE", "TLE", "MLE"]
+    assert "cpython 3" in judged.target
+
+
+def test_python_that_cannot_be_read_is_ce(full_bench: Any, problem_from: Any) -> None:
+    """With the interpreter's words, and without a run: nothing in the program is executed."""
+    problem = problem_from({"one": (b"", b"1\n")})
+    judged = full_bench.result(problem, "print(1)\nexit(0)\ndef f(:\n", Language.PYTHON)
+    assert judged.compile.verdict is Verdict.CE
+    assert "task.py" in judged.compile.message
+    assert "SyntaxError" in judged.compile.message
+
+
+def test_a_grader_in_python_imports_the_submission(full_bench: Any, problem_from: Any) -> None:
+    """By the task's name; what fails in it is told with its line."""
+    grader = b"import task\nprint(task.solve(int(input())))\n"
+    linked = (SourceFile(path="graders/grader.py", content=grader),)
+    problem = problem_from({"three": (b"3\n", b"6\n"), "zero": (b"0\n", b"0\n")}, linked=linked)
+    judged = full_bench.result(problem, "def solve(n):\n    return 6 // n * n\n", Language.PYTHON)
+    assert [subtask.verdict for subtask in judged.subtasks] == [Verdict.AC, Verdict.RE]
+    assert 'File "task.py", line 2, in solve' in judged.subtasks[1].tests[0].evidence
+
+
+INTERACTOR = b"""#!/bin/sh
+read -r number < input.txt
+echo "$number"
+read -r answer
+[ "$answer" = "$((number * 2))" ] && exit 42 || exit 43
+"""
+
+
+def test_python_talks_to_an_interactor(bench: Any, problem_from: Any) -> None:
+    """At its standard streams, in both isolations."""
+    problem = problem_from(
+        {"seven": (b"7\n", b""), "zero": (b"0\n", b""), "odd": (b"x\n", b"")},
+        task_type=TaskType.INTERACTIVE,
+        manager=SourceFile(path="interactor/interactor.sh", content=INTERACTOR),
+        manager_protocol=CheckerProtocol.KATTIS,
+    )
+    judged = bench.result(problem, "print(int(input()) * 2 or 1)", Language.PYTHON)
+    assert [subtask.verdict for subtask in judged.subtasks] == [Verdict.AC, Verdict.WA, Verdict.RE]
+
+
+MANAGER = b"""#!/bin/sh
+exec 4>"$2" 3<"$1" 6>"$4" 5<"$3"
+cat input.txt >&4
+read -r told <&3
+echo "$told" >&6
+read -r answer <&5
+echo "told $told, answered $answer" >&2
+[ "$answer" = 42 ] && echo 1.0 || echo 0.0
+"""
+STUB = b"""import sys
+import task
+source, sink, index = open(sys.argv[1]), open(sys.argv[2], "w"), int(sys.argv[3])
+print((task.encode, task.decode)[index](source.readline().strip()), file=sink, flush=True)
+"""
+
+
+def test_two_processes_in_python_with_a_stub(full_bench: Any, problem_from: Any) -> None:
+    """Their FIFOs and index come as arguments; what one keeps in its memory the other has not."""
+    problem = problem_from(
+        {"one": (b"42\n", None)},
+        task_type=TaskType.COMMUNICATION,
+        manager=SourceFile(path="graders/manager.sh", content=MANAGER),
+        linked=(SourceFile(path="graders/stub.py", content=STUB),),
+        processes=2,
+        process_io=ProcessIO.FIFO_IO,
+    )
+    through = "def encode(text):\n    return text[::-1]\ndef decode(text):\n    return text[::-1]\n"
+    kept = "kept = []\ndef encode(text):\n    kept.append(text)\n    return 'x'\n"
+    kept += "def decode(text):\n    return kept or 'none'\n"
+    for code, verdict, words in ((through, Verdict.AC, "told 24"), (kept, Verdict.WA, "answered none")):
+        (subtask,) = full_bench.result(problem, code, Language.PYTHON).subtasks
+        assert (subtask.verdict, words in subtask.tests[0].message) == (verdict, True), subtask
+
+
+# --------------------------------------------------------------------------- several files
+
+TWO_FILES = {
+    Language.CPP: {
+        "graders/grader.cpp": "#include <iostream>\nint a(int); int b(int); int main() { std::cout << b(a(3)); }",
+        "first.cpp": "static int add = 1; int a(int x) { return x + add; }",
+        "second.cpp": "static int add = 2; int b(int x) { return x * add; }",
+    },
+    Language.C: {
+        "graders/grader.c": '#include <stdio.h>\nint a(int); int b(int); int main(void) { printf("%d\\n", b(a(3))); }',
+        "first.c": "static int class = 1; int a(int x) { return x + class; }",
+        "second.c": "static int class = 2; int b(int x) { return x * class; }",
+    },
+    Language.PYTHON: {
+        "graders/grader.py": "from first import a\nfrom second import b\nprint(b(a(3)))\n",
+        "first.py": "add = 1\ndef a(x):\n    return x + add\n",
+        "second.py": "def b(x):\n    return x * 2\n",
+    },
+}
+
+
+@pytest.mark.parametrize("language", list(TWO_FILES), ids=str)
+def test_a_program_of_two_files(full_bench: Any, problem_from: Any, language: Language) -> None:
+    """Each is compiled by itself: what is its own does not meet what is the other's. An error names its file."""
+    grader, first, second = (SourceFile(path=path, content=text.encode()) for path, text in TWO_FILES[language].items())
+    problem = problem_from({"three": (b"", b"8\n")}, linked=(grader,))
+    submission = Submission(id="two", problem=problem.key, code="…", sources=(first, second), language=language)
+    assert full_bench.score(problem, submission).verdict is Verdict.AC
+    broken = replace(submission, sources=(first, replace(second, content=second.content + b"}{")))
+    judged = full_bench.score(problem, broken)
+    assert judged.verdict is Verdict.CE
+    assert second.name in judged.compile.message

@@ -172,20 +172,20 @@ async def judged(found: Reading, cache: Path) -> Validation:
         return await validate(found, Scorer(sandbox, artifacts=ArtifactStore(cache)), workers=3)
 
 
-def test_stated_verdicts_hold_on_a_loaded_machine(busy: None, tmp_path: Path) -> None:
+def test_stated_verdicts_hold_on_a_loaded_machine(busy: None, cache: Path) -> None:
     """Some solutions of the sample contest, judged on every test."""
-    everything = reading(tmp_path)
+    everything = reading(cache)
     few = tuple(one for one in everything.solutions if (one.problem.key.id, one.name) in FEW)
     assert len(few) == len(FEW)
-    validation = asyncio.run(judged(Reading(solutions=few, refused=(), silent=0), tmp_path))
+    validation = asyncio.run(judged(Reading(solutions=few, refused=(), silent=0), cache))
     assert (validation.disagreements, validation.undecided) == ([], [])
 
 
 @pytest.mark.full
 @pytest.mark.timeout(7200)
-def test_all_stated_verdicts_hold_ten_times(busy: None, tmp_path: Path) -> None:
+def test_all_stated_verdicts_hold_ten_times(busy: None, cache: Path) -> None:
     """The whole contest, ten times: nothing flips, and nothing is a judge error."""
-    found = reading(tmp_path)
+    found = reading(cache)
     for _ in range(10):
-        validation = asyncio.run(judged(found, tmp_path))
+        validation = asyncio.run(judged(found, cache))
         assert (validation.disagreements, validation.undecided) == ([], [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,9 +138,9 @@ LEAST = {"malloc": 1, "mmap": 1, "static": 1, "freed": 1, "threads": 64}
 
 
 @pytest.fixture(scope="module")
-def over_http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcomes]:
+def over_http(cache: Path) -> Iterator[Outcomes]:
     """Judges on a worker that `ioi-eval serve` would be, over real sockets."""
-    store = ArtifactStore(tmp_path_factory.mktemp("memory"))
+    store = ArtifactStore(cache)
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
 

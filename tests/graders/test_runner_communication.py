@@ -102,6 +102,13 @@ def test_manager_that_gives_up(box: Box, program: Callable[..., Path], io: str) 
     ]
 
 
+def test_closes_in_one_test_are_nothing_to_the_next(plain_box: Box, program: Callable[..., Path]) -> None:
+    """However often a program closes its FIFOs, who ended first is still known in the tests after it."""
+    later = ["gives-up play 0"] * 20
+    answer = run_game(plain_box, program, "play churn", *later, io="fifo_io")
+    assert answer.verdicts == ["AC", *["WA"] * len(later)]
+
+
 def test_manager_that_gives_points_and_leaves(plain_box: Box, program: Callable[..., Path]) -> None:
     """Points for a process that then fails are not given: CMS gives 0, so it is that process's RE."""
     entry = run_game(plain_box, program, "gives-up play 1").only

@@ -69,6 +69,8 @@ def written(name: str) -> Plan:
         plan.line("order", run="needed")
         for number, place in enumerate(("0:0", "0:1", "0:2,1:0", "0:3", "1:1", None, None)):
             plan.line("test", id=number, input=f"t{number}.in", answer="ans", at=place)
+    elif name == "files":
+        files_lines(plan, judge)
     else:
         plan.line("task", kind="communication", io="fifo_io")
         plan.line("manager", file="manager", **judge, args=words(["log file", "", "a,b"]))
@@ -76,6 +78,15 @@ def written(name: str) -> Plan:
         for number in range(4):
             plan.line("test", id=number, input=f"t{number}.in")
     return plan
+
+
+def files_lines(plan: Plan, judge: dict[str, int]) -> None:
+    """A task with an input and an output by name, and its tests."""
+    plan.line("task", kind="batch", input_file="in.txt", output_file="out.txt")
+    plan.line("checker", protocol="white-diff", **judge)
+    plan.line("order", run="all")
+    for number in range(3):
+        plan.line("test", id=number, input=f"t{number}.in", answer="ans")
 
 
 FILES = {
@@ -90,6 +101,7 @@ FILES = {
         "t5.in": b"print 1\ncrash 1",
         "t6.in": b"system 1",
     },
+    "files": {"ans": b"2\n", "t0.in": b"sum 1", "t1.in": b"sum 2", "t2.in": b"nothing 1"},
     "communication": {
         "t0.in": b"play play",
         "t1.in": b"play second-fail",
@@ -126,6 +138,8 @@ def test_runner_answers_with_the_golden_lines(
     files: dict[str, bytes | Path] = {**FILES[name]}
     if name == "batch":
         files |= {"program": program("contestant"), "checker": program("checker")}
+    elif name == "files":
+        files["program"] = program("files")
     elif name == "communication":
         files |= {"program": program("stub", "-DFIFOS"), "manager": program("manager")}
     answer = plain_box.run((GOLDEN / f"{name}.plan").read_bytes(), files)

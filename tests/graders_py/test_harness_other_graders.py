@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.compat import Code, Ending, Profile, Run, profile_named
 from ioi_eval.model.apps import AppsProblem
-from ioi_eval.problems.apps import apps_problem, read_apps
+from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 
@@ -129,12 +130,12 @@ def test_results(
 
 def check_recorded(warm_grader: WarmGrader, shared: Path, step: int) -> None:
     """Grade every `step`-th recorded generation, and compare with what was recorded."""
-    rows = {row.id: row for row in read_apps(open_source(shared / "tasks/apps/apps.jsonl"))}
+    catalog = load_catalog(open_source(shared / "tasks/apps/apps.jsonl"))
     profile = profile_named("hendrycks")
     wrong = []
     for generation in list(open_source(shared / "tasks/apps/generations.jsonl").iterate())[::step]:
         values = generation.values
-        row = rows[str(values["problem_id"])]
+        row = catalog.problem(str(values["problem_id"]))
         worst = min(codes(warm_grader, profile, row, values["code"]), default=True)
         if worst is not values["recorded_result"] and worst != values["recorded_result"]:
             wrong.append((values["uuid"], worst, values["recorded_result"]))

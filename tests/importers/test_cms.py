@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packages import loaded, write_package
 
-from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.cms import import_package
-from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import Problem, ProblemKey, ScoreType, TaskType
-from ioi_eval.problems.ioi import load_problems
-from ioi_eval.rows import open_source
+from ioi_eval.model import ProblemKey, ScoreType, TaskType
 
 META = {
     **{"protocol_version": 1, "code": "sum", "name": "A + B", "time_limit": 1.5, "memory_limit": 2147483648},
@@ -51,30 +48,12 @@ PACKAGE: dict[str, Any] = {
 
 def package(tmp_path: Path, **changes: Any) -> Path:
     """A package as a folder; a change of `None` leaves the file out, `__` in a name stands for `/`."""
-    where = tmp_path / "sum-CMS"
-    for name, content in {**PACKAGE, **changes}.items():
-        if content is None:
-            continue
-        path = where / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return where
+    return write_package(tmp_path / "sum-CMS", {**PACKAGE, **changes})
 
 
 def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     """Import a package with changes."""
     return import_package(package(tmp_path, **changes), year=2025, day="day1")
-
-
-def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
-    """The problem that comes back from the written rows."""
-    written = write_rows([task], tmp_path / "rows")
-    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
-    assert not found.unusable
-    return found.problems[task.key]
 
 
 def test_package_becomes_rows(tmp_path: Path) -> None:
@@ -178,9 +157,22 @@ def test_scripts_are_kept_and_compiled_programs_are_not(tmp_path: Path) -> None:
 
 def test_params_may_be_absent(tmp_path: Path) -> None:
     """CMS takes an empty or missing `task_type_params` for none."""
-    nothing: tuple[Any, ...] = (None, "", {})
+    without = {name: value for name, value in META.items() if name != "task_type_params"}
+    rows = read(tmp_path, **{"problem.json": without}).problem_rows
+    assert "task_type_parameters" not in dict(rows[0]["grader_files"])["graders/grader_config.json"]
+    nothing: tuple[Any, ...] = (None, "", {}, [], "{}", "[]", "null")
     for params in nothing:
-        read(tmp_path, **{"problem.json": {**META, "task_type_params": params}})
+        assert read(tmp_path, **{"problem.json": {**META, "task_type_params": params}}).problem_rows == rows
+
+
+def test_params_may_be_a_list_as_in_protocol_version_2(tmp_path: Path) -> None:
+    """CMS's own list of parameters, plain or as JSON text, says what names would."""
+    params = ["grader", ["", ""], "comparator"]
+    for stated in (params, json.dumps(params)):
+        task = read(tmp_path, **{"problem.json": {**META, "protocol_version": 2, "task_type_params": stated}})
+        config = json.loads(dict(task.problem_rows[0]["grader_files"])["graders/grader_config.json"])
+        assert config["task_type_parameters_Batch_compilation"] == "grader"
+        assert config["task_type_parameters_Batch_output_eval"] == "comparator"
 
 
 def test_subtask_by_regular_expression(tmp_path: Path) -> None:
@@ -214,6 +206,8 @@ def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
         ({"problem.json": {**META, "time_limit": "1"}}, "time_limit is '1' in problem.json"),
         ({"problem.json": {**META, "time_limit": 0}}, "time_limit is 0"),
         ({"problem.json": {**META, "task_type_params": "{"}}, "task_type_params in problem.json is not JSON"),
+        ({"problem.json": {**META, "task_type_params": "7"}}, "named parameters or CMS's list of them are needed"),
+        ({"problem.json": {**META, "task_type_params": ["alone"]}}, "where a list of compilation"),
         ({"subtasks/01-small.json": b"{"}, "subtasks/01-small.json is not JSON"),
         ({"subtasks/01-small.json": {"testcases": ["0-01"]}}, "score is None"),
         ({"subtasks/01-small.json": {"score": 1}}, "testcases is None"),
@@ -252,12 +246,8 @@ def test_incomplete_package_says_what_is_wrong(tmp_path: Path, changes: dict[str
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"problem.json": {**META, "task_type": "OutputOnly"}}, "task type 'OutputOnly'"),
-        ({"problem.json": {**META, "task_type": "BatchAndOutput"}}, "task type 'BatchAndOutput'"),
-        ({"problem.json": {**META, "task_type": "TwoSteps"}}, "task type 'TwoSteps'"),
-        ({"problem.json": {**META, "score_type": "Sum"}}, "score type 'Sum'"),
-        ({"problem.json": {**META, "score_type": "GroupThreshold"}}, "score type 'GroupThreshold'"),
-        ({"problem.json": {**META, "task_type_params": "[]"}}, "no object of named parameters"),
+        ({"problem.json": {**META, "task_type": "ThreeSteps"}}, "task type 'ThreeSteps'"),
+        ({"problem.json": {**META, "score_type": "GroupSum"}}, "score type 'GroupSum'"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

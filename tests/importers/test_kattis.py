@@ -4,78 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
+from kattis_packages import MIB, PASS_FAIL, SCORING, package, read, stated
+from packages import loaded
 
-from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis import import_package
-from ioi_eval.importers.rows_out import write_rows
-from ioi_eval.importers.task import ImportedTask
-from ioi_eval.model import CheckerProtocol, Problem
-from ioi_eval.problems.ioi import load_problems
-from ioi_eval.rows import open_source
-
-MIB = 1024 * 1024
-GROUP = "accept_score: {}\nrange: 0 {}\ngrader_flags: min\non_reject: break\n"
-PASS_FAIL: dict[str, str | None] = {
-    "problem.yaml": "name: A Different Sum\nvalidator_flags: float_tolerance 1e-6\nlimits:\n  memory: 256\n",
-    ".timelimit": "2.5\n",
-    **{f"data/{name}.{end}": f"{name}\n" for name in ("sample/1", "secret/02", "secret/10") for end in ("in", "ans")},
-    "data/secret/02.hint": "not a test",
-    "submissions/accepted/good.c": "int main(void) { return 0; }\n",
-    "submissions/wrong_answer/bad.cc": "// @EXPECTED_RESULTS@: RUN-ERROR, TIMELIMIT\nint main() {}\n",
-    "submissions/time_limit_exceeded/slow.py": "while 1: pass\n",
-    "submissions/run_time_error/crash/main.cpp": "int main() { return 1; }\n",
-    "submissions/run_time_error/crash/notes.txt": "why",
-    "submissions/mixed/two/a.cpp": "",
-    "submissions/mixed/two/b.cpp": "",
-    "submissions/accepted/good.rb": "puts 1",
-}
-SCORING: dict[str, str | None] = {
-    "problem.yaml": "type: scoring\n",
-    "domjudge-problem.ini": "timelimit = '1.5'\nshort-name='groups'\n",
-    "data/testdata.yaml": "on_reject: continue\nrange: 0 100\ngrader_flags: ignore_sample\n",
-    "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\noutput_validator_flags: fast\n",
-    "data/secret/one/testdata.yaml": GROUP.format(30, 30),
-    "data/secret/two/testdata.yaml": GROUP.format(70, 70),
-    **{
-        f"data/{name}.{end}": "1\n"
-        for name in ("sample/1", "secret/one/1", "secret/two/1", "secret/two/2")
-        for end in ("in", "ans")
-    },
-    "submissions/accepted/all.cpp": "int main() {}\n",
-    "submissions/partially_accepted/half.cpp": "// @EXPECTED_GRADES@ AC RTE\nint main() {}\n",
-}
-
-
-def package(tmp_path: Path, files: dict[str, str | None], **changes: str | None) -> Path:
-    """A package as a folder; a change of `None` leaves a file out."""
-    where = tmp_path / "sums"
-    for name, content in {**files, **changes}.items():
-        if content is not None:
-            (where / name).parent.mkdir(parents=True, exist_ok=True)
-            (where / name).write_text(content)
-    return where
-
-
-def read(tmp_path: Path, files: dict[str, str | None], **changes: str | None) -> ImportedTask:
-    """Import a package with changes."""
-    return import_package(package(tmp_path, files, **changes), year=2026)
-
-
-def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
-    """The problem that comes back from the written rows."""
-    written = write_rows([task], tmp_path / "rows")
-    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
-    assert not found.unusable
-    return found.problems[task.key]
-
-
-def stated(task: ImportedTask) -> dict[str, Any]:
-    """What is stated of each solution."""
-    return {row["label"]: row["expected_subtasks"] or row["expected"] for row in task.solution_rows}
+from ioi_eval.model import CheckerProtocol
 
 
 def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
@@ -87,55 +23,74 @@ def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:
     ]
     assert (problem.key.id, problem.name, problem.time_limit_s) == ("sums", "A Different Sum", 2.5)
     assert (problem.memory_limit_bytes, problem.output_limit_bytes) == (256 * MIB, 8 * MIB)
+    assert problem.code_limit_bytes == MIB // 4
     assert problem.checker_protocol is CheckerProtocol.TOKENS
     assert problem.checker_args == ("float_tolerance", "1e-6")
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"data/secret/testdata.yaml": "grader_flags: accept_if_any_accepted\n"}, "data/secret has accept_if_any_acc"),
+        ({"data/sample/testdata.yaml": "grader_flags: always_accept\n"}, "data/sample has always_accept"),
+        ({"data/testdata.yaml": "grading: custom\n", "graders/g.py": "print('AC 1')\n"}, "data has grading 'custom'"),
+        ({"data/testdata.yaml": "grader_flags: lenient\n"}, "the grader flag 'lenient' of data is not supported"),
+    ],
+)
+def test_flags_that_accept_more_are_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """A pass-fail problem whose grader accepts what was rejected on some test is none of all its tests."""
+    with pytest.raises(UnsupportedError) as caught:
+        read(tmp_path, PASS_FAIL, **changes)
+    assert words in str(caught.value)
+
+
+def test_flags_that_change_nothing_are_read(tmp_path: Path) -> None:
+    """Which error is told, how points are added, and any of a single test."""
+    changes = {
+        "data/secret/testdata.yaml": "grader_flags: first_error max\n",
+        "data/sample/testdata.yaml": "grader_flags: accept_if_any_accepted\n",
+    }
+    assert [row["subtask"] for row in read(tmp_path, PASS_FAIL, **changes).problem_rows] == ["all"]
+
+
+def test_ignored_samples_count_only_where_their_rejection_ends_it(tmp_path: Path) -> None:
+    """Source: the format's `ignore_sample`; without `on_reject: break` secret data is judged whatever samples get."""
+    secret = ["secret/02", "secret/10"]
+    for policy, subtasks in (
+        ("continue", [("sample", 0, ["sample/1"]), ("all", 1, secret)]),
+        ("break", [("all", 1, ["sample/1", *secret])]),
+    ):
+        flags = {"data/testdata.yaml": f"grader_flags: ignore_sample\non_reject: {policy}\n"}
+        task = read(tmp_path / policy, PASS_FAIL, **flags)
+        assert [(row["subtask"], row["score"], row["test_names"]) for row in task.problem_rows] == subtasks
+        assert stated(task)["accepted/good.c"] == {"all": "AC"}
+    alone = {name: None for name in PASS_FAIL if name.startswith("data/secret")}
+    flags = {"data/testdata.yaml": "grader_flags: ignore_sample\non_reject: continue\n"}
+    rows = read(tmp_path / "alone", PASS_FAIL, **alone, **flags).problem_rows
+    assert [row["test_names"] for row in rows] == [["sample/1"]]
+
+
 def test_verdicts_come_from_folders_and_tags(tmp_path: Path) -> None:
-    """DOMjudge's tag stands above the folder; a program of several files is left out, and said so."""
+    """DOMjudge's tag stands above the folder; a program of several files in one language is one, else left out."""
     task = read(tmp_path, PASS_FAIL)
     assert stated(task) == {
         "accepted/good.c": {"all": "AC"},
+        "accepted/headed": {"all": "AC"},
+        "accepted/three": {"all": "AC"},
         "run_time_error/crash/main.cpp": {"all": "RE,MLE,SV"},
         "time_limit_exceeded/slow.py": {"all": "TLE"},
         "wrong_answer/bad.cc": {"all": "RE,MLE,SV,TLE"},
     }
-    assert {row["label"]: row["language"] for row in task.solution_rows}["accepted/good.c"] == "c"
+    rows = {row["label"]: row for row in task.solution_rows}
+    assert rows["accepted/good.c"]["language"] == "c"
+    assert list(rows["accepted/three"]["source_files"]) == ["main.py", "a.py"]
+    assert rows["accepted/headed"]["source_files"] == {"a.cc": '#include "b.hpp"\n', "b.hpp": ""}
+    assert rows["accepted/headed"]["code"] is None
     assert [note for note in task.notes if "left out" in note] == [
+        "submissions/mixed/sums.h is left out: it is a header alone",
         "submissions/mixed/two is left out: it is several files",
         "1 submissions in other languages are left out: accepted/good.rb",
     ]
-
-
-def test_groups_become_subtasks(tmp_path: Path) -> None:
-    """Each group is worth its minimum; samples are shown and worth nothing; grades are stated by group."""
-    task = read(tmp_path, SCORING)
-    problem = loaded(tmp_path, task)
-    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
-        ("sample", 0.0, ("sample/1",)),
-        ("one", 30.0, ("secret/one/1",)),
-        ("two", 70.0, ("secret/two/1", "secret/two/2")),
-    ]
-    assert (problem.key.id, problem.time_limit_s) == ("groups", 1.5)
-    assert problem.tests["secret/two/2"].checker_args == ("fast",)
-    assert problem.tests["sample/1"].checker_args == ()
-    assert stated(task) == {
-        "accepted/all.cpp": {"one": "AC", "two": "AC"},
-        "partially_accepted/half.cpp": {"one": "AC", "two": "RE,MLE,SV"},
-    }
-
-
-def test_sum_of_tests_is_a_subtask_a_test(tmp_path: Path) -> None:
-    """Where a group breaks at the first rejection, a test counts only if all before it were accepted."""
-    flags = {"data/secret/two/testdata.yaml": "accept_score: 35\non_reject: break\ngrader_flags: ''\n"}
-    problem = loaded(tmp_path, read(tmp_path, SCORING, **flags))
-    assert [(one.name, one.points, one.tests) for one in problem.subtasks[2:]] == [
-        ("secret/two/1", 35.0, ("secret/two/1",)),
-        ("secret/two/2", 35.0, ("secret/two/1", "secret/two/2")),
-    ]
-    going_on = flags["data/secret/two/testdata.yaml"].replace("break", "continue")
-    problem = loaded(tmp_path, read(tmp_path / "b", SCORING, **{"data/secret/two/testdata.yaml": going_on}))
-    assert [one.tests for one in problem.subtasks[2:]] == [("secret/two/1",), ("secret/two/2",)]
 
 
 def test_validator_becomes_the_checker(tmp_path: Path) -> None:
@@ -178,7 +133,6 @@ def test_python_validator_is_a_script(tmp_path: Path) -> None:
         (PASS_FAIL, {"problem.yaml": "validator_flags: float_tolerance\n"}, "float_tolerance is followed by nothing"),
         (PASS_FAIL, {"problem.yaml": "validation: custom\n"}, "there is no output validator"),
         (PASS_FAIL, {"submissions/mixed/x.cpp": "// @EXPECTED_RESULTS@: SOMETIMES"}, "expects 'SOMETIMES'"),
-        (SCORING, {"submissions/mixed/x.cpp": "// @EXPECTED_GRADES@ AC"}, "states 1 grades for 2 test groups"),
     ],
 )
 def test_bad_packages_are_named(
@@ -188,80 +142,6 @@ def test_bad_packages_are_named(
     with pytest.raises(InputError) as caught:
         read(tmp_path, files, **changes)
     assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"problem.yaml": "validation: custom multi-pass\n"}, "custom multi-pass"),
-        ({"problem.yaml": "type: submit-answer\n"}, "submit-answer"),
-        ({"problem.yaml": "type: scoring\ngrading:\n  objective: min\n"}, "the objective 'min'"),
-        ({"data/secret/two/testdata.yaml": "grader_flags: max\n"}, "takes the max of its tests"),
-        ({"data/secret/testdata.yaml": "grader_flags: min\n"}, "takes the min of its groups"),
-        ({"data/secret/two/testdata.yaml": "grader_flags: median\n"}, "'median'"),
-        ({"data/secret/two/testdata.yaml": "reject_score: 1\n"}, "reject_score"),
-        ({"data/secret/two/testdata.yaml": "grading: custom\n"}, "'custom', by a program of its own"),
-        ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "both tests and groups"),
-    ],
-)
-def test_what_no_minimum_can_express_is_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
-    """By name, before anything is scored."""
-    with pytest.raises(UnsupportedError) as caught:
-        read(tmp_path, SCORING, **changes)
-    assert words in str(caught.value)
-
-
-GRADER = """
-import sys
-worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
-words = sys.stdin.read().split()
-print("AC", {})
-"""
-RULES = {
-    "the lowest, rounded down": ("int(min(map(float, words[1::2])) * worth)", None),
-    "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 90.0 for"),
-    "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
-    "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
-    "to the nearest": ("round(min(map(float, words[1::2])) * worth)", "gives 30.0 for [('AC', 0.999)]"),
-    "no number": ("None", "gives None for full marks"),
-}
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_own_grader_is_tried(tmp_path: Path, name: str) -> None:
-    """Its rule is taken over if it is the lowest score times the points, rounded down, and else refused."""
-    rule, words = RULES[name]
-    flags = {"data/secret/one/testdata.yaml": "grading: custom\ngrader_flags: min worth=30\n"}
-    flags["data/secret/two/testdata.yaml"] = "grading: custom\ngrader_flags: min worth=70\n"
-    changes = {
-        **flags,
-        "problem.yaml": "type: scoring\nvalidation: custom score\n",
-        "output_validators/check.py": "import sys\nsys.exit(42)\n",
-        "graders/grader.py": GRADER.format(rule),
-    }
-    if words is not None:
-        with pytest.raises(UnsupportedError) as caught:
-            read(tmp_path, SCORING, **changes)
-        assert words in str(caught.value)
-        return
-    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
-    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
-    assert {test.score_steps for test in problem.tests.values()} == {0, 30, 70}
-
-
-def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
-    """Without a grader of its own a validator's score is in points, up to the group's."""
-    changes = {
-        "problem.yaml": "type: scoring\nvalidation: custom score\n",
-        "output_validators/check.py": "import sys\nsys.exit(42)\n",
-    }
-    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
-    assert {name: test.full_score for name, test in problem.tests.items()} == {
-        **{"sample/1": 1, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
-    }
-    changes["data/secret/one/testdata.yaml"] = "grader_flags: min\naccept_score: 30\nrange: 0 40\n"
-    with pytest.raises(UnsupportedError, match="scores of its own within 0 40"):
-        read(tmp_path / "b", SCORING, **changes)
 
 
 def test_linked_tests_are_read_from_a_folder_and_missed_in_no_archive(tmp_path: Path) -> None:

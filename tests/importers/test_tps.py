@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packages import loaded, write_package
 
-from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.importers.tps import import_package
-from ioi_eval.model import CheckerProtocol, Problem, TaskType
-from ioi_eval.problems.ioi import load_problems
-from ioi_eval.rows import open_source
+from ioi_eval.model import CheckerProtocol, ProcessIO, SourceFile, Submission, TaskType
+from ioi_eval.problems.submissions import check_fits
 
 META = {"name": "sum", "code": "sum", "title": "Sum", "memory_limit": 256, "time_limit": 1.0, "type": "Batch"}
 SUBTASKS: dict[str, Any] = {
@@ -60,26 +58,12 @@ COMMUNICATION: dict[str, Any] = {
 
 def folder(tmp_path: Path, **changes: Any) -> Path:
     """A task folder; a change of `None` leaves the file out."""
-    where = tmp_path / "sum"
-    for name, content in {**FOLDER, **changes}.items():
-        if content is not None:
-            path = where / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return where
+    return write_package(tmp_path / "sum", {**FOLDER, **changes})
 
 
 def read(tmp_path: Path, **changes: Any) -> ImportedTask:
     """Import a task folder with changes."""
     return import_package(folder(tmp_path, **changes), year=2022, day="day1")
-
-
-def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
-    """The problem that comes back from the written rows."""
-    written = write_rows([task], tmp_path / "rows")
-    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
-    assert not found.unusable
-    return found.problems[task.key]
 
 
 def test_folder_becomes_rows(tmp_path: Path) -> None:
@@ -217,10 +201,16 @@ def test_exceptions_may_name_a_subtask_that_was_left_out(tmp_path: Path) -> None
     assert slow["expected_subtasks"] == {"01-small": "correct", "02-full": "time_limit"}
 
 
-def test_other_task_types_are_refused_by_name(tmp_path: Path) -> None:
-    """TPS knows OutputOnly and TwoSteps, too."""
-    with pytest.raises(UnsupportedError, match="task type 'TwoSteps' is not supported"):
-        read(tmp_path, **{"problem.json": {**META, "type": "TwoSteps"}})
+def test_two_steps_has_one_file_and_a_grader(tmp_path: Path) -> None:
+    """Where CMS links two files with a manager, TPS links one with its grader, which runs twice as well."""
+    problem = loaded(tmp_path, read(tmp_path, **{"problem.json": {**META, "type": "TwoSteps"}}))
+    assert (problem.task_type, problem.processes) == (TaskType.TWO_STEPS, 2)
+    assert [file.path for file in problem.linked] == ["graders/grader.cpp"]
+    one = Submission(id="one", problem=problem.key, code="int f();")
+    check_fits(one, problem)
+    two = replace(one, sources=tuple(SourceFile(path=name, content=b"") for name in ("a.cpp", "b.cpp")))
+    with pytest.raises(UnsupportedError, match=r"of 2 file\(s\) is not supported .* takes one, as it has a grader"):
+        check_fits(two, problem)
 
 
 def test_forgotten_submodule_is_named(tmp_path: Path) -> None:
@@ -233,8 +223,19 @@ def test_forgotten_submodule_is_named(tmp_path: Path) -> None:
 
 def test_other_formats_are_told_apart(tmp_path: Path) -> None:
     """A missing folder, and a CMS export, get their own answer."""
-    with pytest.raises(InputError, match="there is no task folder"):
+    with pytest.raises(InputError, match="there is no package"):
         import_package(tmp_path / "absent", year=2022)
     (tmp_path / "problem.json").write_text('{"code": "sum", "task_type": "Batch"}')
     with pytest.raises(InputError, match="is a CMS export package; use `ioi-eval import cms`"):
         import_package(tmp_path, year=2022)
+
+
+def test_communication_of_2017_has_fifos_and_a_checker(tmp_path: Path) -> None:
+    """A stub of that time opens its FIFOs by name, and a checker judges what the manager printed."""
+    old = {"problem.json": {**META, "type": "Communication"}, "grader/manager.cpp": "manager"}
+    stub = {"grader/cpp/grader.cpp": '#include "sum.h"\nint main(int argc, char** argv) { return argv[2][0]; }'}
+    problem = loaded(tmp_path, read(tmp_path, **old, **stub))
+    assert (problem.process_io, problem.checker_after_manager) == (ProcessIO.FIFO_IO, True)
+    newer = {**COMMUNICATION["problem.json"], "num_processes": 1, "grader_name": "grader"}
+    problem = loaded(tmp_path, read(tmp_path, **{**old, "problem.json": newer}, **stub))
+    assert (problem.process_io, problem.checker_after_manager) == (ProcessIO.STD_IO, False)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_problems import small_problem
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import classic
@@ -33,12 +34,10 @@ from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
 CASE = TestCase(name="t1", input=b"1 2\n", answer=b"3\n")
-BATCH = Problem(
+BATCH = small_problem(
     key=ProblemKey(year=2024, id="Nile"),
     name="Nile",
-    task_type=TaskType.BATCH,
     time_limit_s=2.0,
-    memory_limit_bytes=1 << 28,
     subtasks=(Subtask(name="01", points=100.0, tests=("t1",)),),
     tests={"t1": CASE},
     linked=(SourceFile(path="graders/grader.cpp", content=b"grader"),),
@@ -162,7 +161,7 @@ def test_test_data_stays_by_reference(tmp_path: Path) -> None:
         (BATCH, replace(CASE, answer=None), "no expected output"),
         (BATCH, replace(CASE, answer=b"\n\n"), "no expected output"),
         (replace(BATCH, linked=(SourceFile(path="helper.cpp", content=b""),)), CASE, "grader.cpp and stub.cpp"),
-        (replace(BATCH, headers=(SourceFile(path="a.h", content=b""), *BATCH.headers)), CASE, "first header"),
+        (replace(BATCH, headers=(SourceFile(path="a.h", content=b"a"), *BATCH.headers)), CASE, "first header"),
         (replace(BATCH, headers=()), CASE, "first header"),
         (replace(BATCH, checker=SourceFile(path="checker.py", content=b"")), CASE, r"C\+\+ only"),
         (replace(COMMUNICATION, manager=SourceFile(path="manager.py", content=b"")), CASE, r"C\+\+ only"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from small_problems import small_problem
 
 from ioi_eval.config import CompileLimits
 from ioi_eval.jobs.compile import (
@@ -18,24 +19,33 @@ from ioi_eval.jobs.compile import (
     submission_recipe,
 )
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine
-from ioi_eval.model import Isolation, Problem, ProblemKey, SourceFile, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.model import (
+    Isolation,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TestCase,
+    Verdict,
+)
 from ioi_eval.toolchain import Toolchain
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 RECIPE = Recipe(what="submission", steps=(Step(argv=("g++",)),), artifacts=("a.out",))
 SECRET = SourceFile(path="graders/grader.cpp", content=b"// secret\n")
-PROBLEM = Problem(
+PROBLEM = small_problem(
     key=ProblemKey(year=2026, id="Nile"),
     name="Nile",
-    task_type=TaskType.BATCH,
-    time_limit_s=1.0,
-    memory_limit_bytes=1 << 28,
     subtasks=(Subtask(name="01", points=100, tests=("a",)),),
     tests={"a": TestCase(name="a", input=b"", answer=b"")},
     linked=(SECRET,),
     headers=(SourceFile(path="graders/nile.h", content=b"int f();\n"),),
-    cxx_std="gnu++20",
 )
+
+
+def source(code: str) -> tuple[SourceFile, ...]:
+    """The files of a submission of one."""
+    return Submission(id="s", problem=PROBLEM.key, code=code).source_files
 
 
 def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> CompileAnswer:
@@ -58,6 +68,7 @@ def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> Comp
         ({"code": 0}, Verdict.JE, "produced no program", False),
         # words on the program's own channel buy a repetition, and no verdict
         ({"output": "g++: fatal error: Killed signal terminated program cc1plus"}, Verdict.CE, "exit code 1", True),
+        ({"output": "ld: final link failed: No space left on device"}, Verdict.CE, "exit code 1", True),
     ],
 )
 def test_who_is_to_blame(changes: dict[str, Any], verdict: Verdict, words: str, doubtful: bool) -> None:
@@ -67,6 +78,13 @@ def test_who_is_to_blame(changes: dict[str, Any], verdict: Verdict, words: str, 
     assert words in outcome.message
     assert outcome.cpu_ms == 500
     assert is_doubtful(answer(**changes)) is doubtful
+
+
+@pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
+def test_only_a_refusal_by_its_own_exit_code_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
+    """An interpreter that cannot start, or has no disk, ends by itself, too, and not with 0."""
+    recipe = replace(RECIPE, refusal=65)
+    assert compile_outcome(recipe, answer(code=code), CompileLimits(), message_chars=1000).verdict is verdict
 
 
 def test_an_artifact_is_no_failure() -> None:
@@ -90,9 +108,9 @@ def test_long_messages_are_cut_at_a_line() -> None:
 
 def test_submission_never_meets_the_graders_source_and_its_object_only_at_the_link() -> None:
     """What the first step can see is the program and the headers."""
-    recipe = submission_recipe(PROBLEM, "int f() {}", (("linked0.o", b"object"),), GCC, std=None)
+    recipe = submission_recipe(PROBLEM, source("int f() {}"), (("linked0.o", b"object"),), GCC, std=None)
     first, second = recipe.steps
-    assert [path for path, _ in first.sees] == ["nile.h", "nile.cpp"]
+    assert [path for path, _ in first.sees] == ["nile.cpp", "nile.h"]
     assert [path for path, _ in second.sees] == ["linked0.o"]
     assert "-std=gnu++20" in first.argv
     assert all(
@@ -102,7 +120,7 @@ def test_submission_never_meets_the_graders_source_and_its_object_only_at_the_li
 
 def test_option_wins_over_the_problems_standard() -> None:
     """For what is linked together alike: `--std`."""
-    recipe = submission_recipe(PROBLEM, "", (), GCC, std="gnu++23")
+    recipe = submission_recipe(PROBLEM, source(""), (), GCC, std="gnu++23")
     grader = grader_recipe(PROBLEM, GCC, std="gnu++23")
     assert grader is not None
     assert all("-std=gnu++23" in one.steps[0].argv for one in (recipe, grader))
@@ -124,5 +142,5 @@ def test_keys_tell_apart_what_would_be_built_differently() -> None:
 
 def test_lone_surrogates_in_code_do_not_stop_a_compilation() -> None:
     """JSON can carry them, a file cannot."""
-    recipe = submission_recipe(PROBLEM, "// \ud800", (), GCC, std=None)
+    recipe = submission_recipe(PROBLEM, source("// \ud800"), (), GCC, std=None)
     assert dict(recipe.steps[0].sees)["nile.cpp"] == b"// ?"

@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from small_problems import small_problem
+
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.bundled import PlannedTest, Programs, run_job
 from ioi_eval.jobs.harness import preloaded, task
 from ioi_eval.jobs.protocol import RunAnswer, run_answer
-from ioi_eval.model import CheckerProtocol, Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local import LocalSandbox
 
 NONCE = "0123456789abcdef" * 2
 CODE = "import heapq\na, b = map(int, input().split())\nprint(a + b if a else heapq.heappop([b + 1]))\n"
-PROBLEM = Problem(
-    key=ProblemKey(year=2026, id="sum"),
+PROBLEM = small_problem(
     name="Sum",
-    task_type=TaskType.BATCH,
+    year=2026,
     time_limit_s=5.0,
-    memory_limit_bytes=256 << 20,
     subtasks=(Subtask(name="01", points=100.0, tests=("a", "b", "c")),),
     tests={
         "a": TestCase(name="a", input=b"1 2\n", answer=b"3\n"),
@@ -52,8 +52,8 @@ async def judged(cache: Path) -> RunAnswer:
         return run_answer(execution.run, NONCE, names=names, time_limit_s=PROBLEM.time_limit_s)
 
 
-def test_a_program_in_python(tmp_path: Path) -> None:
+def test_a_program_in_python(cache: Path) -> None:
     """Right, wrong, and failed, by the rules of compiled programs."""
-    outcomes = asyncio.run(judged(tmp_path)).outcomes
+    outcomes = asyncio.run(judged(cache)).outcomes
     assert [outcome.verdict for outcome in outcomes.values()] == ["AC", "WA", "RE"]
     assert "ValueError" in outcomes[2].evidence

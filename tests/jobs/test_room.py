@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_problems import small_problem
 
 from ioi_eval.jobs.bundled import PlannedTest, Programs, room, usual_wall_ms
 from ioi_eval.judging import bundles
-from ioi_eval.model import Blob, Isolation, Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
 
@@ -18,12 +19,10 @@ TARGET = Target(name="t", profile="bundled", toolchain=GCC, slots=1, isolation=I
 RUNNER = Blob(path=Path("/nowhere"), size=1 << 20, sha256="0" * 64)
 PROGRAMS = Programs(runner=RUNNER, submission=bytes(1 << 20), static=True)
 NAMES = tuple(f"t{number:03}" for number in range(100))
-PROBLEM = Problem(
-    key=ProblemKey(year=2026, id="sum"),
+PROBLEM = small_problem(
     name="Sum",
-    task_type=TaskType.BATCH,
+    year=2026,
     time_limit_s=2.0,
-    memory_limit_bytes=1 << 28,
     subtasks=(Subtask(name="01", points=100, tests=NAMES),),
     tests={name: TestCase(name=name, input=bytes(900_000), answer=bytes(100_000)) for name in NAMES},
     cxx_std="gnu++17",

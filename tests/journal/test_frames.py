@@ -37,9 +37,11 @@ def test_keys_tell_problem_submission_and_fingerprint_apart() -> None:
     """Ids repeat over problems, problems over years, and programs over ids."""
     first = keys_of(NILE, "1", "f")
     assert keys_of(NILE, "2", "f").program == first.program
+    assert keys_of(NILE, "1", "f", found_by=("fence:cpp",)).program == first.program
     others = [
         keys_of(NILE, "2", "f"),
         keys_of(NILE, "1", "g"),
+        keys_of(NILE, "1", "f", found_by=("fence:cpp",)),
         keys_of(ProblemKey(year=2023, id="nile"), "1", "f"),
         keys_of(ProblemKey(year=2024, id="tree"), "1", "f"),
     ]

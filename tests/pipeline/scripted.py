@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from small_problems import small_problem
 
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.journal import Journal
@@ -21,30 +22,23 @@ from ioi_eval.model import (
     Submission,
     SubmissionResult,
     Subtask,
-    TaskType,
-    TestCase,
     TestOutcome,
     Verdict,
 )
 from ioi_eval.pipeline import Intake, Outcome, Selection, Settings, score_dump
 from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.report.rows import Unscored
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 
-NILE = Problem(
-    key=ProblemKey(year=2024, id="nile"),
-    name="Nile",
+NILE = small_problem(
     day="1",
-    task_type=TaskType.BATCH,
     time_limit_s=2.0,
-    memory_limit_bytes=1 << 28,
     subtasks=(
         Subtask(name="00-samples", points=0, tests=("0-01",)),
         Subtask(name="01-easy", points=40, tests=("0-01", "1-01")),
         Subtask(name="02-full", points=60, tests=("0-01", "1-01", "2-01")),
     ),
-    tests={name: TestCase(name=name, input=b"1\n", answer=b"1\n") for name in ("0-01", "1-01", "2-01")},
-    cxx_std="gnu++20",
     notes=("final newline added to 3 tests",),
 )
 TREE = replace(NILE, key=ProblemKey(year=2024, id="tree"), name="Tree", day="practice", notes=())
@@ -174,7 +168,13 @@ class Contest:
         return Intake(open_source(self.dump), selection or Selection(), problems, fingerprints=judge.fingerprints)
 
     def run(
-        self, judge: ScriptedJudge, *, resume: bool = True, selection: Selection | None = None, **settings: Any
+        self,
+        judge: ScriptedJudge,
+        *,
+        resume: bool = True,
+        selection: Selection | None = None,
+        unscored: Unscored = Unscored.NULL,
+        **settings: Any,
     ) -> Outcome:
         """Score the dump."""
         self.progress = Silent()
@@ -187,6 +187,7 @@ class Contest:
                     journal=journal,
                     settings=Settings(**{"workers": 3, "spare": 0, **settings}),
                     progress=self.progress,
+                    unscored=unscored,
                 )
             )
 

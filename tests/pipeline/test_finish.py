@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ def test_whatever_a_table_holds_is_written() -> None:
     row = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41", 7: "seven"}
     assert json.loads(to_json(row)) == {"when": "2024-09-01", "price": "1.5", "raw": "�A", "7": "seven"}
     assert json.loads(to_json({**row, "big": 10**30}))["big"] == 10**30
+    assert json.loads(to_json({**row, "error": "d\udcff.jsonl, row 1"}))["error"] == "d?.jsonl, row 1"
     assert to_json(row).count(b"\n") == 1
 
 
@@ -66,7 +68,7 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, lim
     contest.write(*programs(*(f"1 // {n}" for n in range(200))))
     child = [sys.executable, "-c", FILL, str(contest.directory), str(limit)]
     run = subprocess.run(
-        child, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(Path(__file__).parent)}
+        child, capture_output=True, text=True, check=True, env={"PYTHONPATH": os.pathsep.join(sys.path)}
     )
     assert "File too large" in run.stdout
     assert not (contest.out / "results.jsonl").exists()
@@ -78,7 +80,10 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, lim
 
 
 def test_integers_of_any_size_are_written() -> None:
-    """Beyond 64 bits as they are; beyond the digits that Python prints, in words."""
-    row = {"a": 2**64, "b": [{"c": 10**5000}], "d": "x"}
+    """Beyond 64 bits as they are; beyond the digits that Python prints, in words; and what is no number as null."""
+    row = {"a": 2**64, "b": [{"c": 10**5000}], "d": "x", "e": [float("nan"), float("inf")]}
     assert orjson.loads(to_json({"a": 2**64})) == {"a": float(2**64)}
-    assert to_json(row) == b'{"a": 18446744073709551616, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x"}\n'
+    assert (
+        to_json(row)
+        == b'{"a": 18446744073709551616, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x", "e": [null, null]}\n'
+    )

@@ -18,11 +18,17 @@ from ioi_eval.rows import open_source
 def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
     """A row without a year is of 2024, one that does not say its problem counts apart."""
     contest.write(*programs("1", "2"), {"uuid": "x"}, {"uuid": "y", "problem_id": "tree", "year": "2023"})
-    assert survey(open_source(contest.dump), Selection()) == {
-        NILE.key: 2,
-        None: 1,
-        ProblemKey(year=2023, id="tree"): 1,
-    }
+    seen = survey(open_source(contest.dump), Selection())
+    assert seen.counts == {NILE.key: 2, None: 1, ProblemKey(year=2023, id="tree"): 1}
+    assert (seen.rows, len(seen.problems), seen.has_python) == (4, 2, False)
+
+
+def test_a_survey_tells_of_programs_in_python(contest: Contest) -> None:
+    """Of those that are meant: their interpreter is asked before anything is judged."""
+    contest.write(*programs("1"), {"uuid": "x", "problem_id": "tree", "year": 2023, "language": "Python 3"})
+    dump = open_source(contest.dump)
+    assert survey(dump, Selection()).has_python
+    assert not survey(dump, Selection(years=frozenset({2024}))).has_python
 
 
 def test_a_selection_without_rows_says_what_there_is(contest: Contest) -> None:

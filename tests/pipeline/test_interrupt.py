@@ -35,7 +35,7 @@ def start(contest: Contest, workers: int = 3, *, step_by_step: bool = False) -> 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={"PYTHONPATH": str(Path(__file__).parent)},
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
     )
 
 

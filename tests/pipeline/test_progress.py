@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
+
+import pytest
 
 from ioi_eval.pipeline import progress
 from ioi_eval.pipeline.progress import Bar, Lines, progress_for
@@ -34,3 +37,29 @@ def test_a_log_gets_a_line_now_and_then() -> None:
     lines.close()
     assert stream.getvalue().startswith("2/100 submissions")
     assert stream.getvalue().endswith("AC 1 WA 1\n")
+
+
+def test_a_log_tells_the_time_that_is_left() -> None:
+    """Going by what this run does itself; what it need not judge is counted apart from the verdicts."""
+    stream = io.StringIO()
+    lines = Lines(1000, stream)
+    lines._started -= 1000
+    for became in ("AC", *["resumed"] * 490, "copy", "copy", "refused", *["WA"] * 6):
+        lines.advance(became)
+    assert stream.getvalue() == ""
+    lines._last -= progress.LINE_S
+    lines.advance("AC")
+    assert re.fullmatch(
+        r"501/1000 submissions, 0\.01/s, about 12 h 3\d min left: "
+        r"WA 6 AC 2 \(without 2 copies, 490 from earlier runs, 1 refused\)\n",
+        stream.getvalue(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(59.4, "59 s"), (60, "1 min"), (3569, "59 min"), (3571, "1 h 0 min"), (86399, "1 d 0 h"), (190_000, "2 d 4 h")],
+)
+def test_a_duration_is_told_roughly(seconds: float, words: str) -> None:
+    """Two units at most."""
+    assert progress._duration(seconds) == words

@@ -6,9 +6,14 @@ import orjson
 import pytest
 from scripted import NILE, Contest, ScriptedJudge, programs
 
+from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
+from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.model import Isolation, Problem, Submission
 from ioi_eval.pipeline import Selection
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
 
 
 def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, judge: ScriptedJudge) -> None:
@@ -41,6 +46,37 @@ def test_identical_programs_are_judged_once(contest: Contest, judge: ScriptedJud
     assert [row["total_score"] for row in results] == [50, 100, 50, 50, 100, 50]
     assert outcome.summary["submissions"]["copies"] == 3
     assert outcome.summary["problems"][0]["verdicts"] == {"AC": 2, "PA": 3}
+
+
+class Hashing(ScriptedJudge):
+    """With the fingerprints of a real judge."""
+
+    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
+        """One, as there is one way of judging."""
+        toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
+        target = Target(name="local", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
+        return (Fingerprints(Policy()).of(problem, submission, target),)
+
+
+def test_a_program_is_the_same_wherever_it_was_found(contest: Contest) -> None:
+    """In a column or in a text: it is judged once, in a run and in the next one, and is no duplicate of itself."""
+    found = {"code": "1 0 1 // int main() {}\n"}, {"generation": "So:\n```cpp\n1 0 1 // int main() {}\n```\n"}
+    ids = {"year": 2024, "problem_id": "nile"}
+
+    def judged(*uuids: str) -> list[str]:
+        contest.write(*({**ids, "uuid": uuid, **one} for uuid, one in zip(uuids, found, strict=True)))
+        judge = Hashing()
+        assert contest.run(judge).exit_code == 0
+        return judge.judged
+
+    assert judged("a", "b") == ["a"]
+    first, second = contest.results()
+    assert (first["duplicate_of"], second["duplicate_of"], second["verdict"]) == (None, "a", first["verdict"])
+    assert first["extraction"] != second["extraction"]
+    assert judged("a", "b") == []
+    assert contest.results() == [first, second]
+    assert judged("b", "a") == []
+    assert [(row["uuid"], row["duplicate_of"]) for row in contest.results()] == [("b", "a"), ("a", None)]
 
 
 def test_copies_that_come_much_later_find_their_leader(contest: Contest, judge: ScriptedJudge) -> None:
@@ -167,7 +203,7 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
         {"year": 2024, "problem_id": "nile", "code": "1", "id": 7},
         {"year": 2024, "code": "1", "uuid": "c"},
         {"year": 2024, "problem_id": "nile", "uuid": "d"},
-        {**good, "uuid": "e", "language": "python"},
+        {**good, "uuid": "e", "language": "pascal"},
     )
     outcome = contest.run(judge)
     assert outcome.exit_code == 1
@@ -181,7 +217,7 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
         "uuid is missing; the row has: year, problem_id, code, id. Name another with --id-column",
         "problem_id is missing (a text is needed); the row has: year, code, uuid",
         "there is neither code nor generation; the row has: year, problem_id, uuid",
-        "its language is python",
+        "its language is pascal",
     ):
         assert words in reasons
     same = refused["the same uuid and problem as an earlier row"]
@@ -286,7 +322,7 @@ def test_results_of_the_tests_are_there(contest: Contest, judge: ScriptedJudge) 
     assert easy["test_results"][1] == {
         "test_name": "1-01", "score": 0, "status": "WA", "feedback": "translate:wrong", "time_s": 0.0125,
         "wall_time_s": 0.02, "memory_bytes": 1_000_000, "exit_code": None, "signal": None, "near_limit": False,
-        "reran": False, "attempted": [{"call": "socket", "count": 2}], "stderr": "",
+        "limit": None, "reran": False, "attempted": [{"call": "socket", "count": 2}], "stderr": "",
     }  # fmt: skip
     assert row["attempted"] == [{"call": "socket", "count": 4}]
     assert (row["cpu_s"], row["isolation"], row["code_compiles"]) == (0.025, "full", True)

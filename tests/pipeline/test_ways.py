@@ -66,3 +66,25 @@ def test_copies_follow_their_leader_whatever_way_it_went(contest: Contest) -> No
     later = Mixed("old", "new", taken="old")
     assert contest.run(later).exit_code == 0
     assert later.judged == []
+
+
+class Mended(Mixed):
+    """One of whose ways has a checker that works."""
+
+    async def _score(self, problem: Problem, submission: Submission, exhaustive: bool) -> SubmissionResult:
+        code = (submission.code or "").replace("final", "") if self.taken == "new" else submission.code
+        return await super()._score(problem, replace(submission, code=code), exhaustive)
+
+
+def test_a_retry_in_another_way_stands(contest: Contest) -> None:
+    """The score that it found is what counts then, for copies too: it is not looked for again."""
+    contest.write(*programs(*["1 1 1 final"] * 3))
+    assert contest.run(Mended("old", "new", taken="old")).exit_code == 1
+    assert contest.run(Mended("old", "new", taken="new"), retry_failed=True).exit_code == 0
+    assert [row["verdict"] for row in contest.results()] == ["AC"] * 3
+    again = Mended("old", "new", taken="new")
+    assert contest.run(again, retry_failed=True).exit_code == 0
+    assert again.judged == []
+    contest.write(*programs(*["1 1 1 final"] * 4))
+    assert contest.run(again).exit_code == 0
+    assert again.judged == [], "what is new is a copy of the one that has a score"

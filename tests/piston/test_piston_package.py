@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from full_isolation import full_isolation
 
-from ioi_eval import sample
+from ioi_eval import boxfiles, sample
 from ioi_eval.config import Policy
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import compile_answer
-from ioi_eval.model import Execution, Isolation, JobFile, StageLimits
+from ioi_eval.jobs.runner import runner_binary, runner_job
+from ioi_eval.model import Execution, JobFile, StageLimits
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.scripts import Command
+from ioi_eval.toolchain import Toolchain
 
 PISTON = Path(__file__).resolve().parents[2] / "piston"
 LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000)
@@ -130,15 +133,8 @@ class Worker:
 @pytest.fixture(scope="module")
 def worker(package: Path) -> Iterator[Worker]:
     """A worker with the package."""
-    with asyncio.Runner() as loop:
-        sandbox = LocalSandbox(slots=1)
-        loop.run(sandbox.__aenter__())
-        try:
-            if sandbox.targets()[0].isolation is not Isolation.FULL:
-                pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
-            yield Worker(loop, sandbox, package)
-        finally:
-            loop.run(sandbox.__aexit__(None, None, None))
+    with full_isolation() as (loop, sandbox):
+        yield Worker(loop, sandbox, package)
 
 
 def test_a_job_s_own_scripts(worker: Worker) -> None:
@@ -164,6 +160,19 @@ def test_a_runner_with_a_plan(worker: Worker) -> None:
     files = {file.name: file.content for file in job.files if isinstance(file.content, bytes)}
     answer = compile_answer(worker.execute(files).run, nonce)
     assert answer.artifacts["x"].startswith(b"\x7fELF")
+
+
+def test_the_runner_is_taken_as_the_package_has_it(worker: Worker) -> None:
+    """The job that compiles it elsewhere gives it back here; unless it was made from other sources."""
+    nonce = secrets.token_hex(16)
+    toolchain = Toolchain(command="touch", version="", machine="", static=True)  # makes no runner worth the name
+    files = {file.name: file.content for file in runner_job(toolchain, nonce=nonce).files}
+    texts = {name: content for name, content in files.items() if isinstance(content, bytes)}
+    runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
+    assert runner_binary(worker.execute(texts), nonce) == runner
+    texts["run"] = texts["run"].replace(boxfiles.runner_digest().encode(), b"0" * 64)
+    failed = worker.execute(texts).run
+    assert (failed.code, "touch: " in failed.stderr) == (1, True)
 
 
 def test_a_classic_job_is_judged_by_the_package_s_own_pair(worker: Worker) -> None:

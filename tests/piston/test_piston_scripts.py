@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -103,6 +104,30 @@ def test_the_package_is_installed(api: Path, tmp_path: Path) -> None:
     assert (installed / ".ppman-installed").stat().st_ino == mark
     environment_of(start(api, PACKAGE=str(tarball(archive, b"two"))))
     assert (installed / "judge/runner").read_bytes() == b"two"
+    assert list(installed.parent.iterdir()) == [installed]
+
+
+def test_workers_that_start_at_once_share_a_directory(api: Path, tmp_path: Path) -> None:
+    """One installs, as a slow `tar` shows; the others wait for it, and nobody finds half a package."""
+    (tmp_path / "tar").write_text(
+        f'#!/bin/sh\necho x >> {tmp_path}/unpacked; sleep 0.3\nexec {shutil.which("tar")} "$@"\n'
+    )
+    (tmp_path / "tar").chmod(0o755)
+    archive = tarball(tmp_path / "ioi_eval-1.0.0.pkg.tar.gz", b"one")
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PISTON_API": str(api),
+        "PISTON_DATA_DIRECTORY": str(tmp_path / "data"),
+        "PACKAGE": str(archive),
+    }
+    installed = tmp_path / "data/packages/ioi_eval/1.0.0"
+    command = [PISTON / "start-worker", "cat", installed / ".ppman-installed", installed / "judge/runner"]
+    workers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = {worker.communicate()[0] for worker in workers}
+    assert [worker.returncode for worker in workers] == [0] * 4
+    (words,) = said
+    assert words.endswith("\none")
+    assert (tmp_path / "unpacked").read_text() == "x\n"
     assert list(installed.parent.iterdir()) == [installed]
 
 

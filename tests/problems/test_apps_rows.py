@@ -13,7 +13,7 @@ import pytest
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
 from ioi_eval.problems import big_json
-from ioi_eval.problems.apps import apps_problem, read_apps
+from ioi_eval.problems.apps import apps_problem, read_rows
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 
@@ -152,8 +152,8 @@ def test_big_integer_both_signs() -> None:
         ('{"inputs": [[]], "outputs": [1], "fn_name": "a b"}', RowFault.WRONG_SHAPE, "fn_name"),
         ('{"inputs": [], "outputs": []}', RowFault.EMPTY, "has no tests"),
         ('{"inputs": [], "outputs": [], "fn_name": "f"}', RowFault.EMPTY, "has no tests"),
-        ('{"inputs": ["1", "2"], "outputs": ["1"]}', RowFault.UNEQUAL, "2 inputs and 1 outputs"),
-        ('{"inputs": [], "outputs": ["1"]}', RowFault.UNEQUAL, "0 inputs and 1 outputs"),
+        ('{"inputs": ["1", "2"], "outputs": ["1"]}', RowFault.UNEQUAL, "2 inputs and 1 output"),
+        ('{"inputs": [], "outputs": ["1"]}', RowFault.UNEQUAL, "0 inputs and 1 output"),
         ('{"inputs": [1], "outputs": ["1"]}', RowFault.WRONG_TEST, "input 0 is a number"),
         ('{"inputs": ["1"], "outputs": [1]}', RowFault.WRONG_TEST, "output 0 is a number"),
         ('{"inputs": ["1", ["1", 2]], "outputs": ["1", "2"]}', RowFault.WRONG_TEST, "input 1 is a list"),
@@ -263,14 +263,14 @@ def test_ids_that_occur_twice() -> None:
     """Two splits at once are refused, as both number their problems from 0."""
     rows = [{"problem_id": number % 2, "input_output": stdin_row(["1"], ["1"])} for number in range(4)]
     with pytest.raises(InputError, match=r"rows 0 and 2 .* id 0.*give one"):
-        list(read_apps(Rows(*rows)))
+        list(read_rows(Rows(*rows), range(4)))
 
 
 def test_solutions_are_read_only_when_wanted() -> None:
     """Reference solutions are larger than most rows, and `score` has no use for them."""
     rows = Rows({"problem_id": 1, "input_output": stdin_row(["1"], ["1"]), "solutions": '["a"]'})
-    assert next(read_apps(rows)).solutions == ()
-    assert next(read_apps(rows, with_solutions=True)).solutions == ("a",)
+    assert next(read_rows(rows, {0})).solutions == ()
+    assert next(read_rows(rows, {0}, with_solutions=True)).solutions == ("a",)
 
 
 # --------------------------------------------------------------------------- real rows
@@ -278,7 +278,7 @@ def test_solutions_are_read_only_when_wanted() -> None:
 
 def test_real_rows(shared: Path) -> None:
     """The rows of the data set itself are read: ids, kinds of tests, solutions."""
-    found = list(read_apps(open_source(shared / "tasks/apps/apps.jsonl"), with_solutions=True))
+    found = list(read_rows(open_source(shared / "tasks/apps/apps.jsonl"), range(5), with_solutions=True))
     assert [problem.id for problem in found] == ["1", "111", "2287", "2404", "4184"]
     assert [problem.fault for problem in found] == [None] * 5
     assert [len(problem.tests) for problem in found] == [1, 1, 3, 1, 8]
@@ -293,7 +293,7 @@ def test_real_rows(shared: Path) -> None:
 
 def test_real_sample_of_eval_protocol(shared: Path) -> None:
     """Its rows have `id` instead of `problem_id`."""
-    found = list(read_apps(open_source(shared / "tasks/apps/apps_sample_dataset.jsonl")))
+    found = list(read_rows(open_source(shared / "tasks/apps/apps_sample_dataset.jsonl"), range(3)))
     assert [problem.instance_id for problem in found] == ["apps_0", "apps_1", "apps_2"]
     assert {problem.difficulty for problem in found} == {"interview"}
     assert not any(problem.fault for problem in found)

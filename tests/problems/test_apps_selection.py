@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.problems.apps import read_apps
+from ioi_eval.problems.apps import read_names, read_rows
 from ioi_eval.problems.apps_selection import Sampling, Selection, choose
 from ioi_eval.rows import open_source
 
@@ -33,15 +33,16 @@ def split(tmp_path: Path) -> Path:
     return path
 
 
-def ids(split: Path, selection: Selection | None) -> list[str]:
+def ids(split: Path, selection: Selection) -> list[str]:
     """What is taken of the split."""
-    return [problem.id for problem in read_apps(open_source(split), selection)]
+    source = open_source(split)
+    chosen = choose(read_names(source), selection, source.describe())
+    return [problem.id for problem in read_rows(source, chosen)]
 
 
 def test_everything(split: Path) -> None:
     """Without a selection every row is taken, in order."""
     everything = [str(index if index % 2 == 0 else 1000 + index) for index in range(20)]
-    assert ids(split, None) == everything
     assert ids(split, Selection()) == everything
     assert ids(split, Selection(limit=100)) == everything
 
@@ -51,8 +52,9 @@ def test_ids_are_stable(split: Path) -> None:
     assert ids(split, Selection(difficulties=("INTERVIEW",), limit=3)) == ["0", "2", "4"]
     assert ids(split, Selection(difficulties=("competition",), limit=2)) == ["1001", "1003"]
     sampled = ids(split, Selection(limit=5, sampling=Sampling.RANDOM, seed=3))
-    assert set(sampled) < set(ids(split, None))
-    assert sampled == sorted(sampled, key=ids(split, None).index)
+    everything = ids(split, Selection())
+    assert set(sampled) < set(everything)
+    assert sampled == sorted(sampled, key=everything.index)
 
 
 @pytest.mark.parametrize("name", ["1003", "apps_1003", " apps_1003 "])
@@ -116,10 +118,11 @@ def test_seeds_differ() -> None:
     assert len(samples) == 5
 
 
-def test_the_head_is_not_looked_for(split: Path) -> None:
-    """The first rows are taken without reading the rest, which may be damaged."""
+def test_what_is_behind_the_last_is_not_read(split: Path) -> None:
+    """Rows of the data set are megabytes; the last that is wanted is the last that is parsed."""
     with split.open("a") as file:
         file.write("\n{broken")
-    assert ids(split, Selection(limit=3)) == ["0", "1001", "2"]
+    source = open_source(split)
+    assert [problem.id for problem in read_rows(source, {0, 1, 2})] == ["0", "1001", "2"]
     with pytest.raises(InputError):
-        ids(split, Selection(limit=3, sampling=Sampling.RANDOM))
+        list(read_rows(source, range(21)))

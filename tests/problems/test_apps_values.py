@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -214,6 +215,34 @@ def test_rules_only_widen(expected: Any, got: Any) -> None:
         assert not equal(expected, got, Comparator.parse("float:0"))
 
 
+RULES = ("exact", "float:1e-6", "float:0:1e-6", "case-insensitive", "unordered-lines")
+EXPECTED = (None, True, 3, 1.5, math.inf, math.nan, 10**400, "x", [1.5], [[1.5]], {"a": 1.5}, {"1": 10**400})
+LARGE = f'["i","{hex(10**400)}"]'
+FORGED = (
+    *("null", "true", "3", '"x"', '["f","nan"]', '["f","-inf"]', '["f","0x1p1023"]', '["f","0x1p9999"]', '["o","set"]'),
+    *(
+        LARGE,
+        LARGE.replace("0x", "-0x"),
+        f'["q",{LARGE},3]',
+        f'["q",1,{LARGE}]',
+        '["q",1,["i","0x0"]]',
+        '["q","1","3"]',
+    ),
+    *('["l"]', '["t",["l"]]', '["d",["t",1],2]', '["d",["l"],1]', '["d",["f","inf"],1]', '["d",["q",1,3],1]'),
+    *('["d",1]', '["i",7]', "1.5", "[]", "{}", '["d",["o","x"],["f","nan"]]', f'["d",["i","{hex(HUGE)}"],1]'),
+)
+"""What a program can write to where its result belongs, well formed or not."""
+
+
+@pytest.mark.parametrize("comparator", RULES)
+def test_whatever_comes_is_compared(comparator: str) -> None:
+    """No result that a program can forge, bare or in a list or dictionary, makes a comparison fail."""
+    for expected, forged in itertools.product(EXPECTED, FORGED):
+        test = call(1, expected=expected)
+        for data in (forged, f'["l",{forged}]', f'["t",["l",{forged}]]', f'["d","a",{forged}]', f'["d",{forged},1]'):
+            result_is_right(test, data.encode(), Comparator.parse(comparator))
+
+
 @pytest.mark.parametrize(
     ("comparator", "expected", "got", "right"),
     [
@@ -251,6 +280,16 @@ def test_rules_only_widen(expected: Any, got: Any) -> None:
 def test_rules(comparator: str, expected: Any, got: Any, right: bool) -> None:
     """Tolerance, letter case and order apply to numbers, texts and lists, as documented."""
     assert equal(expected, got, Comparator.parse(comparator)) is right
+
+
+def test_numbers_beyond_floats() -> None:
+    """An integer or a fraction that is too large to be made a float of is compared exactly."""
+    absolute, relative = Comparator.parse("float:1e-6"), Comparator.parse("float:0:1e-6")
+    assert not equal(1.5, 10**400, absolute)
+    assert not equal(10**400, 1.5, absolute)
+    assert not equal(math.inf, -(10**400), absolute)
+    assert not equal(1e308, Fraction(10**400, 3), relative)
+    assert equal(10**400, Fraction(2 * 10**400 + 1, 2), relative)
 
 
 def test_bare_or_wrapped() -> None:

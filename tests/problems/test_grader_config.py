@@ -52,6 +52,19 @@ def test_every_shape_says_the_same(values: dict[str, Any]) -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["task_type_params", "task_type_parameters"])
+def test_lists_as_cms_keeps_them(key: str) -> None:
+    """By position, for each type that has parameters; as a JSON text too."""
+    found = parse(TaskType.BATCH, **{key: ["alone", ["input.txt", "output.txt"], "comparator"]})
+    assert (found.linked, found.comparator) == (False, True)
+    assert (found.input_file, found.output_file) == ("input.txt", "output.txt")
+    found = parse(TaskType.BATCH_AND_OUTPUT, **{key: '["grader", ["", ""], "diff", "01, 02,"]'})
+    assert (found.linked, found.comparator, found.output_only_tests) == (True, False, ("01", "02"))
+    found = parse(TaskType.COMMUNICATION, **{key: [2, "stub", "fifo_io"]})
+    assert (found.processes, found.linked, found.process_io) == (2, True, ProcessIO.FIFO_IO)
+    assert parse(**{"task_type": "OutputOnly", key: ["comparator"]}).comparator is True
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "{}", '{"task_type_params": null}', '{"task_type_params": ""}'])
 def test_silence_leaves_everything_to_others(text: str) -> None:
     """No configuration, or an empty one, says nothing."""
@@ -73,17 +86,15 @@ def test_batch_parameters() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported; Batch, Communication, Interactive are"),
-        ({"task_type": "BatchAndOutput"}, "BatchAndOutput"),
+        ({"task_type": "ThreeSteps"}, "task type 'ThreeSteps' is not supported; Batch, Communication, Interactive"),
         ({"task_type": 7}, "task type 7"),
-        ({"score_type": "Sum"}, "score type 'Sum' is not supported"),
-        ({"score_type": "GroupThreshold"}, "GroupThreshold"),
-        ({"task_type_params": ["grader", ["", ""], "diff"]}, "is a list"),
-        ({"task_type_params": '["grader"]'}, "is a list"),
+        ({"score_type": "Best"}, "score type 'Best' is not supported"),
+        (
+            {"task_type": "Interactive", "task_type_params": ["grader"]},
+            "a list, which is not supported for Interactive",
+        ),
         ({"task_type_parameters_Batch_output_eval": "realprecision"}, "realprecision"),
         ({"task_type_parameters_Batch_compilation": "both"}, "'both'"),
-        ({"task_type_parameters_Batch_io_0_inputfile": "in.txt"}, "in.txt.*read or write files by name"),
-        ({"task_type_parameters_Batch_io_1_outputfile": "out.txt"}, "out.txt"),
     ],
 )
 def test_what_would_be_judged_wrongly_is_refused_by_name(values: dict[str, Any], words: str) -> None:
@@ -98,7 +109,16 @@ def test_what_would_be_judged_wrongly_is_refused_by_name(values: dict[str, Any],
         ('{"task_type": }', "grader_config.json is not JSON"),
         ('"text"', "is not a JSON object"),
         ('{"task_type_params": "{"}', "task_type_params in graders/grader_config.json is not JSON"),
-        ('{"task_type_params": 3}', "neither an object nor a JSON text"),
+        ('{"task_type_params": 3}', "neither an object nor a list"),
+        (
+            '{"task_type": "Batch", "task_type_params": ["grader"]}',
+            "list of compilation, io_0_inputfile/io_1_out",
+        ),
+        (
+            '{"task_type": "Batch", "task_type_params": ["alone", ["in"], "diff"]}',
+            "list of io_0_inputfile, io_1_ou",
+        ),
+        ('{"task_type_params": ["grader"]}', "is a list, which is not supported for an unstated task type"),
         ('{"time_limit": 0}', "time_limit in .* is 0, where a number above 0 is needed"),
         ('{"time_limit": NaN}', "time_limit"),
         ('{"time_limit": "1"}', "time_limit"),

@@ -233,6 +233,9 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
         ({"score_precision": -1}, "score_precision is -1"),
         ({"score": -5}, "worth -5 points"),
         ({"score": None}, "score is missing"),
+        ({"task_type": "TwoSteps", "grader_files": BATCH_FILES[:1]}, "TwoSteps needs a manager that is linked"),
+        ({"score_type": "GroupThreshold"}, "GroupThreshold needs a number in the column threshold"),
+        ({"threshold": 1.5}, "threshold is 1.5, where a score above 0 and at most 1 is needed"),
         ({"test_names": []}, "subtask 01-small has no tests"),
         ({"test_names": None}, "test_names is missing"),
         ({"test_names": ["1-01", "1-01"]}, "subtask 01-small names the test 1-01 twice"),
@@ -258,9 +261,11 @@ def test_what_makes_a_problem_unusable(tmp_path: Path, changes: dict[str, Any], 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"task_type": "OutputOnly"}, "task type 'OutputOnly' is not supported"),
-        ({"task_type": "TwoSteps"}, "TwoSteps"),
-        ({"score_type": "GroupThreshold"}, "score type 'GroupThreshold' is not supported"),
+        ({"task_type": "ThreeSteps"}, "ThreeSteps"),
+        (
+            {"score_type": "GroupSum"},
+            "score type 'GroupSum' is not supported; GroupMin, GroupMul, GroupThreshold, Sum",
+        ),
         ({"checker_protocol": "polygon"}, "checker_protocol 'polygon' is not supported; cms, testlib"),
         ({**COMMUNICATION, "checker_protocol": "white-diff"}, "white-diff is for Batch"),
     ],
@@ -348,3 +353,9 @@ def test_rows_that_belong_nowhere_end_the_run(tmp_path: Path, problems: Rows, te
     """A row that does not say which problem it is for cannot be laid aside with that problem."""
     with pytest.raises(InputError, match=words):
         load(tmp_path, problems, tests)
+
+
+def test_swapped_problems_and_tests_are_told(tmp_path: Path) -> None:
+    """Not only that a column is missing."""
+    with pytest.raises(RowError, match="looks like a test: are --problems and --tests swapped"):
+        load(tmp_path, [test_row("1")], [problem_row()])

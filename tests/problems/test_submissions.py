@@ -7,12 +7,22 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.errors import RowError, UnsupportedError
-from ioi_eval.model import Language, Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
+from ioi_eval.errors import InputError, RowError, UnsupportedError
+from ioi_eval.model import (
+    Language,
+    OutputFile,
+    Problem,
+    ProblemKey,
+    SourceFile,
+    Submission,
+    Subtask,
+    TaskType,
+    TestCase,
+)
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.submissions import (
     MAX_CODE_BYTES,
-    check_language,
+    check_fits,
     submission_columns,
     submission_from_row,
     target_subtask,
@@ -73,14 +83,17 @@ def test_any_column_may_name_the_submission() -> None:
         ({"generation": ["a"]}, "generation is \\['a'\\]"),
         ({"code": "x", "year": "soon"}, "year is 'soon'"),
         ({"code": "x", "uuid": ["u"]}, "uuid is \\['u'\\]"),
-        ({"code": "x", "language": "Python"}, "its language is Python, which is not supported; C\\+\\+ and C are"),
+        (
+            {"code": "x", "language": "Python 2"},
+            "is Python 2, which is not supported; C\\+\\+, C, Python 3 are",
+        ),
         ({"code": "x", "language": "Klingon"}, "its language is Klingon, which is not supported"),
         ({"code": "x", "language": "ccl"}, "its language is ccl, which is not supported"),
     ],
 )
 def test_a_row_that_cannot_be_used_says_why(values: dict[str, Any], words: str) -> None:
     """File, line, column, and the columns that there are."""
-    with pytest.raises(RowError, match="dump.jsonl, row 3: " + words):
+    with pytest.raises(RowError, match="dump.jsonl, row 3: .*" + words):
         read(**values)
 
 
@@ -101,8 +114,16 @@ def test_c_is_a_language_of_its_own(language: str) -> None:
     assert read(generation=generation).code == "int main() {}\n"
 
 
-def test_c_cannot_be_linked_with_a_grader_in_cpp() -> None:
-    """Such a submission is refused by name: as a compilation error it would score 0."""
+@pytest.mark.parametrize("language", ["python", "Python3", "py", "Python 3.11.2", "PyPy 3", "Python 3 / CPython"])
+def test_python_is_extracted_by_its_own_rules(language: str) -> None:
+    """Its program is the last block tagged Python."""
+    generation = "```cpp\nint main() {}\n```\n```python\nprint(1)\n```\n```cpp\nint f();\n```\n"
+    found = read(generation=generation, language=language)
+    assert (found.language, found.code, found.extraction) == (Language.PYTHON, "print(1)\n", "fence:python")
+
+
+def test_a_submission_needs_a_grader_in_its_language() -> None:
+    """One that has none, or is to another problem, is refused by name: as a compilation error it would score 0."""
     alone = Problem(
         key=ProblemKey(year=2023, id="nile"),
         name="nile",
@@ -115,10 +136,13 @@ def test_c_cannot_be_linked_with_a_grader_in_cpp() -> None:
     )
     linked = replace(alone, linked=(SourceFile(path="graders/grader.cpp", content=b""),))
     submission = read(code="x", language="C")
-    check_language(submission, alone)
-    check_language(read(code="x"), linked)
-    with pytest.raises(UnsupportedError, match="C is not supported for 2023/nile"):
-        check_language(submission, linked)
+    check_fits(submission, alone)
+    check_fits(read(code="x"), linked)
+    with pytest.raises(InputError, match=r"submission '.*' is to 2023/nile, not to 2023/rhine$"):
+        check_fits(submission, replace(alone, key=ProblemKey(year=2023, id="rhine")))
+    with pytest.raises(UnsupportedError, match=r"C is not supported for 2023/nile: .* but graders/grader\.cpp$"):
+        check_fits(submission, linked)
+    check_fits(submission, replace(linked, linked=(*linked.linked, SourceFile(path="graders/grader.c", content=b""))))
 
 
 def test_programs_over_the_limit_are_refused_in_words() -> None:
@@ -131,6 +155,17 @@ def test_programs_over_the_limit_are_refused_in_words() -> None:
         assert found.extraction == "column:code"
     row = Row(source="d", number=1, values={"uuid": "u", "problem_id": "p", "code": "x" * 200_000})
     assert submission_from_row(row, max_code_bytes=None).code == "x" * 200_000
+
+
+def test_a_problem_may_have_a_limit_of_its_own() -> None:
+    """It holds for submissions to that problem only: 256 KiB on DOMjudge are no reason for CE there."""
+    nile = replace(problem(), code_limit_bytes=200_000)
+    values = {"uuid": "u", "problem_id": "nile", "year": 2023}
+    for year, length, taken in ((2023, 200_000, True), (2023, 200_001, False), (2022, 200_000, False)):
+        row = Row(source="d", number=1, values={**values, "year": year, "code": "x" * length})
+        found = submission_from_row(row, problems={nile.key: nile})
+        assert (found.code is not None) is taken
+        assert ("200,000 at most" in found.refused) is (length == 200_001)
 
 
 def problem(*headers: str) -> Problem:
@@ -146,6 +181,17 @@ def problem(*headers: str) -> Problem:
         headers=tuple(SourceFile(path=f"graders/{name}", content=b"") for name in headers),
         cxx_std="gnu++17",
     )
+
+
+def test_what_a_problem_does_not_take_is_refused() -> None:
+    """An output where the program must make it, and a program where only outputs count."""
+    given = Submission(id="s", problem=problem().key, code=None, outputs=(OutputFile(test="a", content=b"1"),))
+    with pytest.raises(InputError, match="2023/nile takes no submitted output for test a"):
+        check_fits(given, problem())
+    outputs_only = replace(problem(), task_type=TaskType.OUTPUT_ONLY, output_tests=("a",))
+    check_fits(given, outputs_only)
+    with pytest.raises(InputError, match="2023/nile takes outputs only, and no program"):
+        check_fits(replace(given, code="int main() {}"), outputs_only)
 
 
 def test_includes_that_are_put_in_front_are_recorded() -> None:
@@ -196,3 +242,58 @@ def test_columns_cover_all_that_is_read() -> None:
     rows = [Row(source="d", number=1, values=some) for some in (values, kept)]
     assert submission_from_row(rows[0]) == submission_from_row(rows[1])
     assert target_subtask(rows[1]) == "01-a"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"source_files": {"first.cpp": "int f();", "second.cpp": "int g();", "third.cpp": None}},
+        {"source_files": [["first.cpp", "int f();"], ["second.cpp", "int g();"]], "code": "int main() {}"},
+        {"code": {"first.cpp": "int f();", "second.cpp": "int g();"}},
+    ],
+)
+def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
+    """By name, or as pairs; what a table adds to fill a row does not count."""
+    found = read(**columns)
+    assert [(file.path, file.content) for file in found.sources] == [
+        ("first.cpp", b"int f();"),
+        ("second.cpp", b"int g();"),
+    ]
+    assert (found.code, found.extraction) == ("int f();\nint g();", "column:sources")
+    assert read(code="x").source_files[0].path == "nile.cpp"
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"source_files": {"../a.cpp": "x"}}, "source_files holds the file '../a.cpp', which is no name of a source"),
+        ({"source_files": {"a.h": "x"}}, "source_files holds headers only: a.h"),
+        ({"source_files": {"a.txt": "x"}}, r"the file 'a\.txt', which is no name of a source in .* \(\.cpp, \.cc"),
+        ({"source_files": {"a.cpp": "x"}, "language": "C"}, "the file 'a.cpp', .* in its language \\(.c\\)"),
+        ({"source_files": {"a.cpp": 5}}, "source_files holds 'a.cpp' with what is no text"),
+        ({"code": [["a.cpp", "x"], ["a.cpp", "y"]]}, "code holds a.cpp twice"),
+        ({"source_files": 5}, "source_files is 5, where a list is needed"),
+    ],
+)
+def test_source_files_that_cannot_be_used(columns: dict[str, Any], words: str) -> None:
+    """Each says which, and why."""
+    with pytest.raises(RowError, match=words):
+        read(**columns)
+
+
+def test_each_source_file_has_the_limit() -> None:
+    """Source: CMS, whose limit is of a file."""
+    assert read(source_files={"a.cpp": "x" * 60_000, "b.cpp": "x" * 60_000}).refused == ""
+    assert "has 100,001 bytes" in read(source_files={"a.cpp": "x" * 100_001, "b.cpp": ""}).refused
+
+
+def test_source_files_share_the_limit_of_a_problem() -> None:
+    """Source: DOMjudge, whose limit is of all files of a submission together."""
+    nile = replace(problem(), code_limit_bytes=120_000)
+    values = {"uuid": "u", "problem_id": "nile", "year": 2023}
+    for more, words in ((0, ""), (1, "has 120,001 bytes; the contest server takes 120,000 at most")):
+        files = {"a.cpp": "x" * 60_000, "a.h": "ü" * 30_000 + "x" * more}
+        row = Row(source="d", number=1, values={**values, "source_files": files})
+        found = submission_from_row(row, problems={nile.key: nile})
+        assert words in found.refused
+        assert bool(found.refused) == bool(words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,12 @@ def test_a_task_counts_once() -> None:
         fidelity_table([validation("2024/nile"), validation("2024/nile")], ())
 
 
+def test_half_a_validation_is_refused() -> None:
+    """Solutions that were not judged would look as if there were none."""
+    with pytest.raises(InputError, match="interrupted before all its solutions were judged"):
+        fidelity_table([{**validation("2024/nile"), "pending": 3}], ())
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -144,3 +152,14 @@ def test_reasons_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> N
 def test_the_reasons_of_this_project_can_be_read() -> None:
     """The committed file."""
     assert read_reasons(Path(__file__).resolve().parents[2] / "docs" / "fidelity-reasons.toml")
+
+
+def test_the_script_refuses_what_is_no_validation(tmp_path: Path) -> None:
+    """By name, and the document stays as it is."""
+    script = Path(__file__).resolve().parents[2] / "scripts" / "fidelity_table.py"
+    before = (script.parent.parent / "docs" / "fidelity.md").read_bytes()
+    (tmp_path / "validation.json").write_text("{}")
+    ended = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert f"{tmp_path}/validation.json is nothing that this version's" in ended.stderr
+    assert (script.parent.parent / "docs" / "fidelity.md").read_bytes() == before

@@ -19,6 +19,7 @@ def test_results_become_a_frame(tmp_path: Path) -> None:
     assert list(frame["uuid"]) == ["a", "b"]
     assert frame["total_score"].isna().tolist() == [False, True]
     assert frame["total_score"].mean() == 100
+    assert list(load_results(tmp_path / "results.jsonl")["uuid"]) == ["a", "b"]
 
 
 def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> None:

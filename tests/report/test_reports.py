@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from small_problems import small_problem
+
 from ioi_eval.model import (
     CompileOutcome,
     Problem,
     ProblemKey,
     Submission,
     Subtask,
-    TaskType,
-    TestCase,
     TestOutcome,
     Verdict,
 )
@@ -40,24 +40,19 @@ RUN = RunFacts(
 
 def problem(name: str, day: str | None = "1") -> Problem:
     """Two subtasks over two tests."""
-    return Problem(
+    return small_problem(
         key=ProblemKey(year=2024, id=name),
         name=f"{name}|title",
         day=day,
-        task_type=TaskType.BATCH,
-        time_limit_s=1,
-        memory_limit_bytes=1 << 28,
         subtasks=(Subtask(name="a", points=40, tests=("1",)), Subtask(name="b", points=60, tests=("1", "2"))),
-        tests={name: TestCase(name=name, input=b"", answer=b"") for name in "12"},
-        cxx_std="gnu++20",
     )
 
 
 NILE, TREE, PRACTICE = problem("nile"), problem("tree", "2"), problem("practice", "practice")
 
 
-def add(summary: Summary, of: Problem, name: str, *scores: float | None) -> None:
-    """Add a submission with these scores; `None` is a judge error."""
+def add(summary: Summary, of: Problem, name: str, *scores: float | None, target: str | None = "b") -> None:
+    """Add a submission with these scores, written for a subtask; `None` is a judge error."""
     outcomes = {
         str(number): TestOutcome(
             test=str(number),
@@ -72,7 +67,7 @@ def add(summary: Summary, of: Problem, name: str, *scores: float | None) -> None
     }
     submission = Submission(id=name, problem=of.key, code="x")
     result = submission_result(of, submission, CompileOutcome(verdict=None, cpu_ms=200), outcomes, target="local")
-    summary.add(Judged(problem=of, submission=submission, fingerprint="f", result=result), {}, target_subtask="b")
+    summary.add(Judged(problem=of, submission=submission, fingerprint="f", result=result), {}, target_subtask=target)
 
 
 def example() -> dict[str, Any]:
@@ -167,6 +162,21 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     assert markdown_table(("a",), [("x | y\n<script>`",)]).splitlines()[2] == "| x \\| y &lt;script>\\` |"
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| 2024/")}
     assert widths == {7}
+
+
+def test_a_target_that_is_no_subtask_is_noted() -> None:
+    """Its score stands nowhere, and the reader should know why; a dump may have a million such rows."""
+    summary = Summary()
+    for number in range(3):
+        add(summary, NILE, str(number), 1, 1, target=f"{number}")
+    add(summary, NILE, "4", 1, 1, target=None)
+    add(summary, NILE, "5", 1, 1)
+    add(summary, TREE, "1", 1, 1)
+    words = "3 rows were written for a subtask that it does not have, such as '0': their target_subtask_score is null"
+    assert summary.as_dict(RUN)["notes"][1:] == [f"problem 2024/nile: {words}"]
+    one = Summary()
+    add(one, NILE, "0", 1, 1, target="0")
+    assert "1 row was written for a subtask that it does not have, such as '0': its target" in str(one.as_dict(RUN))
 
 
 def test_an_empty_summary_is_no_error() -> None:

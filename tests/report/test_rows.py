@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from small_problems import small_problem
 
 from ioi_eval.model import (
     CompileOutcome,
-    Problem,
-    ProblemKey,
+    SourceFile,
     Submission,
     Subtask,
-    TaskType,
-    TestCase,
     TestOutcome,
     Verdict,
 )
@@ -29,15 +27,8 @@ from ioi_eval.report.rows import (
 )
 from ioi_eval.scores import submission_result
 
-PROBLEM = Problem(
-    key=ProblemKey(year=2024, id="nile"),
-    name="Nile",
-    task_type=TaskType.BATCH,
-    time_limit_s=1,
-    memory_limit_bytes=1 << 28,
+PROBLEM = small_problem(
     subtasks=(Subtask(name="a", points=33.33, tests=("1", "2")), Subtask(name="b", points=66.67, tests=("2", "3"))),
-    tests={name: TestCase(name=name, input=b"", answer=b"") for name in "123"},
-    cxx_std="gnu++20",
 )
 COMPILED = CompileOutcome(verdict=None)
 
@@ -99,7 +90,8 @@ def test_whether_the_code_compiles(verdict: Verdict, compiles: bool | None, scor
     row = result_row({}, judged("", CompileOutcome(verdict=verdict, message="words")), target_subtask="a")
     assert (row["code_compiles"], row["total_score"], row["compile_message"]) == (compiles, score, "words")
     assert row["target_subtask_status"] == verdict
-    assert {t["status"] for s in row["all_subtasks_results"] for t in s["test_results"]} == {"SKIPPED"}
+    expected = "JE" if verdict is Verdict.JE else "SKIPPED"
+    assert {t["status"] for s in row["all_subtasks_results"] for t in s["test_results"]} == {expected}
 
 
 def test_every_kind_of_row_has_the_same_columns() -> None:
@@ -107,6 +99,35 @@ def test_every_kind_of_row_has_the_same_columns() -> None:
     columns = {*REFERENCE_COLUMNS, *OUR_COLUMNS, "uuid"}
     assert result_row({"uuid": "u"}, judged("1 1 1"), target_subtask=None).keys() == columns
     assert refused_row({"uuid": "u"}, "unknown problem").keys() == columns
+
+
+THEIRS = {
+    "target_subtask_score": 1.0,
+    "target_subtask_status": "AC",
+    "code_compiles": True,
+    "all_subtasks_points": 100.0,
+    "all_subtasks_results": [{"subtask": "a", "score": 1.0}],
+    "verdict": "AC",
+}
+"""What a dump has that is made of somebody's results."""
+
+
+def test_what_others_found_is_no_result_of_ours() -> None:
+    """It goes on under another name, above all in the row of a program that was not judged at all."""
+    theirs = {"code": "int main() {}", "target_subtask": "a"}
+    refused = refused_row({"uuid": "u", **theirs, **THEIRS}, "unknown problem")
+    assert {name: refused[f"dump_{name}"] for name in THEIRS} == THEIRS
+    assert [refused[name] for name in THEIRS] == [None, None, None, None, [], None]
+    assert {name: refused[name] for name in theirs} == theirs
+    row = result_row({"uuid": "u", **THEIRS}, judged("0 0 0"), target_subtask=None)
+    assert (row["all_subtasks_points"], row["dump_all_subtasks_points"]) == (0.0, 100.0)
+
+
+def test_results_of_an_earlier_judging_are_replaced() -> None:
+    """A results file can be judged again: a row that is refused then has no score left."""
+    earlier = result_row({"uuid": "u"}, judged("1 1 1"), target_subtask="a")
+    refused = refused_row(earlier, "unknown problem")
+    assert refused == refused_row({"uuid": "u", "code": "int main() {}", "target_subtask": "a"}, "unknown problem")
 
 
 def test_a_test_of_several_subtasks_counts_once() -> None:
@@ -122,3 +143,32 @@ def test_the_judged_code_is_in_the_row() -> None:
     mended = replace(one, submission=replace(one.submission, fixes=("includes",)))
     row = result_row({"generation": "```cpp\nint main() {}\n```"}, mended, target_subtask=None)
     assert (row["code"], row["extraction"], row["fixes"]) == ("int main() {}", "fence:cpp", ["includes"])
+
+
+def test_a_program_of_several_files_stays_in_several() -> None:
+    """As one text it would be another program when its row is judged again."""
+    one = judged("1 1 1")
+    files = {"first.cpp": "int a;", "second.cpp": "int b;"}
+    sources = tuple(SourceFile(path=name, content=text.encode()) for name, text in files.items())
+    several = replace(one, submission=replace(one.submission, code="int a;\nint b;", sources=sources))
+    assert result_row({"code": files}, several, target_subtask=None)["code"] == files
+    beside = result_row({"source_files": files, "code": None}, several, target_subtask=None)
+    assert (beside["code"], beside["source_files"]) == ("int a;\nint b;", files)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "limit", "told"),
+    [
+        (Verdict.TLE, "idle", "idle"),
+        (Verdict.TLE, None, "cpu"),
+        (Verdict.MLE, None, "memory"),
+        (Verdict.WA, None, None),
+    ],
+)
+def test_which_limit_a_program_was_over(verdict: Verdict, limit: str | None, told: str | None) -> None:
+    """Also where it ended by itself, a little late: whether it was stopped first is a matter of chance."""
+    outcomes = {name: TestOutcome(test=name, verdict=verdict, score=0.0, limit=limit) for name in "123"}
+    submission = Submission(id="u", problem=PROBLEM.key, code="x")
+    result = submission_result(PROBLEM, submission, COMPILED, outcomes)
+    row = result_row({}, replace(judged("0 0 0"), result=result), target_subtask=None)
+    assert row["all_subtasks_results"][0]["test_results"][0]["limit"] == told

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import TransientError
-from ioi_eval.sandbox.process import ProcessEnd, run_process
+from ioi_eval.sandbox.process import ProcessEnd, run_process, stage_of
 
 
 def run(script: str, **options: Any) -> ProcessEnd:
@@ -28,6 +28,17 @@ def test_streams_code_and_signal_are_kept_apart() -> None:
 def test_environment_is_empty_by_default() -> None:
     """Nothing of ours leaks into a box."""
     assert b"HOME" not in run("/usr/bin/env", environment=None).stdout
+
+
+@pytest.mark.parametrize(("over", "status"), [({"overflowed": True}, "OL"), ({"timed_out": True}, "TO")])
+def test_what_went_over_a_limit_was_killed(over: dict[str, bool], status: str) -> None:
+    """Also if it ended by itself before the signal arrived: that is a matter of luck."""
+    end = ProcessEnd(
+        **{"stdout": b"", "stderr": b"", "returncode": 0, "timed_out": False, "overflowed": False, "wall_ms": 1.0}
+        | over
+    )
+    stage = stage_of(end)
+    assert (stage.code, stage.signal, stage.status) == (None, "SIGKILL", status)
 
 
 def test_deadline_keeps_what_was_written() -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from full_isolation import full_isolation
+from marked_processes import processes_with
 
 from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Stage, StageLimits
@@ -58,27 +60,8 @@ class Boxes:
 @pytest.fixture(scope="module")
 def boxes() -> Iterator[Boxes]:
     """A sandbox with full isolation."""
-    with asyncio.Runner() as runner:
-        sandbox = LocalSandbox(slots=1)
-        runner.run(sandbox.__aenter__())
-        try:
-            if sandbox.targets()[0].isolation is not Isolation.FULL:
-                pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
-            yield Boxes(runner, sandbox)
-        finally:
-            runner.run(sandbox.__aexit__(None, None, None))
-
-
-def processes_with(mark: str) -> list[str]:
-    """The processes of this machine that have a word in their command line."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if mark.encode() in path.read_bytes():
-                found.append(path.parent.name)
-        except OSError:  # it has gone meanwhile
-            continue
-    return found
+    with full_isolation() as (runner, sandbox):
+        yield Boxes(runner, sandbox)
 
 
 def test_stages_share_the_box_and_keep_their_streams_apart(boxes: Boxes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 
 import pytest
@@ -45,9 +46,13 @@ def test_no_slot_is_lost_whatever_is_cancelled(count: int, jobs: list[tuple[bool
                 random.Random(turns).choice(tasks).cancel()
         done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
         assert all(result is None or isinstance(result, asyncio.CancelledError) for result in done)
+        async with contextlib.AsyncExitStack() as stack:
+            taken = [await asyncio.wait_for(stack.enter_async_context(slots.take()), 20) for _ in range(count)]
+            assert sorted(taken) == list(range(count))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(stack.enter_async_context(slots.take()), 0.001)
 
     asyncio.run(scenario())
-    assert slots.free == count
 
 
 def test_a_machine_without_slots_is_refused() -> None:

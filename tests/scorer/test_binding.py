@@ -6,8 +6,10 @@ import contextlib
 from collections import Counter
 from dataclasses import replace
 
+from small_problems import small_problem
+
 from ioi_eval.config import Policy
-from ioi_eval.model import Isolation, Problem, ProblemKey, Subtask, TaskType, TestCase
+from ioi_eval.model import Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer.binding import Bindings
 from ioi_eval.toolchain import Toolchain
@@ -16,15 +18,11 @@ GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", sta
 BIG = Target(name="big", profile="bundled", toolchain=GCC, slots=6, isolation=Isolation.REDUCED)
 SMALL = replace(BIG, name="small", slots=2)
 STOCK = replace(BIG, name="stock", profile="classic", isolation=Isolation.NONE, brings_pair=True)
-PROBLEM = Problem(
-    key=ProblemKey(year=2026, id="sum"),
+PROBLEM = small_problem(
     name="Sum",
-    task_type=TaskType.BATCH,
-    time_limit_s=1.0,
-    memory_limit_bytes=1 << 28,
+    year=2026,
     subtasks=(Subtask(name="01", points=100, tests=("a",)),),
     tests={"a": TestCase(name="a", input=b"1 2\n", answer=b"3\n")},
-    cxx_std="gnu++20",
 )
 
 

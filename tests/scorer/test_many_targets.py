@@ -72,12 +72,6 @@ class Farm:
         return await self.inner.execute(job, self.here)
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is compiled is compiled once for this file."""
-    return tmp_path_factory.mktemp("cache")
-
-
 def contest(cache: Path) -> dict[str, Problem]:
     """The sample contest's problems by id."""
     loaded = load_problems(open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "blobs"))

@@ -7,12 +7,13 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from small_problems import small_problem
 
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging
-from ioi_eval.model import Problem, ProblemKey, Subtask, TaskType, TestCase, TestOutcome, Verdict
-from ioi_eval.scorer.spreading import BUNDLE_S, Paces, run_spread
+from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
+from ioi_eval.scorer.spreading import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
 
 KEY = ProblemKey(year=2024, id="tree")
 TESTS = tuple(f"t{number}" for number in range(20))
@@ -20,15 +21,12 @@ TESTS = tuple(f"t{number}" for number in range(20))
 
 def problem(*subtasks: Sequence[str]) -> Problem:
     """Subtasks of these tests."""
-    return Problem(
+    return small_problem(
         key=KEY,
         name="Tree",
-        task_type=TaskType.BATCH,
-        time_limit_s=1.0,
         memory_limit_bytes=2**30,
         subtasks=tuple(Subtask(name=str(n), points=10, tests=tuple(tests)) for n, tests in enumerate(subtasks)),
         tests={name: TestCase(name=name, input=b"1", answer=b"1") for name in TESTS},
-        cxx_std="gnu++20",
     )
 
 
@@ -106,12 +104,66 @@ def test_a_failure_ends_the_other_jobs() -> None:
 def test_jobs_are_sized_by_what_tests_have_taken() -> None:
     """A few tests first; then as many as take about two seconds, within the bound."""
     paces = Paces(64)
-    assert paces.tests(KEY) == 8
+    assert paces.tests(KEY, 100, 1) == 8
     paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, wall_ms=1000 * BUNDLE_S / 4))
-    assert paces.tests(KEY) == 4
+    assert paces.tests(KEY, 100, 1) == 4
     for _ in range(100):
         paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, wall_ms=1.0))
-    assert paces.tests(KEY) == 64
+    assert paces.tests(KEY, 100, 1) == 64
     paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.JE, score=None))
-    assert paces.tests(KEY) == 64
-    assert Paces(1).tests(KEY) == 1
+    assert paces.tests(KEY, 100, 1) == 64
+    assert Paces(1).tests(KEY, 100, 1) == 1
+
+
+def test_what_was_cut_is_not_asked_for_again_soon() -> None:
+    """By nobody on that target; after many whole answers twice as much is tried, until it is cut again."""
+    reach = Reach(64)
+    reach.observe("small", 8, 4)
+    reach.observe("small", 8, 8)  # was under way meanwhile
+    assert (reach.tests("small"), reach.tests("other")) == (4, 64)
+    for _ in range(2 * TRUST):
+        reach.observe("small", 3, 3)  # says nothing of four
+    reach.observe("small", 8, 2)
+    for _ in range(TRUST - 1):
+        reach.observe("small", 2, 2)
+    assert reach.tests("small") == 2
+    reach.observe("small", 2, 2)
+    assert reach.tests("small") == 4
+    for _ in range(10 * TRUST):
+        reach.observe("small", 64, 64)
+    assert reach.tests("small") == 64
+
+
+def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:
+    """Four lanes take a quarter each, as long as that is worth a job's start."""
+    paces = Paces(64)
+    assert paces.tests(KEY, 12, 4) == 3
+    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, wall_ms=1000 * SPLIT_S / 5))
+    assert [paces.tests(KEY, pending, 4) for pending in (100, 12, 2)] == [25, 5, 5]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_two_pieces_of_work_and_one_fails(at_once: bool) -> None:
+    """Both results; or what failed, as it was raised, and nothing still running."""
+    running: set[str] = set()
+
+    async def work(name: str, failure: Exception | None = None) -> str:
+        running.add(name)
+        try:
+            await asyncio.sleep(0)
+            if failure is not None:
+                raise failure
+            await asyncio.sleep(0 if name != "slow" else 3600)
+        finally:
+            running.discard(name)
+        return name
+
+    async def scenario() -> None:
+        assert await both(work("a"), work("b"), at_once=at_once) == ("a", "b")
+        with pytest.raises(TransportError, match="lost"):
+            await both(work("a", TransportError("lost")), work("slow"), at_once=at_once)
+        with pytest.raises(TransportError, match="lost"):
+            await both(work("a"), work("b", TransportError("lost")), at_once=at_once)
+
+    asyncio.run(scenario())
+    assert not running

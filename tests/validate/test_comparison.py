@@ -3,63 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
+from scored import outcome, result_of, sampled_problem
 
 from ioi_eval.errors import UnavailableError
 from ioi_eval.expectations import Expectation
 from ioi_eval.model import (
-    CompileOutcome,
     Problem,
-    ProblemKey,
     Submission,
     SubmissionResult,
-    Subtask,
-    TaskType,
-    TestCase,
-    TestOutcome,
-    Verdict,
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
-from ioi_eval.scores import submission_result
 from ioi_eval.validate import Reading, Solution, Validation, result_rows, validate
 from ioi_eval.validate.comparison import compare
 
-PROBLEM = Problem(
-    key=ProblemKey(year=2024, id="nile"),
-    name="Nile",
-    task_type=TaskType.BATCH,
-    time_limit_s=2.0,
-    memory_limit_bytes=1 << 28,
-    subtasks=(
-        Subtask(name="00-samples", points=0, tests=("1",)),
-        Subtask(name="01", points=40, tests=("1", "2")),
-        Subtask(name="02", points=60, tests=("2", "3")),
-    ),
-    tests={name: TestCase(name=name, input=b"", answer=b"") for name in "123"},
-    cxx_std="gnu++20",
-)
-SCORES = {Verdict.AC: 1.0, Verdict.PA: 0.5, Verdict.JE: None}
+PROBLEM = sampled_problem(40, 60)
 
 
 def result(*verdicts: str, **of_first: object) -> SubmissionResult:
     """A result with these verdicts of the three tests."""
     outcomes = {
-        name: TestOutcome(
-            test=name,
-            verdict=Verdict(verdict),
-            score=SCORES.get(Verdict(verdict), 0.0),
-            message=f"words of {name}",
-            cpu_ms=100 * int(name),
-            memory_bytes=(4 - int(name)) << 20,
+        name: outcome(
+            name, verdict, message=f"words of {name}", cpu_ms=100 * int(name), memory_bytes=(4 - int(name)) << 20
         )
         for name, verdict in zip("123", verdicts, strict=True)
     }
     outcomes["1"] = replace(outcomes["1"], **of_first)  # type: ignore[arg-type]
-    submission = Submission(id="s", problem=PROBLEM.key, code="x")
-    return submission_result(PROBLEM, submission, CompileOutcome(verdict=None), outcomes, keep_all=True)
+    return result_of(PROBLEM, outcomes, keep_all=True)
 
 
 def solution(
@@ -180,33 +153,50 @@ def test_the_reports_show_what_was_found() -> None:
     assert evidence(None) == "no test was run"
 
 
+class Judge:
+    """Judges by a rule of the test's, and only on all tests.
+
+    Args:
+        says: the result of a submission; may raise what a judge raises.
+    """
+
+    def __init__(self, says: Callable[[Submission], SubmissionResult]) -> None:
+        self.says = says
+        self.judged: list[str] = []
+
+    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
+        """By the program."""
+        return (f"{problem.key} {submission.code}",)
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """Judge one."""
+        assert exhaustive
+        assert problem is PROBLEM
+        self.judged.append(submission.id)
+        return self.says(submission)
+
+
 def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     """Results are put beside their solutions in order, whatever ends first."""
 
-    class Judge:
-        def __init__(self) -> None:
-            self.at_once = self.most = 0
-
-        def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-            return (f"{problem.key} {submission.code}",)
+    class SlowJudge(Judge):
+        at_once = most = 0
 
         async def score(
             self, problem: Problem, submission: Submission, *, exhaustive: bool = False
         ) -> SubmissionResult:
-            assert exhaustive
-            assert problem is PROBLEM
             self.at_once += 1
             self.most = max(self.most, self.at_once)
             for _ in range(10 - int(submission.id)):
                 await asyncio.sleep(0)
             self.at_once -= 1
-            return result("AC", "AC", "WA" if int(submission.id) % 2 else "AC")
+            return await super().score(problem, submission, exhaustive=exhaustive)
 
     solutions = tuple(
-        replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code="x"))
+        replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code=f"{n}"))
         for n in range(10)
     )
-    judge = Judge()
+    judge = SlowJudge(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
     told: list[str] = []
     reading = Reading(solutions=solutions, refused=(), silent=0)
     validation = asyncio.run(validate(reading, judge, workers=3, advance=told.append))
@@ -215,34 +205,41 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     assert [one.solution for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
     rows = list(result_rows(validation))
     assert [row["label"] for row in rows] == [str(n) for n in range(10)]
-    assert [row["fingerprint"] for row in rows] == ["2024/nile x"] * 10
+    assert [row["fingerprint"] for row in rows] == [f"2024/nile {n}" for n in range(10)]
     assert [test["status"] for test in rows[1]["all_subtasks_results"][2]["test_results"]] == ["AC", "WA"]
 
 
 def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
     """A cluster that dies in the middle takes none of the results along; the rest is undecided, and nothing agrees."""
 
-    class Judge:
-        def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-            return (f"{problem.key} {submission.id}",)
-
-        async def score(
-            self, problem: Problem, submission: Submission, *, exhaustive: bool = False
-        ) -> SubmissionResult:
-            assert exhaustive
-            assert submission.problem == problem.key
-            if submission.id != "0":
-                raise UnavailableError("no endpoint is left")
-            return result("AC", "AC", "AC")
+    def says(submission: Submission) -> SubmissionResult:
+        if submission.id != "0":
+            raise UnavailableError("no endpoint is left")
+        return result("AC", "AC", "AC")
 
     solutions = tuple(
-        replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code="x"))
+        replace(solution({"02": "AC"}), name=str(n), submission=Submission(id=str(n), problem=PROBLEM.key, code=f"{n}"))
         for n in range(4)
     )
     told: list[str] = []
     reading = Reading(solutions=solutions, refused=(), silent=0)
-    validation = asyncio.run(validate(reading, Judge(), workers=1, advance=told.append))
+    validation = asyncio.run(validate(reading, Judge(says), workers=1, advance=told.append))
     assert told == ["AC", "JE", "JE", "JE"]
     assert not validation.agrees
     assert len(validation.undecided) == 3
     assert "no endpoint is left" in terminal_validation(validation.as_dict())
+
+
+def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
+    """A set of somebody's results may hold a program a hundred times; what we failed at is tried for each."""
+
+    codes = ("right", "hard", "right", "hard")
+    solutions = tuple(
+        replace(solution({"02": "AC"}), submission=Submission(id=str(n), problem=PROBLEM.key, code=code))
+        for n, code in enumerate(codes)
+    )
+    judge = Judge(lambda submission: result("AC", "AC", "AC" if submission.code == "right" else "JE"))
+    validation = asyncio.run(validate(Reading(solutions=solutions, refused=(), silent=0), judge, workers=1))
+    assert judge.judged == ["0", "1", "3"]
+    assert [judged.result.submission for _, judged in validation.judged] == ["0", "1", "2", "3"]
+    assert len(validation.undecided) == 2

@@ -7,49 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from scored import judge, outcome, result_of, sampled_problem
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import (
     CompileOutcome,
-    Problem,
-    ProblemKey,
     Submission,
     SubmissionResult,
-    Subtask,
-    TaskType,
-    TestCase,
-    TestOutcome,
     Verdict,
 )
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row
 from ioi_eval.report.rows import Judged, result_row
-from ioi_eval.scores import submission_result
 from ioi_eval.validate import read_solutions
 from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
 
-PROBLEM = Problem(
-    key=ProblemKey(year=2024, id="nile"),
-    name="Nile",
-    task_type=TaskType.BATCH,
-    time_limit_s=2.0,
-    memory_limit_bytes=1 << 28,
-    subtasks=(
-        Subtask(name="00-samples", points=0, tests=("1",)),
-        Subtask(name="01", points=33, tests=("1", "2")),
-        Subtask(name="02", points=67, tests=("2", "3")),
-    ),
-    tests={name: TestCase(name=name, input=b"", answer=b"") for name in "123"},
-    cxx_std="gnu++20",
-)
+PROBLEM = sampled_problem(33, 67)
 SUBMISSION = Submission(id="s", problem=PROBLEM.key, code="x")
-DEFAULT = {"AC": 1.0, "PA": 0.5, "JE": None}
-
-
-def outcome(test: str, verdict: str, score: float | None = None, message: str = "") -> TestOutcome:
-    """An outcome in short."""
-    known = DEFAULT.get(verdict, 0.0) if score is None else score
-    return TestOutcome(test=test, verdict=Verdict(verdict), score=known, message=message)
 
 
 def ours(*verdicts: str, **messages: str) -> SubmissionResult:
@@ -57,7 +31,7 @@ def ours(*verdicts: str, **messages: str) -> SubmissionResult:
     outcomes = {
         name: outcome(name, v, message=messages.get(f"m{name}", "")) for name, v in zip("123", verdicts, strict=True)
     }
-    return submission_result(PROBLEM, SUBMISSION, CompileOutcome(verdict=None), outcomes, keep_all=True)
+    return result_of(PROBLEM, outcomes, keep_all=True)
 
 
 def theirs(*subtasks: Mapping[str, Any], **columns: Any) -> Row:
@@ -95,13 +69,7 @@ def test_points_statuses_and_total_are_statements() -> None:
 
 def test_points_are_compared_as_precisely_as_they_are_stated() -> None:
     """A weighted score to the last digit; a rounded score times the points, and a sum of rounded scores, less so."""
-    third = submission_result(
-        PROBLEM,
-        SUBMISSION,
-        CompileOutcome(verdict=None),
-        {"1": outcome("1", "PA", 1 / 3), "2": outcome("2", "PA", 1 / 3), "3": outcome("3", "PA", 1 / 3)},
-        keep_all=True,
-    )
+    third = judge(PROBLEM, 1 / 3, 1 / 3, 1 / 3, keep_all=True)
     for entry, agrees in (
         ({"weighted_score": 22.33}, True),
         ({"weighted_score": 22.34}, False),
@@ -177,10 +145,10 @@ def test_our_failure_and_their_skipping_are_no_statements() -> None:
 def test_programs_that_do_not_compile() -> None:
     """CE is compared; without code the reference skips everything, for no points."""
     for verdict, status in ((Verdict.CE, "CE"), (Verdict.NC, "SKIPPED")):
-        result = submission_result(PROBLEM, SUBMISSION, CompileOutcome(verdict=verdict), {})
+        result = result_of(PROBLEM, {}, compiled=CompileOutcome(verdict=verdict))
         row = theirs(sub(status, {"2": status, "3": "SKIPPED"}, weighted_score=0.0), all_subtasks_points=0)
         assert all(one is None for one in found(row, result))
-    result = submission_result(PROBLEM, SUBMISSION, CompileOutcome(verdict=Verdict.CE), {})
+    result = result_of(PROBLEM, {}, compiled=CompileOutcome(verdict=Verdict.CE))
     assert found(theirs(sub("WA", {"2": "WA"})), result) != [None]
 
 

@@ -13,6 +13,8 @@ mkdir -p judge
 cp "$graders/compile" "$graders/run" judge/
 "${CXX:-g++}" -std=c++17 -O2 -pipe -static -s -o judge/runner "$graders/runner.cpp"
 chmod 755 judge/*
+digest=$(cd "$graders" && LC_ALL=C && cat runner.cpp runner/*.h | sha256sum)
+echo "${digest%% *}" > judge/runner.digest
 
 if [ -n "${GCC_TREE:-}" ]; then
     mkdir -p gcc

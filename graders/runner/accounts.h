@@ -1,0 +1,105 @@
+// The account that the kernel keeps of a living process: times, memory, threads, and what they are at.
+#pragma once
+
+#include "processes.h"
+
+namespace {
+
+// What the runner reads of a living process. Times are since its start. Run-queue delay is what somebody else has made it
+// wait: threads that wake together wait for each other too, so of each interval the thread that waited longest counts.
+struct Sample {
+  int64_t cpu_us = 0, delay_us = 0, resident_bytes = 0;
+  int threads = 0;
+  bool runs = false;       // if it was asked for: some thread runs or waits for a processor (state R)
+  bool waits = false;      // likewise: some thread waits for a disk or the kernel (state D)
+  std::vector<std::pair<int, int64_t>> delays;  // thread id, its delay; sorted
+};
+
+int64_t resident_of(const char* statm) {
+  long long size, resident;
+  return sscanf(statm, "%lld %lld", &size, &resident) == 2 ? resident * getpagesize() : 0;
+}
+
+// A look happens up to a thousand times a second, beside programs that wait for the processor it takes. To find a file of
+// /proc by its path costs five times what reading it does, so the files stay open: those of the process, and of its main
+// thread, which most have no other beside. They speak of this process for ever, whoever has its number later.
+class Account {
+ public:
+  // `states`: whether `runs` and `waits` are asked for. To write `stat` costs the kernel more than all the rest.
+  Sample read(pid_t pid, const Sample& before, bool states) {
+    Sample result;
+    result.delay_us = before.delay_us;
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    if (!tasks_) tasks_ = open_kept(AT_FDCWD, path, O_DIRECTORY);
+    if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) return result;
+    snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    read_kept(statm_, AT_FDCWD, path, text, sizeof text);
+    result.resident_bytes = resident_of(text);
+    int64_t longest = 0;
+    each_number(tasks_.get(), [&](int, const char* tid) {
+      longest = std::max(longest, read_thread(tid, atoi(tid) == pid, states, before, result));
+    });
+    std::sort(result.delays.begin(), result.delays.end());
+    result.delay_us += longest;
+    result.cpu_us = cpu_clock_us(pid);
+    return result;
+  }
+
+ private:
+  // Returns by how much its delay has grown. Its state comes first: what is no wait then is in its delay afterwards.
+  int64_t read_thread(const char* tid, bool is_main, bool states, const Sample& before, Sample& result) {
+    char path[64], text[512];
+    result.threads++;
+    if (result.resident_bytes == 0) {  // a main thread that has ended has no memory any more: its process has
+      snprintf(path, sizeof path, "%s/statm", tid);
+      read_text(tasks_.get(), path, text, sizeof text);
+      result.resident_bytes = resident_of(text);
+    }
+    Fd another;
+    if (states) {
+      snprintf(path, sizeof path, "%s/stat", tid);
+      read_kept(is_main ? stat_ : another, tasks_.get(), path, text, sizeof text);
+      const char* rest = strrchr(text, ')');  // the state comes after the name, which may hold anything
+      char state = rest != nullptr && rest[1] == ' ' ? rest[2] : '\0';
+      result.runs |= state == 'R';
+      result.waits |= state == 'D';
+      another.reset();
+    }
+    snprintf(path, sizeof path, "%s/schedstat", tid);
+    read_kept(is_main ? schedstat_ : another, tasks_.get(), path, text, sizeof text);
+    unsigned long long ran, waited;
+    if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return 0;
+    std::pair<int, int64_t> now{atoi(tid), static_cast<int64_t>(waited / 1000)};
+    auto known = std::lower_bound(before.delays.begin(), before.delays.end(), std::make_pair(now.first, int64_t{0}));
+    bool same = known != before.delays.end() && known->first == now.first && known->second <= now.second;
+    result.delays.push_back(now);
+    return now.second - (same ? known->second : 0);
+  }
+
+  // Nothing, if the process has gone. What cannot be opened for want of descriptors would be a rule that is not kept.
+  static Fd open_kept(int directory, const char* path, int flags) {
+    Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
+    if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) system_fault("open %s", path);
+    return file;
+  }
+
+  static void read_kept(Fd& file, int directory, const char* path, char* text, size_t size) {
+    if (!file) file = open_kept(directory, path, 0);
+    ssize_t n = file ? pread(file.get(), text, size - 1, 0) : 0;
+    text[std::max<ssize_t>(n, 0)] = '\0';
+  }
+
+  Fd tasks_, statm_, schedstat_, stat_;  // the last two of the main thread
+};
+
+// The same of a process that is looked at once or twice.
+int64_t resident_bytes(pid_t pid) {
+  char path[64], text[128];
+  snprintf(path, sizeof path, "/proc/%d/statm", pid);
+  read_text(AT_FDCWD, path, text, sizeof text);
+  int64_t bytes = resident_of(text);
+  return bytes > 0 ? bytes : Account().read(pid, {}, false).resident_bytes;
+}
+
+}  // namespace

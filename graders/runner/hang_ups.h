@@ -1,0 +1,87 @@
+// Who hung up first: which side of a FIFO pair closed it, by the kernel's account.
+#pragma once
+
+#include "outcome.h"
+
+namespace {
+
+// One for all tests of a job, as the kernel takes 10 to 20 ms to close one in which anything was watched: it waits until
+// nobody can be reading its list of watches. A watch of one test has a number that none of another has.
+Fd g_closes;
+
+// Which side of a FIFO pair closed it first, by the kernel's account.
+class HangUps {
+ public:
+  explicit HangUps(size_t processes) : first_(processes, Nobody), left_by_manager_(processes, 0) {
+    if (!g_plan.communication || g_closes) return;
+    g_closes = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (!g_closes) system_fault("inotify_init1");
+  }
+  HangUps(const HangUps&) = delete;
+  HangUps& operator=(const HangUps&) = delete;
+
+  // Leaves nothing to the next test, neither a watch nor what may have filled the queue.
+  ~HangUps() {
+    for (const Watched& w : watched_) inotify_rm_watch(g_closes.get(), w.descriptor);
+    if (lifeline_ >= 0) inotify_rm_watch(g_closes.get(), lifeline_);
+    char buffer[2048];
+    while (g_closes && read(g_closes.get(), buffer, sizeof buffer) > 0) {
+    }
+  }
+
+  enum Side { Nobody, TheProcess, TheManager };
+
+  // A manager that ends closes its FIFOs one after the other, and its process may be quicker than the second close. But
+  // before any of them goes one of its two descriptors of its own `errors`, the lowest and the highest that it has.
+  void watch_end(const Judge& manager) {
+    lifeline_ = inotify_add_watch(g_closes.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
+    if (lifeline_ < 0) system_fault("inotify_add_watch");
+  }
+
+  void watch(size_t process, const Place& place) {
+    add(process, place.fifo_out, IN_CLOSE_WRITE, IN_CLOSE_NOWRITE);
+    add(process, place.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
+  }
+
+  Side first(size_t process) {
+    alignas(inotify_event) char buffer[2048];
+    ssize_t n;
+    while (g_closes && (n = read(g_closes.get(), buffer, sizeof buffer)) > 0) {
+      for (ssize_t at = 0; at < n;) {
+        const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
+        manager_leaves_ |= event->wd == lifeline_;
+        for (const Watched& w : watched_) {
+          if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
+          if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
+          // The end of file may be all that it has still to say: it has hung up when it does not listen either.
+          if ((event->mask & w.of_manager) == 0) continue;
+          left_by_manager_[w.process] |= w.of_manager;
+          // An interactor's two are its first descriptors and go before its `errors`: there the one it reads from will do.
+          bool deaf = g_plan.interactive() && w.of_manager == IN_CLOSE_NOWRITE;
+          if (manager_leaves_ || deaf || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
+        }
+        at += static_cast<ssize_t>(sizeof *event + event->len);
+      }
+    }
+    return first_[process];
+  }
+
+ private:
+  struct Watched {
+    int descriptor;
+    size_t process;
+    uint32_t of_process, of_manager;
+  };
+  void add(size_t process, const std::string& path, uint32_t of_process, uint32_t of_manager) {
+    int descriptor = inotify_add_watch(g_closes.get(), path.c_str(), of_process | of_manager);
+    if (descriptor < 0) system_fault("inotify_add_watch");
+    watched_.push_back({descriptor, process, of_process, of_manager});
+  }
+  std::vector<Side> first_;
+  std::vector<uint32_t> left_by_manager_;
+  int lifeline_ = -1;
+  bool manager_leaves_ = false;
+  std::vector<Watched> watched_;
+};
+
+}  // namespace

@@ -1,0 +1,66 @@
+// The job's files, opened before anything else starts.
+#pragma once
+
+#include "plan.h"
+
+namespace {
+
+// The job's files, by their names: descriptors that are inherited, or opened in the working directory and unlinked.
+class JobFiles {
+ public:
+  // `plan=12,t0.in=13,…`: names are encoded as words, as in a plan.
+  void inherit(const std::string& table) {
+    for (const std::string& entry : split(table, ',')) {
+      size_t equals = entry.rfind('=');
+      if (equals == std::string::npos) plan_fault("--fds: not name=number: %s", entry.c_str());
+      char* end = nullptr;
+      long fd = strtol(entry.c_str() + equals + 1, &end, 10);
+      if (*end != '\0' || fd < 3 || fd > INT_MAX || fcntl(static_cast<int>(fd), F_GETFD) < 0) {
+        plan_fault("--fds: not an open descriptor: %s", entry.c_str());
+      }
+      // A memory file is on no path, so Landlock lets a contestant open it anew through /proc/self/fd: but not to write.
+      if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
+      entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
+    }
+  }
+
+  void in_directory(const std::string& directory) {
+    if (chdir(directory.c_str()) != 0) system_fault("--dir %s", directory.c_str());
+    by_path_ = true;
+  }
+
+  void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
+
+  int get(const std::string& name) {
+    for (const auto& [known, fd] : entries_) {
+      if (known == name) return fd;
+    }
+    int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd < 0) plan_fault("the job has no file %s", name.c_str());
+    if (file_size(fd) < 0) plan_fault("%s is not a file", name.c_str());
+    unlink(name.c_str());  // should this fail, then Landlock or the root directory still hides it from contestants
+    entries_.emplace_back(name, fd);
+    return fd;
+  }
+
+ private:
+  std::vector<std::pair<std::string, int>> entries_;
+  bool by_path_ = false;
+};
+
+JobFiles g_files;
+
+// A file that may be executed: the job's own if it may, else a copy. Piston, for one, gives every file mode 644.
+Fd executable(const std::string& name) {
+  int original = g_files.get(name);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", original);
+  if (access(path, X_OK) == 0) return Fd(reopen(original, O_RDONLY));
+  Fd copy = memory_file(name.c_str());
+  if (!copy_bytes(original, copy.get()) || fchmod(copy.get(), 0500) != 0) system_fault("copy %s", name.c_str());
+  return Fd(reopen(copy.get(), O_RDONLY));
+}
+
+constexpr int64_t kMostMs = 86'400'000, kMostBytes = int64_t{1} << 46;
+
+}  // namespace

@@ -1,0 +1,50 @@
+// Passes: a validator of Kattis's that accepts an output may ask for another run of the program, on an input of its making.
+#pragma once
+
+#include "hang_ups.h"
+
+namespace {
+
+// What one pass of a test leaves to the next. The validator's directory of feedback is the same in all of them.
+class Passes {
+ public:
+  ~Passes() {
+    if (!feedback_.empty()) remove_tree(AT_FDCWD, feedback_.c_str());
+  }
+
+  // The input of this pass: the test's own on the first. (Source: problemtools and DOMjudge, whose validators get it too.)
+  int input(const Test& test) const { return input_ ? input_.get() : test.input; }
+
+  bool wants_another() const { return wants_another_; }
+
+  void begin(Judge& validator) {
+    wants_another_ = false;
+    done_++;
+    validator.kept_feedback = std::move(feedback_);
+    feedback_.clear();
+  }
+
+  // After the validator's end by its protocol. Returns words if it did what it may not.
+  // Source: Kattis problem package format 2025-09, "Multi-pass validation".
+  std::string conclude(const Judge& validator) {
+    std::string mine = validator.directory + "/feedback", next = mine + "/nextpass.in";
+    Fd input = open_if_there(next, O_RDONLY | O_NOFOLLOW);
+    if (!input) return "";
+    if (validator.process.code() != 42) return "it asks for another pass of an output that it rejects";
+    if (done_ >= g_plan.passes) return format("it asks for more than %ld passes", g_plan.passes);
+    if (file_size(input.get()) < 0) return "its nextpass.in is no file";
+    feedback_ = g_base + "/" + random_name();
+    if (unlink(next.c_str()) != 0 || rename(mine.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
+    input_ = std::move(input);
+    wants_another_ = true;
+    return "";
+  }
+
+ private:
+  Fd input_;
+  std::string feedback_;
+  long done_ = 0;
+  bool wants_another_ = false;
+};
+
+}  // namespace

@@ -1,0 +1,226 @@
+// Places: where each process of a submission lives, and what is cleared there between tests.
+#pragma once
+
+#include "accounts.h"
+
+namespace {
+
+// Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
+struct Place {
+  std::string outside;             // full: what becomes its root, as the runner may write it
+  std::string root;                // full: its root directory, read-only
+  std::string scratch;             // its working directory, as the runner sees it
+  std::string fifo_in, fifo_out;   // as the runner and the manager see them
+  std::string inside_in, inside_out;
+  bool made = false;
+};
+
+Plan g_plan;
+std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
+Fd g_interpreter, g_with;           // what is executed in their stead, and a file that it needs
+std::vector<Place> g_places;
+std::vector<sock_filter> g_filter;  // with 0 for the process's own id
+std::vector<size_t> g_filter_self;
+
+bool full() { return g_means.isolation == Isolation::Full; }
+
+void bind(const std::string& from, const std::string& to) {
+  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
+}
+
+// The system's files belong to somebody else, so a contestant could not write them; here it cannot on two grounds. What a
+// mount of another namespace forbids must stay forbidden, or the kernel refuses; where it does, one ground must do.
+void bind_read_only(const std::string& from, const std::string& to) {
+  bind(from, to);
+  struct statfs mounted;
+  if (statfs(to.c_str(), &mounted) != 0) return;
+  unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
+  if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
+  mount(nullptr, to.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
+}
+
+// A directory or file at its own path in a root directory, and below it nothing that could be written.
+void show(const std::string& path, const Place& place) {
+  struct stat status, there;
+  if (stat(path.c_str(), &status) != 0) return;
+  if (stat((place.outside + path).c_str(), &there) == 0 || stat((place.root + path).c_str(), &there) == 0) return;
+  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    mkdir((place.outside + path.substr(0, slash)).c_str(), 0755);
+  }
+  std::string at = place.outside + path;
+  if (S_ISDIR(status.st_mode)) {
+    make_directory(at, 0755);
+  } else if (!Fd(open(at.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644))) {
+    system_fault("make %s", at.c_str());
+  }
+  at = place.root + path;
+  bind_read_only(path, at);
+  struct statvfs flags;  // it may belong to the user who runs all this
+  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", path.c_str());
+}
+
+// The root directory of a contestant: read-only, with devices, and with what a dynamic linker or an interpreter needs.
+void make_root(Place& place, long index) {
+  place.outside = make_directory(g_base + format("/outside%ld", index), 0755);
+  place.root = make_directory(g_base + format("/root%ld", index), 0755);
+  for (const char* name : {"/dev", "/fifo", "/box"}) make_directory(place.outside + name, 0755);
+  if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
+  // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
+  for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
+    Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    bind(device, place.root + device);
+  }
+  if (!g_plan.is_static) {
+    for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32"}) {
+      struct stat status;
+      if (lstat(directory, &status) != 0) continue;
+      if (S_ISLNK(status.st_mode)) {
+        char target[PATH_MAX] = {};
+        if (readlink(directory, target, sizeof target - 1) > 0) {
+          if (symlink(target, (place.outside + directory).c_str()) != 0) system_fault("symlink");
+        }
+      } else {
+        make_directory(place.outside + directory, 0755);
+        bind_read_only(directory, place.root + directory);
+      }
+    }
+  }
+  if (!g_plan.interpreter.empty()) {
+    show("/etc/ld.so.cache", place);
+    for (const std::string& path : g_plan.sees) show(path, place);
+  }
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
+  place.scratch = place.root + "/box";
+}
+
+// What a scratch directory may hold beside the output file, which has a limit of its own. An input comes on top.
+struct Room {
+  int64_t bytes = kScratchBytes;
+  int files = kScratchFiles;
+};
+
+Room room_for(const Test& test) {
+  Room room;
+  if (g_plan.input_file.empty()) return room;
+  room.bytes += file_size(test.input) + kScratchSlackBytes;
+  room.files++;
+  return room;
+}
+
+// A file in a scratch directory, made by the runner.
+Fd put_file(const Place& place, const std::string& name) {
+  Fd file(open((place.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
+  if (!file) system_fault("make a file in a scratch directory");
+  return file;
+}
+
+// A copy, that nobody may write: what the program does to it, or puts in its place, the judge never sees.
+void put_input(const Place& place, int input) {
+  Fd file = put_file(place, g_plan.input_file);
+  if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
+}
+
+// The output file is there from the start, as in CMS, and can be written but not read: else it would be memory that is not
+// counted. Its time says whether anybody has opened it to write, as programs cannot set times.
+void put_output(const Place& place) {
+  Fd file = put_file(place, g_plan.output_file);
+  const timespec never[2] = {};
+  bool theirs = g_means.contestant_uid == geteuid() || fchown(file.get(), g_means.contestant_uid, static_cast<gid_t>(-1)) == 0;
+  if (!theirs || futimens(file.get(), never) != 0) system_fault("prepare an output file");
+}
+
+// The output file as it stands. Only a plain file is one, that has no other name; nothing else is opened or followed.
+Fd find_output(const Place& place, struct stat& status) {
+  Fd found = open_if_there(place.scratch + "/" + g_plan.output_file, O_PATH | O_NOFOLLOW);
+  if (found && fstat(found.get(), &status) != 0) system_fault("look at an output file");
+  return found && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(found) : Fd();
+}
+
+void share_fifo(const std::string& path) {
+  if (mkfifo(path.c_str(), 0600) != 0) system_fault("mkfifo");
+  if (g_means.contestant_uid != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
+}
+
+// One FIFO, that each of the two steps finds in a place of its own: to write to, and to read from.
+void put_step_fifo(Place& place, long index) {
+  std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
+  place.fifo_in = place.fifo_out = directory + "/fifo";
+  (index == 0 ? place.inside_out : place.inside_in) = full() ? "/fifo/fifo" : place.fifo_in;
+  if (index == 0) return share_fifo(place.fifo_out);
+  if (link(g_places[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
+}
+
+// What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
+void open_place(Place& place, long index, const Test& test) {
+  if (full() && place.root.empty()) make_root(place, index);
+  if (full()) {
+    Room room = room_for(test);
+    if (!g_plan.output_file.empty()) {
+      room.bytes += g_plan.output_bytes + kScratchSlackBytes;
+      room.files++;
+    }
+    std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), room.files,
+                                 g_means.contestant_uid);
+    unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (mount("scratch", place.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
+  } else {
+    place.scratch = make_directory(g_base + "/" + random_name());
+    if (g_means.contestant_uid != geteuid()) {
+      if (chown(place.scratch.c_str(), g_means.contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
+    }
+  }
+  place.made = true;
+  if (!g_plan.input_file.empty()) put_input(place, test.input);
+  if (!g_plan.output_file.empty()) put_output(place);
+  // As in CMS: what is there may be used, and nothing else be made. (Nobody confined can change the mode of a directory.)
+  if (g_plan.names_files() && chmod(place.scratch.c_str(), 0555) != 0) system_fault("chmod");
+  if (g_plan.two_steps) return put_step_fifo(place, index);
+  if (!g_plan.communication) return;
+  std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
+  place.fifo_in = directory + format("/m_to_u%ld", index);
+  place.fifo_out = directory + format("/u%ld_to_m", index);
+  place.inside_in = full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
+  place.inside_out = full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
+  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo);
+}
+
+// Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
+struct Litter {
+  int64_t bytes = 0;
+  int files = 0;
+};
+
+Litter look_at_scratch(const std::string& path, bool remove) {
+  Litter litter;
+  DIR* directory = opendir(path.c_str());
+  while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+    if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || strcmp(entry->d_name, "..") == 0)) continue;
+    if (!remove && g_plan.output_file == entry->d_name) continue;
+    struct stat status;
+    if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) litter.bytes += status.st_blocks * 512;
+    litter.files++;
+    if (remove) unlinkat(dirfd(directory), entry->d_name, 0);
+  }
+  if (directory != nullptr) closedir(directory);
+  return litter;
+}
+
+void close_place(Place& place) {
+  if (!place.made) return;
+  place.made = false;
+  if (full()) {
+    if (umount2(place.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
+  } else {
+    if (g_plan.names_files() && chmod(place.scratch.c_str(), 0700) != 0) system_fault("chmod");
+    look_at_scratch(place.scratch, true);
+    rmdir(place.scratch.c_str());
+  }
+  if (place.fifo_in.empty()) return;
+  unlink(place.fifo_in.c_str());
+  unlink(place.fifo_out.c_str());
+  if (!full()) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
+  place.fifo_in.clear();
+}
+
+}  // namespace

@@ -1,0 +1,247 @@
+// The plan, read and checked line by line.
+#pragma once
+
+#include "job_files.h"
+
+namespace {
+
+std::vector<std::string> arguments(PlanLine& line) {
+  std::vector<std::string> args;
+  if (!line.has("args")) return args;
+  for (const std::string& word : split(line.text("args"), ',')) args.push_back(decode(word));
+  return args;
+}
+
+JudgeSpec judge_spec(PlanLine& line, bool with_file) {
+  JudgeSpec spec;
+  if (with_file) spec.program = executable(line.text("file"));
+  spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
+  spec.wall_ms = line.number("wall_ms", 1, kMostMs);
+  spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
+  spec.args = arguments(line);
+  return spec;
+}
+
+std::string path_below(PlanLine& line, const char* key) {
+  std::string path = line.text(key);
+  bool leaves = path.empty() || path[0] == '/' || ("/" + path + "/").find("/../") != std::string::npos;
+  if (leaves) line.bad("leaves the work directory: " + path);
+  return path;
+}
+
+void read_compile_line(PlanLine& line, Plan& plan) {
+  using Kind = CompileAction::Kind;
+  if (line.name == "limits") {
+    plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
+    plan.wall_ms = line.number("wall_ms", 1, kMostMs);
+    plan.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
+    plan.processes = line.number("processes", 1, 1'000'000);
+    plan.output_bytes = line.number("output_bytes", 0, 1 << 30);
+    plan.file_bytes = line.number("file_bytes", 1, kMostBytes);
+  } else if (line.name == "see") {
+    std::string file = line.text("file"), path = path_below(line, "as");
+    g_files.get(file);
+    plan.actions.push_back({Kind::See, {file, path}});
+  } else if (line.name == "sees") {
+    plan.sees.push_back(line.text("path"));
+  } else if (line.name == "step") {
+    std::vector<std::string> argv = line.all("argv");
+    if (argv.empty() || argv[0].empty()) line.bad("needs `argv`");
+    plan.actions.push_back({Kind::Step, argv});
+  } else if (line.name == "artifact") {
+    std::string path = path_below(line, "path");
+    plan.actions.push_back({Kind::Artifact, {path, line.has("as") ? line.text("as") : path}});
+  } else {
+    line.bad("is unknown in compile mode");
+  }
+}
+
+void read_test_line(PlanLine& line, Plan& plan) {
+  Test test;
+  test.id = line.number("id", 0, INT_MAX);
+  test.input = g_files.get(line.text("input"));
+  if (line.has("answer")) test.answer = g_files.get(line.text("answer"));
+  if (line.has("program")) test.program = g_files.get(line.text("program"));
+  if (line.has("output")) test.output = g_files.get(line.text("output"));
+  test.args = arguments(line);
+  if (line.has("full")) test.full = line.number("full", 1, 1'000'000'000);
+  if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
+  if (line.has("at")) {
+    for (const std::string& place : split(line.text("at"), ',')) {
+      std::vector<std::string> pair = split(place, ':');
+      if (pair.size() != 2) line.bad("has a place that is not group:position: " + place);
+      test.at.emplace_back(static_cast<int>(line.to_number(pair[0], 0, INT_MAX, "at")),
+                           static_cast<int>(line.to_number(pair[1], 0, INT_MAX, "at")));
+    }
+  }
+  plan.tests.push_back(std::move(test));
+}
+
+void read_program_line(PlanLine& line, Plan& plan) {
+  plan.program = line.text("file");
+  g_files.get(plan.program);
+  if (!line.has("interpreter")) {
+    if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
+    return;
+  }
+  plan.is_static = false;
+  plan.interpreter = line.text("interpreter");
+  plan.interpreter_args = line.all("argv");
+  plan.environment = line.all("env");
+  plan.sees = line.all("sees");
+  if (line.has("start")) plan.warm = line.choice<bool>("start", {{"cold", false}, {"warm", true}});
+  if (line.has("with")) {
+    plan.with = line.text("with");
+    g_files.get(plan.with);
+  }
+  std::vector<std::string> paths = plan.sees;
+  paths.push_back(plan.interpreter);
+  for (const std::string& path : paths) {
+    if (path[0] != '/' || (path + "/").find("/../") != std::string::npos) line.bad("has a path that is not absolute: " + path);
+  }
+}
+
+void read_checker_line(PlanLine& line, Plan& plan) {
+  plan.has_checker = true;
+  plan.protocol = line.choice<Protocol>("protocol", {{"cms", Protocol::Cms},
+                                                     {"testlib", Protocol::Testlib},
+                                                     {"kattis", Protocol::Kattis},
+                                                     {"white-diff", Protocol::WhiteDiff},
+                                                     {"tokens", Protocol::Tokens},
+                                                     {"compare", Protocol::Compare},
+                                                     {"none", Protocol::None}});
+  if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMostBytes);
+  if (plan.protocol == Protocol::None) return;
+  if (plan.protocol == Protocol::Compare) {
+    std::string rule = line.text("rule");
+    if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
+    return;
+  }
+  plan.checker = judge_spec(line, !plan.compares());
+  plan.checker.protocol = plan.protocol;
+  if (line.has("passes")) {
+    plan.passes = line.number("passes", 1, 1000);
+    if (plan.protocol != Protocol::Kattis) line.bad("has `passes`, which are for the protocol kattis");
+  }
+  if (plan.protocol == Protocol::WhiteDiff && !plan.checker.args.empty()) line.bad("takes no `args`");
+}
+
+// A file in a contestant's working directory; empty if the key is not there.
+std::string plain_name(PlanLine& line, const char* key) {
+  if (!line.has(key)) return "";
+  std::string name = line.text(key);
+  bool plain = !name.empty() && name != "." && name != ".." && name.size() <= NAME_MAX &&
+               name.find_first_of(std::string("/\0", 2)) == std::string::npos;
+  if (!plain) line.bad(format("`%s` is no name of a file: %s", key, name.c_str()));
+  return name;
+}
+
+void read_run_line(PlanLine& line, Plan& plan) {
+  if (line.name == "program") {
+    read_program_line(line, plan);
+  } else if (line.name == "limits") {
+    plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
+    plan.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
+    plan.output_bytes = line.number("output_bytes", 0, kMostBytes);
+    plan.stderr_bytes = line.number("stderr_bytes", 0, kMostBytes);
+    plan.processes = line.number("processes", 1, 64);
+    plan.threads = line.number("threads", 1, 100'000);
+  } else if (line.name == "task") {
+    enum { Batch, Communication, TwoSteps };
+    int kind = line.choice<int>("kind", {{"batch", Batch}, {"communication", Communication}, {"two-steps", TwoSteps}});
+    plan.communication = kind == Communication;
+    plan.two_steps = kind == TwoSteps;
+    if (plan.communication) plan.fifo_io = line.choice<bool>("io", {{"std_io", false}, {"fifo_io", true}});
+    if (kind == Batch) {
+      plan.input_file = plain_name(line, "input_file");
+      plan.output_file = plain_name(line, "output_file");
+      if (!plan.input_file.empty() && plan.input_file == plan.output_file) line.bad("has one name for input and output");
+    }
+  } else if (line.name == "manager") {
+    plan.has_manager = true;
+    plan.manager = judge_spec(line, true);
+    if (line.has("protocol")) {
+      plan.manager.protocol = line.choice<Protocol>(
+          "protocol", {{"cms", Protocol::Cms}, {"testlib", Protocol::Testlib}, {"kattis", Protocol::Kattis}});
+    }
+  } else if (line.name == "checker") {
+    read_checker_line(line, plan);
+  } else if (line.name == "order") {
+    plan.needed_only = line.choice<bool>("run", {{"all", false}, {"needed", true}});
+  } else if (line.name == "test") {
+    read_test_line(line, plan);
+  } else {
+    line.bad("is unknown in run mode");
+  }
+}
+
+// Reads the plan strictly: whatever we do not understand, we do not run.
+Plan read_plan() {
+  Plan plan;
+  int fd = g_files.get("plan");
+  std::string text = head(fd, 64 << 20);
+  if (text.empty() || text.back() != '\n') plan_fault("the plan is cut off");
+  text.pop_back();
+  std::string title = "ioi-eval-runner " + std::to_string(kVersion);
+  if (text.compare(0, title.size() + 1, title + "\n") != 0) {
+    plan_fault("the plan is not of version %d: %s", kVersion, text.substr(0, text.find('\n')).c_str());
+  }
+  if (text.size() < 4 || text.compare(text.size() - 4, 4, "\nend") != 0) plan_fault("the plan is cut off");
+  text.resize(text.size() - 3);
+  static const char* const opening[] = {"nonce", "isolation", "mode"};
+  std::vector<std::string> seen;
+  size_t start = title.size() + 1;
+  for (int i = 1; start < text.size(); i++) {
+    size_t end = text.find('\n', start);
+    PlanLine line(i + 1, text.substr(start, end - start));
+    start = end + 1;
+    if (i <= 3 && line.name != opening[i - 1]) line.bad(format("stands where `%s` must stand", opening[i - 1]));
+    if (i == 1) {
+      std::string nonce = line.bare();
+      if (nonce.size() != 32 || nonce.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
+      g_nonce = nonce;
+    } else if (i == 2) {
+      plan.least = line.choice<Isolation>(
+          "least", {{"full", Isolation::Full}, {"reduced", Isolation::Reduced}, {"none", Isolation::None}});
+    } else if (i == 3) {
+      std::string mode = line.bare();
+      if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
+      plan.compile = mode == "compile";
+    } else {
+      bool repeats = line.name == "test" || line.name == "see" || line.name == "step" || line.name == "artifact" || line.name == "sees";
+      if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("stands twice");
+      if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
+      plan.compile ? read_compile_line(line, plan) : read_run_line(line, plan);
+    }
+    line.finish();
+  }
+  auto needs = [&](const char* name) {
+    if (std::find(seen.begin(), seen.end(), name) == seen.end()) plan_fault("the plan has no line `%s`", name);
+  };
+  needs("limits");
+  if (plan.compile) return plan;
+  bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
+  if (runs || plan.tests.empty()) needs("program");
+  for (const char* name : {"task", "order"}) needs(name);
+  needs(plan.communication ? "manager" : "checker");
+  if (!plan.communication && plan.has_manager) plan_fault("a batch task has no manager");
+  if (plan.two_steps && plan.processes != 2) plan_fault("a two-step task has two processes");
+  if (!plan.communication && !plan.two_steps && plan.processes != 1) plan_fault("a batch task has one process");
+  if (plan.interactive() && (plan.processes != 1 || plan.fifo_io)) plan_fault("an interactor talks to one process, by std_io");
+  if (plan.interactive() && plan.has_checker && plan.manager.protocol != Protocol::Testlib) {
+    plan_fault("after an interactor of kattis comes no checker");
+  }
+  bool own_protocol = plan.protocol == Protocol::Compare || plan.protocol == Protocol::None;
+  if (plan.communication && own_protocol) plan_fault("such a checker is for batch tasks");
+  if ((plan.communication || plan.two_steps) && plan.passes > 1) plan_fault("passes are for batch tasks");
+  if ((plan.communication || plan.two_steps) && plan.warm) plan_fault("a warm interpreter is for batch tasks");
+  for (const Test& test : plan.tests) {
+    if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
+    if (test.output >= 0 && (plan.communication || plan.two_steps)) plan_fault("test %ld has an output, which is for batch tasks", test.id);
+    bool needs_answer = plan.has_checker && plan.compares();
+    if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
+  }
+  return plan;
+}
+
+}  // namespace

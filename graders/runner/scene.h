@@ -1,0 +1,72 @@
+// One test: who takes part in it, and what can be told of them.
+#pragma once
+
+#include "passes.h"
+
+namespace {
+
+class Scene {
+ protected:
+  Scene(const Test& test, Passes& passes)
+      : test_(test), passes_(passes), contestants_(static_cast<size_t>(g_plan.processes)), hang_ups_(contestants_.size()) {}
+
+  // A test without an answer has an empty one.
+  Fd judge_file(int fd) {
+    Fd file(fd >= 0 ? reopen(fd, O_RDONLY) : open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!file) system_fault("open a file of test %ld for a judge program", test_.id);
+    return file;
+  }
+
+  void judge_error(const char* fault, const char* program, const std::string& words) {
+    if (!o_.fault.empty()) return;
+    o_.fault = fault;
+    o_.program = program;
+    o_.words = words;
+  }
+
+  // What counts against the limit: of two steps, each has it for itself.
+  int64_t total_cpu_us() const {
+    int64_t total = 0;
+    for (const Contestant& c : contestants_) total = g_plan.two_steps ? std::max(total, c.cpu_us()) : total + c.cpu_us();
+    return total;
+  }
+
+  bool anybody_alive() const {
+    return std::any_of(contestants_.begin(), contestants_.end(), [](const Contestant& c) { return c.process.alive(); });
+  }
+
+  bool over_memory(const Contestant& c) const {
+    return c.limit_is("memory") || std::max(c.process.peak_bytes(), c.peak_bytes) > g_plan.memory_bytes;
+  }
+  bool over_output(const Contestant& c) const {
+    return c.limit_is("files") || c.limit_is("output") || c.process.signal() == SIGXFSZ ||
+           std::max(file_size(c.output.get()), c.written_bytes) > g_plan.output_bytes;
+  }
+  // A failure that has no cause outside of the program.
+  bool failed_hard(const Contestant& c) const {
+    if (c.stopped) return false;
+    int signal = c.process.signal();
+    return c.limit != nullptr || c.violated || c.unfit || (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
+  }
+  // A failure that may be the consequence of the manager's end.
+  bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
+
+  bool hung_up_first(const Contestant& c) {
+    if (!g_plan.communication) return true;
+    HangUps::Side side = hang_ups_.first(static_cast<size_t>(c.index));
+    if (side != HangUps::Nobody) return side == HangUps::TheProcess;
+    return manager_.process.alive() || manager_.ended_us >= c.ended_us;
+  }
+
+  bool is_decisive(const Contestant& c) { return failed_hard(c) || (failed_softly(c) && hung_up_first(c)); }
+
+  const Test& test_;
+  Passes& passes_;
+  Outcome o_;
+  std::vector<Contestant> contestants_;
+  HangUps hang_ups_;
+  Judge manager_;
+  const char* limit_ = nullptr;  // a rule about all processes together
+};
+
+}  // namespace

@@ -1,0 +1,306 @@
+// One test while it runs: everybody is started, and stopped by the rules that stop.
+#pragma once
+
+#include "scene.h"
+
+namespace {
+
+class Watching : protected Scene {
+ protected:
+  using Scene::Scene;
+
+  int64_t idle_us() const { return idle_us_; }
+
+  void begin() {
+    if (g_plan.communication) begin_manager();
+    begun_us_ = ticked_us_ = settled_us_ = now_us();
+    for (size_t i = 0; i < contestants_.size(); i++) {
+      Contestant& c = contestants_[i];
+      c.index = static_cast<long>(i);
+      Fd input;
+      bool second_step = g_plan.two_steps && i > 0;
+      if (g_plan.fifo_io || !g_plan.input_file.empty() || second_step) {
+        input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+      } else if (!g_plan.communication) {
+        input = Fd(reopen(passes_.input(test_), O_RDONLY));
+      }
+      if (!input && (!g_plan.communication || g_plan.fifo_io)) system_fault("open the input of test %ld", test_.id);
+      std::string trouble = start_contestant(c, g_places[i], input.get(), test_.program);
+      if (!trouble.empty()) judge_error("start", "runner", trouble);
+    }
+  }
+
+  void watch() {
+    for (;;) {
+      sleep();
+      for (Contestant& c : contestants_) listen(c);
+      for (Contestant& c : contestants_) {
+        if (!c.process.alive() || !c.process.reap(false)) continue;
+        c.ended_us = now_us();
+        listen(c);  // its last words may be why
+        // Without a listener the filter kills by this signal, and nothing tells it from the program's own.
+        c.violated |= !g_means.notify && g_means.seccomp && c.process.signal() == SIGSYS;
+      }
+      if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude();
+      int64_t now = now_us();
+      if (now >= ticked_us_ + tick_length()) tick(now);
+      if (is_over(now)) break;
+    }
+    for (Contestant& c : contestants_) stop(c);
+    if (manager_.process.alive()) manager_.clear();
+    for (Contestant& c : contestants_) {
+      c.process.reap(true);
+      if (c.ended_us == 0) c.ended_us = now_us();
+      c.zone.end();
+      if (!g_plan.output_file.empty()) collect(c);
+      if (fchmod(c.output.get(), 0400) != 0) system_fault("fchmod");  // now a checker may
+    }
+  }
+
+ private:
+  void begin_manager() {
+    std::vector<std::string> args;
+    for (size_t i = 0; i < contestants_.size(); i++) {
+      open_place(g_places[i], static_cast<long>(i), test_);
+      hang_ups_.watch(i, g_places[i]);
+      args.push_back(g_places[i].fifo_out);
+      args.push_back(g_places[i].fifo_in);
+    }
+    Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
+    const Place* talks = g_plan.interactive() ? &g_places[0] : nullptr;
+    if (talks != nullptr) {
+      bool kattis = g_plan.manager.protocol == Protocol::Kattis;
+      args = {"input.txt", kattis ? "correct_output.txt" : "output.txt", kattis ? "feedback/" : "correct_output.txt"};
+      held_in_ = hold(talks->fifo_in);
+      held_out_ = hold(talks->fifo_out);
+    }
+    args.insert(args.end(), g_plan.manager.args.begin(), g_plan.manager.args.end());
+    if (talks != nullptr && !g_plan.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
+    manager_.begin("manager", g_plan.manager, args, again.get(), answer.get(), -1, input.get(), talks);
+    hang_ups_.watch_end(manager_);
+  }
+
+  // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
+  // told of it by a signal. So we hold a reading end of each FIFO; what nobody else reads any more is thrown away.
+  // Source: problemtools' `interactive`.
+  static Fd hold(const std::string& fifo) {
+    Fd end(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!end) system_fault("hold a fifo");
+    return end;
+  }
+
+  void drain() {
+    char buffer[65536];
+    auto empty = [&](const Fd& end) {
+      while (end && read(end.get(), buffer, sizeof buffer) > 0) {
+      }
+    };
+    if (!anybody_alive()) empty(held_in_);
+    if (!manager_.process.alive()) empty(held_out_);
+  }
+
+  static void collect(Contestant& c) {
+    if (g_means.isolation == Isolation::None) sweep({});  // elsewhere nothing outlives a program
+    collect_output(c, g_places[static_cast<size_t>(c.index)]);
+  }
+
+  // Most tests are short, so the first looks come soon; no rule is seen to be broken more than 5 ms late, or, before that,
+  // than the test has lasted. (Peak memory, CPU time and output are known exactly after the end, however short it was.)
+  int64_t tick_length() const { return std::clamp(ticked_us_ - begun_us_, kFirstTickUs, kTickUs); }
+
+  void sleep() {
+    std::vector<pollfd> fds;
+    auto add = [&](const Fd& fd) {
+      if (fd) fds.push_back({fd.get(), POLLIN, 0});
+    };
+    for (const Contestant& c : contestants_) {
+      if (!c.process.alive()) continue;
+      add(c.process.pidfd);
+      add(c.control);
+      add(c.listener);
+    }
+    if (manager_.process.alive()) add(manager_.process.pidfd);
+    int64_t left = std::max<int64_t>(0, ticked_us_ + tick_length() - now_us());
+    timespec timeout = {left / 1'000'000, left % 1'000'000 * 1000};
+    if (ppoll(fds.data(), fds.size(), &timeout, nullptr) < 0 && errno != EINTR) system_fault("ppoll");
+  }
+
+  void listen(Contestant& c) {
+    if (c.control) {
+      std::string trouble = hear(c);
+      if (!trouble.empty()) judge_error("start", "runner", trouble);
+    }
+    if (!c.listener) return;
+    pollfd ready = {c.listener.get(), POLLIN, 0};
+    if (poll(&ready, 1, 0) != 1) return;
+    if ((ready.revents & POLLIN) != 0) {
+      answer_refusal(c);
+    } else {
+      c.listener.reset();  // everybody behind it has gone
+    }
+  }
+
+  // Every few milliseconds: the rules that stop a program.
+  void tick(int64_t now) {
+    bool due = now - settled_us_ >= kTickUs;  // what the early ticks leave the first of the others settles
+    for (Contestant& c : contestants_) {
+      if (c.process.alive()) look(c, due);
+    }
+    manager_.look(due);
+    ticked_us_ = now;
+    // The kernel adds a wait for a processor to schedstat when it is over: until nobody is in one, nothing is settled.
+    int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(now);
+    unblock();
+    drain();
+    if (anybody_alive()) {
+      idle_us_ += idle;
+      check_times(now);
+    } else {
+      manager_idle_us_ += idle;
+      if (manager_idle_us_ >= kManagerIdleUs) manager_.stop("stall", "does nothing, though all processes have ended");
+    }
+  }
+
+  // What remains of the time since the last settlement after CPU time and run-queue delay. The machine's disk may be slow:
+  // some of what is spent in waiting for it is forgiven.
+  int64_t settle(int64_t now) {
+    int64_t busy = busy_us(manager_.process, manager_.last), idle = now - settled_us_ - (busy - manager_settled_us_);
+    manager_settled_us_ = busy;
+    for (Contestant& c : contestants_) {
+      busy = busy_us(c.process, c.last);
+      idle -= busy - c.settled_us;
+      c.settled_us = busy;
+    }
+    settled_us_ = now;
+    idle = std::max<int64_t>(0, idle);
+    if (idle == 0 || !anybody(&Sample::waits)) return idle;
+    int64_t forgiven = std::min(idle, g_plan.cpu_ms * 1000 + kDiskUs - disk_us_);
+    disk_us_ += forgiven;
+    return idle - forgiven;
+  }
+
+  bool anybody(bool Sample::*is) const {
+    if (manager_.process.alive() && manager_.last.*is) return true;
+    return std::any_of(contestants_.begin(), contestants_.end(),
+                       [&](const Contestant& c) { return c.process.alive() && c.last.*is; });
+  }
+
+  void look(Contestant& c, bool states) {
+    c.last = c.account.read(c.process.pid, c.last, states);
+    c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
+    if (c.started && c.last.resident_bytes > g_plan.memory_bytes) end(c, "memory");
+    if (c.last.threads > g_plan.threads) end(c, "threads");
+    const Place& place = g_places[static_cast<size_t>(c.index)];
+    if (!full()) {
+      Litter litter = look_at_scratch(place.scratch, false);
+      Room room = room_for(test_);
+      if (litter.bytes > room.bytes || litter.files > room.files) end(c, "files");
+    }
+    struct stat status;
+    if (!g_plan.output_file.empty()) c.written_bytes = find_output(place, status) ? status.st_size : 0;
+    if (std::max(file_size(c.output.get()), c.written_bytes) > g_plan.output_bytes) end(c, "output");
+    cut(c.errors, g_plan.stderr_bytes);
+    if (c.report) cut(c.report, kReportBytes);
+  }
+
+  static void cut(const Fd& file, int64_t bytes) {
+    if (file_size(file.get()) > bytes && ftruncate(file.get(), bytes) != 0) system_fault("cut what a program writes");
+  }
+
+  void check_times(int64_t now) {
+    int64_t limit_us = g_plan.cpu_ms * 1000;
+    if (total_cpu_us() >= limit_us * 5 / 4 + 100'000) return end_all("cpu");
+    int64_t manager_us = g_plan.has_manager ? g_plan.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
+    bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
+    if (given_up) {
+      int64_t busy = busy_us(manager_.process, manager_.last);
+      for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
+      if (busy >= wall / 2) return judge_error("wall", "runner", "the machine is too loaded to judge on");
+    }
+    // Without load to explain so much wall clock it was waiting, only so that the ticks did not see it.
+    if (!given_up && idle_us_ < limit_us + 1'000'000) return;
+    auto waits = std::find_if(contestants_.begin(), contestants_.end(),
+                              [](const Contestant& c) { return c.process.alive() && !c.started; });
+    if (waits != contestants_.end() && manager_.process.alive())
+      return judge_error("stall", "manager", "it does not open its FIFOs" + unopened(waits->index));
+    end_all("idle");
+  }
+
+  // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel
+  // counts who waits in open(2) among those who have opened.
+  static std::string unopened(long index) {
+    const Place& place = g_places[static_cast<size_t>(index)];
+    Fd in(open(place.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    char byte;
+    bool writes = in && (read(in.get(), &byte, 1) != 0);
+    bool reads = static_cast<bool>(Fd(open(place.fifo_out.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)));
+    long from = 2 * index + 1, to = from + 1;
+    if (writes) return format(" (argument %ld is open, argument %ld is not opened for reading)", to, from);
+    if (!reads) return format("; first argument %ld for writing, then argument %ld for reading", to, from);
+    return format(": it waits in opening argument %ld for reading; argument %ld, for writing, comes first", from, to);
+  }
+
+  static void end(Contestant& c, const char* limit) {
+    if (c.limit == nullptr && !c.stopped) c.limit = limit;
+    c.process.kill();
+  }
+
+  void end_all(const char* limit) {
+    limit_ = limit;
+    for (Contestant& c : contestants_) {
+      if (c.process.alive()) end(c, limit);
+    }
+  }
+
+  static void stop(Contestant& c) {
+    if (!c.process.alive()) return;
+    if (c.limit == nullptr) c.stopped = true;
+    c.process.kill();
+  }
+
+  // While one side is dead, its FIFOs must not block the other. See the essay.
+  void unblock() {
+    if (!g_plan.communication) return;
+    auto touch = [](const std::string& fifo, int mode) { Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };
+    bool manager_alive = manager_.process.alive();
+    for (size_t i = 0; i < contestants_.size(); i++) {
+      const Contestant& c = contestants_[i];
+      if (!c.process.alive() && manager_alive) {
+        touch(g_places[i].fifo_out, O_WRONLY);
+        touch(g_places[i].fifo_in, O_RDONLY);
+      } else if (c.process.alive() && !manager_alive && (!c.started || g_plan.fifo_io)) {
+        touch(g_places[i].fifo_in, O_WRONLY);
+        touch(g_places[i].fifo_out, O_RDONLY);
+      }
+    }
+  }
+
+  bool is_over(int64_t now) {
+    if (!o_.fault.empty()) return true;
+    for (Contestant& c : contestants_) {
+      if (c.process.ended && is_decisive(c)) return true;
+    }
+    if (manager_.process.alive()) return false;
+    if (!anybody_alive()) return true;
+    // A batch task, or a manager that is done: they have their limits. After a rejection nothing counts that comes later, but
+    // a program that has hung up before is on its way out, and its end may be the reason of the rejection.
+    if (manager_.fault.empty() && !rejected_by_interactor()) return false;
+    bool own_failure_may_show = false;
+    for (size_t i = 0; i < contestants_.size(); i++) {
+      own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first(i) == HangUps::TheProcess;
+    }
+    return !own_failure_may_show || now - manager_.ended_us > kManagerGraceUs;
+  }
+
+  bool rejected_by_interactor() const {
+    int accepts = g_plan.manager.protocol == Protocol::Kattis ? 42 : 0;
+    int code = manager_.process.code();
+    return g_plan.interactive() && manager_.fault.empty() && code != accepts && code != 7 /* points */;
+  }
+
+  Fd held_in_, held_out_;  // beside an interactor
+  int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
+  int64_t settled_us_ = 0, manager_settled_us_ = 0, disk_us_ = 0;
+};
+
+}  // namespace

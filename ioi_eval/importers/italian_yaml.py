@@ -1,0 +1,312 @@
+"""Tasks in the Italian YAML format, which CMS reads: a folder with `task.yaml`.
+
+    task.yaml             names, limits, infile and outfile, and maybe the score type
+    gen/GEN               a line a test, `#ST: points` before each subtask, `#COPY: file` for a test that is copied
+    input/input0.txt      the tests, whose names are 000, 001, …
+    output/output0.txt
+    sol/                  grader.* or stub.*, headers, solutions
+    check/ or cor/        the source of checker (or correttore) or manager
+
+What `task.yaml` leaves out has CMS's defaults: programs read `input.txt` and write `output.txt`, and points have no
+decimals. Judge programs are taken as sources or scripts: what the author compiled is for the author's machine.
+
+Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.output_sets import output_sets
+from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
+from ioi_eval.importers.task import ImportedTask, RowValues, Solution, SubtaskFile, build_task, language
+from ioi_eval.model import ScoreType, TaskType
+from ioi_eval.problems.grader_config import parse_score_type
+from ioi_eval.problems.task_parameters import Parameter, parameter_key
+
+ROOT_FILE = "task.yaml"
+_HEADERS = (".h", ".hpp")
+_LINKED = ("grader", "stub")
+_MODELS = ("solution", "soluzione")
+_NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
+_JUDGE_FOLDERS = ("check", "cor")
+_MIB = 1024 * 1024
+
+
+def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
+    """Read a task.
+
+    Args:
+        path: its folder, or an archive of it.
+        year: of the contest.
+        day: the contest day as it shall stand in the rows.
+
+    Raises:
+        InputError: something that judging needs is missing, or makes no sense.
+        UnsupportedError: a task type or score type that is not supported.
+    """
+    with open_package(path, ROOT_FILE) as package:
+        return _task(package, package.yaml(ROOT_FILE), year, day)
+
+
+def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None) -> ImportedTask:
+    notes: list[str] = []
+    code = str(_first(package, meta, "name", "nome_breve"))
+    score_type, subtasks, count = _scoring(package, meta, notes)
+    config = _config(package, meta, code)
+    shared = {
+        "year": year,
+        "name": str(meta.get("title", meta.get("nome", code))),
+        "id": code,
+        "day": day,
+        "statement": "",
+        "problem": "",
+        "time_limit": config["time_limit"],
+        "memory_limit": config["memory_limit"],
+        "score_precision": meta.get("score_precision", 0),  # Source: CMS's default of a task
+        "score_type": score_type.value,
+        "task_type": config["task_type"],
+        "starting_code": "",
+    }
+    return build_task(
+        package,
+        shared,
+        subtasks=subtasks,
+        files=_files(package),
+        config=config,
+        tests=_tests(package, count, notes),
+        solutions=_solutions(package, output_only=config["task_type"] == "OutputOnly"),
+        notes=notes,
+    )
+
+
+def _first(package: Package, meta: Mapping[str, Any], *names: str) -> Any:
+    """A value by its English name, else by its Italian one."""
+    for name in names:
+        if meta.get(name) not in (None, ""):
+            return meta[name]
+    raise InputError(f"{package.where}: {names[0]} is missing in {ROOT_FILE}")
+
+
+def _number(package: Package, meta: Mapping[str, Any], *names: str) -> float:
+    value = _first(package, meta, *names)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise InputError(f"{package.where}: {names[0]} is {value!r} in {ROOT_FILE}, where a number above 0 is needed")
+    return number
+
+
+# --------------------------------------------------------------------------- tests and points
+
+
+def _tests(package: Package, count: int, notes: list[str]) -> dict[str, tuple[str, str]]:
+    tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
+    if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
+        raise InputError(
+            f"{package.where}: there is no {absent[0]}, though there are to be {count} tests ({len(absent)} of"
+            f" {2 * count} files are missing); generate them first"
+        )
+    known = {given for given, _ in tests.values()}
+    if others := [name for name in package.names("input") if name not in known]:
+        notes.append(f"left out, as they belong to no test: {', '.join(others[:5])}")
+    return tests
+
+
+def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tuple[ScoreType, list[SubtaskFile], int]:
+    """Score type, subtasks, and how many tests there are."""
+    stated = {"score_type", "score_type_parameters", "n_input"} & set(meta)
+    if len(stated) == 3:
+        score_type = parse_score_type(meta["score_type"], f"{package.where}: {ROOT_FILE}") or ScoreType.GROUP_MIN
+        count = _count(package, meta["n_input"])
+        names = [f"{n:03}" for n in range(count)]
+        return score_type, subtasks_of(package.where, score_type, meta["score_type_parameters"], names), count
+    if stated - {"n_input"}:
+        notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} do not count: as CMS does, only all three together")
+    groups, count = _generated(package, meta)
+    if len(groups) == 1 and groups[0][0] is None:
+        if not count:
+            raise InputError(f"{package.where} has no tests: neither gen/GEN nor n_input names any")
+        total = float(meta.get("total_value", 100.0))
+        tests = tuple(f"{n:03}" for n in range(count))
+        return ScoreType.SUM, [SubtaskFile(name=SUM_SUBTASK, points=total, tests=tests)], count
+    if any(not tests for _, tests in groups):
+        notes.append("subtasks without tests in gen/GEN are left out")
+    parameters = [[points, tests] for points, tests in groups if tests]
+    names = [f"{n:03}" for n in range(count)]
+    if (total := sum(points or 0 for points, _ in groups)) != 100:
+        raise InputError(f"{package.where}: the subtasks of gen/GEN are worth {total} points together, not 100")
+    return ScoreType.GROUP_MIN, subtasks_of(package.where, ScoreType.GROUP_MIN, parameters, names), count
+
+
+def _count(package: Package, value: object) -> int:
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{package.where}: n_input is {value!r} in {ROOT_FILE}, where a number of tests is needed")
+    return value
+
+
+def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
+    """Points and numbers of tests by subtask, and the number of all; points are `None` for a sum over all tests."""
+    if not package.has("gen/GEN"):
+        if meta.get("n_input") is None:
+            raise InputError(
+                f"{package.where}: neither gen/GEN nor n_input in {ROOT_FILE} says how many tests there are;"
+                " state n_input"
+            )
+        count = _count(package, meta["n_input"])
+        return [(None, count)], count
+    groups: list[tuple[int | None, int]] = []
+    points: int | None = None
+    tests = 0
+    for number, line in enumerate(package.text("gen/GEN").splitlines(), 1):
+        here = f"{package.where}: gen/GEN, line {number}"
+        command, _, comment = (part.strip() for part in line.partition("#"))
+        opens = comment.startswith("ST:")
+        if sum((bool(command), comment.startswith("COPY:"), opens)) > 1:
+            raise InputError(f"{here} has both a test and a command; give each a line of its own")
+        if command or comment.startswith("COPY:"):
+            tests += 1
+        if not opens:
+            continue
+        if points is None and tests:
+            raise InputError(f"{here} begins the first subtask, but there are tests before it")
+        if points is not None:
+            groups.append((points, tests))
+        stated = comment.removeprefix("ST:").strip()
+        if not stated.isdecimal():
+            raise InputError(f"{here}: the subtask is worth {stated!r}, where whole points are needed")
+        points, tests = int(stated), 0
+    groups.append((points, tests))
+    count = sum(tests for _, tests in groups)
+    if "n_input" in meta and _count(package, meta["n_input"]) != count:
+        raise InputError(f"{package.where}: gen/GEN has {count} tests, n_input in {ROOT_FILE} says {meta['n_input']}")
+    return groups, count
+
+
+# --------------------------------------------------------------------------- files
+
+
+def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
+    """`grader_config.json`: the task type and its parameters, as CMS's loader finds them."""
+    task_type, parameters = _task_type(package, meta)
+    limited = task_type is not TaskType.OUTPUT_ONLY
+    return {
+        "code": code,
+        "task_type": task_type.value,
+        "time_limit": _number(package, meta, "time_limit", "timeout") if limited else None,
+        "memory_limit": round(_number(package, meta, "memory_limit", "memlimit") * _MIB) if limited else None,
+        **{parameter_key(task_type, parameter): value for parameter, value in parameters.items()},
+    }
+
+
+def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dict[Parameter, Any]]:
+    """A task type is not stated: what there is tells it."""
+    output_eval = "diff" if _judge(package, "checker") is None else "comparator"
+    if meta.get("output_only"):
+        return TaskType.OUTPUT_ONLY, {Parameter.OUTPUT_EVAL: output_eval}
+    if _judge(package, "manager") is not None:
+        linked = any(name.startswith("sol/stub.") for name in package.names("sol"))
+        return TaskType.COMMUNICATION, {
+            Parameter.NUM_PROCESSES: meta.get("num_processes") or 1,
+            Parameter.COMPILATION: "stub" if linked else "alone",
+            Parameter.USER_IO: meta.get("user_io") or ("fifo_io" if linked else "std_io"),
+        }
+    linked = any(name.startswith("sol/grader.") for name in package.names("sol"))
+    batch = {
+        Parameter.COMPILATION: "grader" if linked else "alone",
+        Parameter.INPUT_FILE: _file_name(meta, "infile", "input.txt"),
+        Parameter.OUTPUT_FILE: _file_name(meta, "outfile", "output.txt"),
+        Parameter.OUTPUT_EVAL: output_eval,
+    }
+    outputs = {
+        Parameter.OUTPUT_ONLY_TESTS: _output_tests(package, meta, "output_only"),
+        Parameter.OUTPUT_OPTIONAL_TESTS: _output_tests(package, meta, "output_optional"),
+    }
+    return (TaskType.BATCH_AND_OUTPUT, {**batch, **outputs}) if any(outputs.values()) else (TaskType.BATCH, batch)
+
+
+def _output_tests(package: Package, meta: Mapping[str, Any], kind: str) -> list[str]:
+    """The names of the tests whose numbers are listed, with commas."""
+    stated = meta.get(f"{kind}_testcases")
+    numbers = [part.strip() for part in str("" if stated is None else stated).split(",") if part.strip()]
+    if wrong := next((number for number in numbers if not number.isdecimal()), None):
+        raise InputError(f"{package.where}: {kind}_testcases in {ROOT_FILE} holds {wrong!r}, where numbers are needed")
+    return [f"{int(number):03}" for number in numbers]
+
+
+def _file_name(meta: Mapping[str, Any], key: str, default: str) -> str:
+    """An empty one stands for the standard stream."""
+    return str(meta.get(key, default) or "")
+
+
+def _judge(package: Package, role: str) -> str | None:
+    """The path of a judge program's source, or of a script; `None` where the task has no such program.
+
+    Raises:
+        InputError: there is only what somebody compiled.
+    """
+    for folder in _JUDGE_FOLDERS:
+        name = "correttore" if role == "checker" and folder == "cor" else role
+        base = f"{folder}/{name}"
+        for ending in (".cpp", ".cc", ".py", ".sh"):
+            if package.has(base + ending):
+                return base + ending
+        if not package.has(base):
+            continue
+        if not package.read(base).startswith(b"#!"):
+            raise InputError(f"{package.where}: {base} is a program without its source; add {base}.cpp")
+        return base
+    return None
+
+
+def _files(package: Package) -> list[tuple[str, str]]:
+    """The judge's files, under the paths that rows have."""
+    found: list[tuple[str, str]] = []
+    for name in package.names("sol"):
+        path = PurePosixPath(name)
+        if path.suffix in _HEADERS or (path.stem in _LINKED and language(name) in ("cpp", "c", "python")):
+            found.append((f"graders/{path.name}", package.text(name)))
+    for role in ("checker", "manager"):
+        source = _judge(package, role)
+        if source is None:
+            continue
+        found.append((f"{role}/{role}{PurePosixPath(source).suffix}", package.text(source)))
+        folder = source.partition("/")[0]
+        found += [
+            (f"{role}/{name.removeprefix(f'{folder}/')}", package.text(name))
+            for name in package.names(folder)
+            if name.endswith(_HEADERS)
+        ]
+    return found
+
+
+def _solutions(package: Package, *, output_only: bool) -> list[Solution]:
+    """The sources in `sol/`; only of the author's own it is known what they are to score."""
+    found: list[Solution] = []
+    if output_only:
+        return [
+            Solution(
+                path=None,
+                label=one.name or "outputs",
+                expected=MODEL_SOLUTION if one.name in _MODELS else None,
+                expected_subtasks={},
+                outputs=one.outputs,
+            )
+            for one in output_sets(package, "sol", lambda path: language(path) is not None)
+        ]
+    for path in package.names("sol"):
+        stem = PurePosixPath(path).stem
+        if language(path) is None or stem in _NO_SOLUTIONS:
+            continue
+        expected = MODEL_SOLUTION if path.count("/") == 1 and stem in _MODELS else None
+        found.append(Solution(path=path, label=path.removeprefix("sol/"), expected=expected, expected_subtasks={}))
+    return found

@@ -1,0 +1,120 @@
+"""Scoring problems of the Kattis format since version 2025-09, as subtasks.
+
+`test_group.yaml` says what a group is worth. One of `pass-fail` or `min` aggregation is a subtask of its `max_score`;
+one of `sum`, a subtask a test. What `require_pass` asks for stands before a subtask's own tests: without scores of a
+validator's own, all of them are 0 or 1, and the lowest is 1 only where everything was accepted. Samples are shown, and
+worth nothing.
+
+Source: Kattis problem package format 2025-09, "Result aggregation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.kattis_groups import TestGroup
+from ioi_eval.importers.task import SubtaskFile
+
+_SECRET_SCORE = 100
+_AGGREGATIONS = ("pass-fail", "sum", "min")
+
+
+def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[SubtaskFile]:
+    """The groups of a scoring problem.
+
+    Args:
+        where: the package, for messages.
+        root: of its test data.
+        custom: whether the package brings an output validator, which may give scores.
+
+    Raises:
+        InputError: a configuration makes no sense.
+        UnsupportedError: the score is one that no minimum can express.
+    """
+    parts = {group.name: group for group in root.groups}
+    sample, secret = parts.get("sample"), parts["secret"]
+    found = [] if sample is None or not sample.all_tests else [_subtask("sample", 0, sample.all_tests)]
+    groups = [group for group in secret.groups if group.configured]
+    if groups and (len(groups) < len(secret.groups) or secret.tests):
+        raise InputError(f"{where}: {secret.path} holds test groups and other tests; only one of them may be there")
+    aggregation = _aggregation(where, secret, "sum")
+    if not groups:
+        return found + _of_tests(where, secret, aggregation, _points(where, secret, _SECRET_SCORE), custom=custom)
+    if aggregation == "pass-fail":
+        return [*found, _subtask("secret", _points(where, secret, _SECRET_SCORE), secret.all_tests)]
+    if aggregation == "min":
+        raise UnsupportedError(f"{where}: {secret.path} takes the min of its groups; only their sum is supported")
+    for group in groups:
+        required = _required(where, group, parts, groups)
+        found += _of_tests(
+            where, group, _aggregation(where, group, "pass-fail"), _points(where, group), required, custom=custom
+        )
+    return found
+
+
+def _of_tests(
+    where: Path,
+    group: TestGroup,
+    aggregation: str,
+    points: float,
+    required: Sequence[str] = (),
+    *,
+    custom: bool,
+) -> list[SubtaskFile]:
+    tests = group.all_tests
+    if "static_validation_score" in group.config:
+        raise UnsupportedError(f"{where}: {group.path} has a static validation test case, which is not supported")
+    if not tests:
+        raise InputError(f"{where}: the test group {group.path} has no tests; get the complete package")
+    if aggregation != "sum":
+        if custom and aggregation == "min":
+            raise UnsupportedError(_own_scores(where, group))
+        return [_subtask(group.name, points, (*required, *tests))]
+    if custom:
+        raise UnsupportedError(_own_scores(where, group))
+    return [_subtask(test, points / len(tests), (*required, test)) for test in tests]
+
+
+def _own_scores(where: Path, group: TestGroup) -> str:
+    return (
+        f"{where}: {group.path} takes the scores of an output validator of the package's own; in this version of the"
+        " format only groups of pass-fail aggregation are supported with one"
+    )
+
+
+def _subtask(name: str, points: float, tests: Sequence[str]) -> SubtaskFile:
+    return SubtaskFile(name=name, points=points, tests=tuple(dict.fromkeys(tests)))
+
+
+def _required(
+    where: Path, group: TestGroup, parts: Mapping[str, TestGroup], groups: Sequence[TestGroup]
+) -> tuple[str, ...]:
+    """The tests of what must have passed before a group counts."""
+    stated = group.config.get("require_pass") or ()
+    known = {**{f"secret/{one.name}": one for one in groups}, **{one.name: one for one in groups}, **parts}
+    found: list[str] = []
+    for name in [stated] if isinstance(stated, str) else stated:
+        if name not in known:
+            raise InputError(f"{where}: {group.path} requires {name!r}, which is no test group")
+        found += known[name].all_tests
+    return tuple(found)
+
+
+def _aggregation(where: Path, group: TestGroup, default: str) -> str:
+    stated = group.config.get("score_aggregation", default)
+    if stated not in _AGGREGATIONS:
+        known = ", ".join(_AGGREGATIONS)
+        raise InputError(f"{where}: score_aggregation of {group.path} is {stated!r}; it must be one of {known}")
+    return str(stated)
+
+
+def _points(where: Path, group: TestGroup, default: Any = "unbounded") -> int:
+    stated = group.config.get("max_score", default)
+    if stated == "unbounded":
+        raise UnsupportedError(f"{where}: {group.path} has no max_score; unbounded scores are not supported")
+    if isinstance(stated, bool) or not isinstance(stated, int) or stated < 0:
+        raise InputError(f"{where}: max_score of {group.path} is {stated!r}, where whole points are needed")
+    return stated

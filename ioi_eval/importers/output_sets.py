@@ -1,0 +1,104 @@
+"""Solutions that are files: an output for each test, in a folder or a zip of their own.
+
+solutions/correct/author/output_01.txt      a folder; for BatchAndOutput tasks with a source beside the outputs
+solutions/correct/author.zip                a zip of such files
+solutions/correct/output_01.txt             the only one of its label
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.package import Package
+from ioi_eval.problems.output_files import test_of
+
+_LARGEST = 1 << 30  # bytes of a zip's files together
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSet:
+    """The files of one solution.
+
+    Args:
+        name: of the folder or zip; empty for files that lie in no folder of their own.
+        outputs: names and contents.
+        source: the path of the program beside them, if there is one.
+        paths: of all of it in the package.
+    """
+
+    name: str
+    outputs: tuple[tuple[str, str], ...]
+    source: str | None
+    paths: frozenset[str]
+
+
+def output_sets(package: Package, folder: str, is_source: Callable[[str], bool]) -> tuple[OutputSet, ...]:
+    """The solutions directly below a folder that hold outputs.
+
+    Args:
+        package: it is open.
+        folder: without a slash at its end.
+        is_source: tells a program by its path.
+
+    Raises:
+        InputError: a zip is damaged, an output is no text or is there twice, or there are two programs.
+    """
+    groups: dict[str, list[str]] = {}
+    for path in package.names(folder):
+        inner = path.removeprefix(f"{folder}/")
+        first, slash, _ = inner.partition("/")
+        if slash or first.endswith(".zip") or test_of(first):
+            groups.setdefault(first.removesuffix(".zip") if slash or first.endswith(".zip") else "", []).append(path)
+    found = (_output_set(package, name, paths, is_source) for name, paths in groups.items())
+    return tuple(one for one in found if one.outputs)
+
+
+def _output_set(package: Package, name: str, paths: Iterable[str], is_source: Callable[[str], bool]) -> OutputSet:
+    outputs: dict[str, str] = {}
+    sources: list[str] = []
+    taken: list[str] = []
+    for path in paths:
+        if is_source(path):
+            sources.append(path)
+        for file, content in _outputs_at(package, path):
+            if file in outputs:
+                raise InputError(f"{package.where}: {path}: {file} is there twice; keep one")
+            try:
+                outputs[file] = content.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(f"{package.where}: {path}: {file} is not text: {error}") from error
+            taken.append(path)
+    if len(sources) > 1 and outputs:
+        raise InputError(f"{package.where}: {sources[0]} and {sources[1]} are of one solution, which has one program")
+    source = sources[0] if sources else None
+    paths_of_it = frozenset([*taken, *([source] if source else [])])
+    return OutputSet(name=name, outputs=tuple(outputs.items()), source=source, paths=paths_of_it)
+
+
+def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
+    file = PurePosixPath(path).name
+    if test_of(file):
+        yield file, package.read(path)
+    elif path.endswith(".zip"):
+        yield from _zipped(package, path)
+
+
+def _zipped(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
+    """The outputs in a zip, whatever folder of it they lie in."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(package.read(path))) as archive:
+            wanted = [one for one in archive.infolist() if test_of(PurePosixPath(one.filename).name)]
+            wanted = [one for one in wanted if not one.is_dir() and not one.filename.startswith("__MACOSX/")]
+            if sum(one.file_size for one in wanted) > _LARGEST:
+                raise InputError(f"{package.where}: {path} holds more than {_LARGEST:,} bytes")
+            for one in wanted:
+                yield PurePosixPath(one.filename).name, archive.read(one)
+    except _DAMAGE as error:
+        raise InputError(f"{package.where}: {path} is damaged, or no zip that can be read: {error}") from error

@@ -1,0 +1,101 @@
+"""Score type parameters of CMS to subtasks.
+
+A group is `[points, tests]`, with a threshold as its third value under GroupThreshold, or an object of the same names.
+`tests` is how many of them there are, from the first that no group before has; or what their names match at their
+beginning; or their names. All groups say it in the same way.
+
+Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.task import SubtaskFile, select_tests
+from ioi_eval.model import ScoreType
+
+SUM_SUBTASK = "all"
+"""The name of the only subtask of a task that is a sum over its tests."""
+
+
+def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[SubtaskFile]:
+    """The subtasks that a score type and its parameters make.
+
+    Args:
+        where: the package, for messages.
+        score_type: as stated.
+        parameters: for Sum what each test is worth, else a list of groups.
+        tests: all names; they are taken in their lexicographical order.
+
+    Raises:
+        InputError: the parameters are none of the score type, or do not fit the tests.
+    """
+    names = sorted(tests)
+    if score_type is ScoreType.SUM:
+        points = _number(where, "score_type_parameters", parameters)
+        return [SubtaskFile(name=SUM_SUBTASK, points=points * len(names), tests=tuple(names))]
+    if not isinstance(parameters, list) or not parameters:
+        raise InputError(f"{where}: score_type_parameters is {parameters!r}, where a list of groups is needed")
+    groups = [_group(where, number, group) for number, group in enumerate(parameters)]
+    kinds = {type(group["testcases"]) for group in groups}
+    if len(kinds) > 1:
+        raise InputError(f"{where}: the groups of score_type_parameters name their tests in different ways; use one")
+    found: list[SubtaskFile] = []
+    used = 0
+    for number, group in enumerate(groups):
+        name, wanted = f"{number:02}", group["testcases"]
+        if isinstance(wanted, int):
+            chosen = tuple(names[used : used + wanted])
+            used += wanted
+            if used > len(names):
+                raise InputError(f"{where}: the groups up to {name} take {used} tests, but there are {len(names)}")
+        elif isinstance(wanted, str):
+            chosen = select_tests(where, name, wanted, names)
+        else:
+            chosen = _listed(where, name, wanted, names)
+        found.append(
+            SubtaskFile(
+                name=name,
+                points=_number(where, f"the score of subtask {name}", group["max_score"]),
+                tests=chosen,
+                threshold=_threshold(where, name, group) if score_type is ScoreType.GROUP_THRESHOLD else None,
+            )
+        )
+    return found
+
+
+def _group(where: Path, number: int, group: object) -> Mapping[str, Any]:
+    """A group by names, whichever way it is written."""
+    names = ("max_score", "testcases", "threshold")
+    named = dict(zip(names, group, strict=False)) if isinstance(group, list) else group
+    if not isinstance(named, Mapping) or not {"max_score", "testcases"} <= set(named):
+        raise InputError(f"{where}: group {number} of score_type_parameters is {group!r}, not [points, tests]")
+    wanted = named["testcases"]
+    if isinstance(wanted, bool) or not isinstance(wanted, int | str | list) or (isinstance(wanted, int) and wanted < 0):
+        raise InputError(
+            f"{where}: group {number} of score_type_parameters has the tests {wanted!r}, where a number of tests, a"
+            " regular expression or a list of names is needed"
+        )
+    return named
+
+
+def _listed(where: Path, subtask: str, wanted: Sequence[object], names: Sequence[str]) -> tuple[str, ...]:
+    if absent := [test for test in wanted if test not in names]:
+        raise InputError(f"{where}: subtask {subtask} names the test {absent[0]!r}, which is not there")
+    return tuple(str(test) for test in wanted)
+
+
+def _threshold(where: Path, subtask: str, group: Mapping[str, Any]) -> float:
+    if "threshold" not in group:
+        raise InputError(f"{where}: subtask {subtask} has no threshold, which GroupThreshold needs")
+    return _number(where, f"the threshold of subtask {subtask}", group["threshold"])
+
+
+def _number(where: Path, what: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{where}: {what} is {value!r}, where a number is needed")
+    return value

@@ -1,0 +1,135 @@
+"""From the first job to the last file: the frame around a run, for every family of problems.
+
+What is judged is safe in the journal before anything is written from it; a signal ends the judging, not the writing;
+and the spool goes, whatever happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.interrupt import EXIT_CODE, Interrupts
+from ioi_eval.pipeline.ledger import Ledger
+from ioi_eval.pipeline.progress import Progress
+from ioi_eval.pipeline.run import Done, Judging, Run, W
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.report.summary import RunFacts
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a dump is gone through. What may change an outcome is in `config.Policy` and `AppsSettings` instead.
+
+    Args:
+        workers: how many jobs the sandbox runs at once.
+        spare: how many more submissions are under way, so that no slot waits for what is done between jobs, and those
+            that can share a job find each other.
+        dedupe: identical programs are judged once.
+        retry_failed: judge again what a judge program had failed at.
+        options: what was asked for, for the summary.
+        notes: what users should know.
+    """
+
+    workers: int
+    spare: int = 2
+    dedupe: bool = True
+    retry_failed: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How scoring a dump ended.
+
+    Args:
+        summary: what `summary.json` holds.
+        interrupted: a signal ended it; the same command goes on.
+        stopped_by: why it ended early by itself; `None` if it did not.
+    """
+
+    summary: Mapping[str, Any]
+    interrupted: bool
+    stopped_by: str | None
+
+    @property
+    def exit_code(self) -> int:
+        """0: everything was judged; 1: something could not be; 130: interrupted."""
+        if self.interrupted:
+            return EXIT_CODE
+        return 0 if self.summary["complete"] else 1
+
+
+async def conduct(
+    candidates: Callable[[], Iterator[W | Refused]],
+    judging: Judging[W, R],
+    ledger: Ledger[R],
+    *,
+    settings: Settings,
+    progress: Progress,
+    write: Callable[[RunFacts], Mapping[str, Any]],
+) -> Outcome:
+    """Judge what is not judged yet, and write the results of all.
+
+    Args:
+        candidates: reads the dump: those that can be judged, and rows that cannot.
+        judging: judges one.
+        ledger: where results go; its spool ends with the run.
+        settings: how.
+        progress: is told of every row; ends with the judging.
+        write: writes all files and returns the summary; called once, in a thread.
+
+    Raises:
+        InputError: the dump or the journal is damaged.
+        SetupError: nothing can be judged here, or nothing can be written there.
+    """
+    run = Run(
+        candidates,
+        judging,
+        ledger,
+        workers=settings.workers + settings.spare,
+        progress=progress,
+        dedupe=settings.dedupe,
+        retry_failed=settings.retry_failed,
+    )
+    started = _now()
+    interrupts = Interrupts()
+    try:
+        with interrupts.installed():
+            try:
+                interrupted = await interrupts.run(run.execute())
+            finally:
+                progress.close()
+            await in_thread(ledger.journal.sync)
+            facts = _facts(run.done, settings, started=started, interrupted=interrupted, notes=ledger.journal.notes)
+            values = await in_thread(write, facts)
+    finally:
+        ledger.spool.close()
+    return Outcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
+
+
+def _facts(done: Done, settings: Settings, *, started: str, interrupted: bool, notes: Sequence[str]) -> RunFacts:
+    stopped = (f"stopped early: {done.stopped_by}; the same command goes on",) if done.stopped_by else ()
+    return RunFacts(
+        started=started,
+        finished=_now(),
+        interrupted=interrupted or done.stopped_by is not None,
+        options=settings.options,
+        workers=settings.workers,
+        wall_s=done.wall_s,
+        judged=done.judged,
+        copies=done.copies,
+        resumed=done.resumed,
+        cpu=done.cpu,
+        notes=(*stopped, *notes, *settings.notes),
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

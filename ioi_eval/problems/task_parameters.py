@@ -1,0 +1,74 @@
+"""Parameters of a task type by their names: CMS itself keeps them as a list, packages and forms name them.
+
+`parameter_key` is the only place that knows how such a name is put together, for readers and writers of configurations.
+
+Source: CMS, `ACCEPTED_PARAMETERS` of each class in `cms/grading/tasktypes/`, and `ParameterType` for the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.model import TaskType
+
+
+class Parameter(StrEnum):
+    """The parameters that are known. Each task type has some of them."""
+
+    COMPILATION = "compilation"
+    INPUT_FILE = "io_0_inputfile"
+    OUTPUT_FILE = "io_1_outputfile"
+    OUTPUT_EVAL = "output_eval"
+    OUTPUT_ONLY_TESTS = "output_only_testcases"
+    OUTPUT_OPTIONAL_TESTS = "output_optional_testcases"
+    NUM_PROCESSES = "num_processes"
+    USER_IO = "user_io"
+    MANAGER_ARGS = "manager_args"  # not of CMS. Source: the reference
+
+
+_BATCH = (Parameter.COMPILATION, (Parameter.INPUT_FILE, Parameter.OUTPUT_FILE), Parameter.OUTPUT_EVAL)
+_POSITIONS: dict[TaskType, tuple[Parameter | tuple[Parameter, ...], ...]] = {
+    TaskType.BATCH: _BATCH,
+    TaskType.OUTPUT_ONLY: (Parameter.OUTPUT_EVAL,),
+    TaskType.TWO_STEPS: (Parameter.OUTPUT_EVAL,),
+    TaskType.BATCH_AND_OUTPUT: (*_BATCH, Parameter.OUTPUT_ONLY_TESTS),
+    TaskType.COMMUNICATION: (Parameter.NUM_PROCESSES, Parameter.COMPILATION, Parameter.USER_IO),
+}
+
+
+def parameter_key(task_type: TaskType | None, parameter: Parameter) -> str:
+    """The name of a task type's parameter: `task_type_parameters_Batch_output_eval`."""
+    return f"task_type_parameters_{task_type}_{parameter}"
+
+
+def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -> dict[str, Any]:
+    """A list of parameters, named.
+
+    Args:
+        parameters: as CMS keeps them (`["alone", ["input.txt", "output.txt"], "diff"]`).
+        task_type: whose they are.
+        where: for messages.
+
+    Raises:
+        UnsupportedError: no list is known for this task type.
+        InputError: there are too many or too few of them.
+    """
+    positions = _POSITIONS.get(task_type) if task_type else None
+    if positions is None:
+        kind = "an unstated task type" if task_type is None else task_type.value
+        raise UnsupportedError(f"{where} is a list, which is not supported for {kind}; name the parameters")
+    named: dict[str, Any] = {}
+    for names, value in _paired(positions, parameters, where):
+        inner = _paired(names, value, where) if isinstance(names, tuple) else ((names, value),)
+        named.update((parameter_key(task_type, name), one) for name, one in inner)
+    return named
+
+
+def _paired(names: Sequence[Any], values: Any, where: str) -> list[tuple[Any, Any]]:
+    if not isinstance(values, list) or len(values) != len(names):
+        wanted = ", ".join("/".join(name) if isinstance(name, tuple) else name for name in names)
+        raise InputError(f"{where} holds {values!r}, where a list of {wanted} is needed")
+    return list(zip(names, values, strict=True))

@@ -1,0 +1,72 @@
+"""What a subtask makes of the scores of its tests: one function for each score type. Pure.
+
+Each gets the outcomes that count, in listed order: of a score type in which a zero decides those up to the first zero,
+else all (`scores.py` says why). A score that is not known is `None`, and JE the verdict, unless what is known decides.
+
+Source: CMS, `cms/grading/scoretypes/`; verdicts are the reference's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
+
+Reduced = tuple[float | None, Verdict]
+
+
+def reduced(score_type: ScoreType, subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
+    """A subtask's score, in [0, 1] and unrounded, and its verdict.
+
+    Args:
+        score_type: the problem's.
+        subtask: gives the threshold.
+        shown: the outcomes that count; at least one.
+    """
+    return _REDUCTIONS[score_type](subtask, shown)
+
+
+def _minimum(_: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
+    """The verdict is that of the first test with the lowest score."""
+    if shown[-1].score == 0.0:
+        return 0.0, shown[-1].verdict
+    scores = _known_scores(shown)
+    if len(scores) < len(shown):
+        return None, Verdict.JE
+    return min(scores), shown[scores.index(min(scores))].verdict
+
+
+def _product(subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
+    """With the verdict of the minimum."""
+    lowest, verdict = _minimum(subtask, shown)
+    return (math.prod(_known_scores(shown)) if lowest else lowest), verdict
+
+
+def _within_threshold(subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
+    """All or nothing: every score is to be above 0 and at most the threshold. One over it is WA."""
+    threshold = 1.0 if subtask.threshold is None else subtask.threshold
+    for outcome in shown:
+        if outcome.score is not None and not 0.0 < outcome.score <= threshold:
+            return 0.0, outcome.verdict if outcome.score == 0.0 else Verdict.WA
+    return (None, Verdict.JE) if len(_known_scores(shown)) < len(shown) else (1.0, Verdict.AC)
+
+
+def _mean(_: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
+    """With the verdict of the minimum, so that a label such as `time_limit` can be found in it."""
+    scores = _known_scores(shown)
+    if len(scores) < len(shown):
+        return None, Verdict.JE
+    return math.fsum(scores) / len(scores), shown[scores.index(min(scores))].verdict
+
+
+_REDUCTIONS: Mapping[ScoreType, Callable[[Subtask, Sequence[TestOutcome]], Reduced]] = {
+    ScoreType.GROUP_MIN: _minimum,
+    ScoreType.GROUP_MUL: _product,
+    ScoreType.GROUP_THRESHOLD: _within_threshold,
+    ScoreType.SUM: _mean,
+}
+
+
+def _known_scores(shown: Iterable[TestOutcome]) -> list[float]:
+    return [outcome.score for outcome in shown if outcome.score is not None]

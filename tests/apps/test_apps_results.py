@@ -1,0 +1,59 @@
+"""What is written of each row of a dump of Python programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps_rows import DOUBLE, ROWS, write_rows
+
+from ioi_eval.apps.catalog import load_catalog
+from ioi_eval.apps.intake import Accepted, AppsIntake
+from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.results import RESULT_COLUMNS, refused_rows, shown
+from ioi_eval.model import Verdict
+from ioi_eval.pipeline.ledger import Found
+from ioi_eval.rows import open_source
+
+THEIRS: dict[str, Any] = {"passed": 1, "total": 1, "resolved": True, "score": 1.0, "verdict": "AC", "codes": [True]}
+"""What a dump has that is made of somebody's results."""
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    """The rows that are written of these, each judged WA if it can be judged."""
+
+    def write(*rows: dict[str, Any]) -> list[dict[str, Any]]:
+        catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)))
+        dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
+        found = Found(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
+        entries = AppsIntake(dump, catalog, fingerprint=lambda *_: "f").entries(whole_rows=True)
+        return [dict((shown(e, found) if isinstance(e, Accepted) else refused_rows(e)).row) for e in entries]
+
+    return write
+
+
+@pytest.mark.parametrize("problem", [0, 3, 99], ids=["judged", "broken problem", "unknown problem"])
+def test_what_others_found_is_no_result(written: Any, problem: int) -> None:
+    """It goes on under another name, above all in the row of a program that was not judged at all."""
+    plain, row = written(*({"problem_id": problem, "code": DOUBLE, "model": "m", **more} for more in ({}, THEIRS)))
+    assert {name: row[f"dump_{name}"] for name in THEIRS} == THEIRS
+    assert {name: row[name] for name in THEIRS} == {name: plain[name] for name in THEIRS}
+    assert row["resolved"] is (False if problem == 0 else None)
+    assert (row["model"], row["code"], row["problem_id"]) == ("m", DOUBLE, plain["problem_id"])
+
+
+def test_results_of_an_earlier_judging_are_replaced(written: Any) -> None:
+    """A results file can be judged again: what was found the first time is neither kept nor taken over."""
+    first, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
+    again, unknown = written(first | {"resolved": True}, refused | {"resolved": True})
+    assert (again["resolved"], unknown["resolved"]) == (False, None)
+    assert not [name for name in {**again, **unknown} if name.startswith("dump_")]
+
+
+def test_columns_of_results_are_named(written: Any) -> None:
+    """Of what is written, `RESULT_COLUMNS` is all that is not the dump's or the problem's, whatever became of a row."""
+    judged, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
+    assert judged.keys() == {*RESULT_COLUMNS, "problem_id", "instance_id", "difficulty", "code"}
+    assert refused.keys() == {*RESULT_COLUMNS, "problem_id", "code"}

@@ -1,0 +1,197 @@
+"""Jobs that several programs share: less is started, and no program knows of another or suffers for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.apps.bundles import MOST_S
+from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.model import Execution, Job, Verdict
+from ioi_eval.model.apps import AppsProblem, StdinTest
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.local import LocalSandbox
+
+TESTS = tuple(StdinTest(number=n, given=f"{n}\n", expected=f"{2 * n}\n") for n in range(3))
+DOUBLE = AppsProblem(id="double", index=0, tests=TESTS, inputs=3, outputs=3)
+RIGHT = "print(2 * int(input()))"
+
+
+class Counting:
+    """The embedded sandbox; notes what run jobs it gets, and can lose the ends of answers to shared ones."""
+
+    def __init__(self, sandbox: LocalSandbox) -> None:
+        self._sandbox = sandbox
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was."""
+        self.jobs: list[Job] = []
+        self.loses_shared = False
+        self.arrived = asyncio.Semaphore(0)
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    def targets(self) -> Sequence[Target]:
+        """This machine."""
+        return self._sandbox.targets()
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Execute it, and note it if it runs programs."""
+        if b"mode run" not in _plan(job):
+            return await self._sandbox.execute(job, target)
+        self.jobs.append(job)
+        self.arrived.release()
+        await self.gate.wait()
+        execution = await self._sandbox.execute(job, target)
+        if not self.loses_shared or all(file.name != "program1" for file in job.files):
+            return execution
+        return replace(execution, run=replace(execution.run, stdout=execution.run.stdout[:-40]))
+
+    @property
+    def tests(self) -> list[int]:
+        """How many tests each job had."""
+        return [_plan(job).count(b"\ntest ") for job in self.jobs]
+
+
+def _plan(job: Job) -> bytes:
+    content = next((file.content for file in job.files if file.name == "plan"), b"")
+    assert isinstance(content, bytes)
+    return content
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.Runner]:
+    """One loop for all."""
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def embedded(loop: asyncio.Runner) -> Iterator[Counting]:
+    """One sandbox with one slot for all."""
+    sandbox = LocalSandbox(slots=1)
+    loop.run(sandbox.__aenter__())
+    yield Counting(sandbox)
+    loop.run(sandbox.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def sandbox(embedded: Counting) -> Counting:
+    """The sandbox, as if it were new."""
+    embedded.begin()
+    return embedded
+
+
+async def _all(executor: AppsExecutor, programs: Sequence[str]) -> list[AppsResult]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(executor.score(DOUBLE, program)) for program in programs]
+    return [task.result() for task in tasks]
+
+
+def _score(
+    loop: asyncio.Runner, sandbox: Counting, cache: Path, programs: Sequence[str], **settings: object
+) -> list[AppsResult]:
+    executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=AppsSettings(**settings))  # type: ignore[arg-type]
+    return loop.run(_all(executor, programs))
+
+
+def test_programs_that_wait_share_a_job(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """The first runs at once, the others together behind it; each gets its own result."""
+    programs = [RIGHT, "print(0)", "1 / 0", RIGHT, "import math\nprint(0)", "print(int(input()) * 2)", "x ="]
+    results = _score(loop, sandbox, cache, programs)
+    assert [result.verdict.value for result in results] == ["AC", "WA", "RE", "AC", "WA", "AC", "CE"]
+    assert [result.passed for result in results] == [3, 1, 0, 3, 1, 3, 0]
+    assert sandbox.tests == [3, 15, 3]  # what imports math has a job of its own
+    inputs = [file.name for file in sandbox.jobs[1].files if file.name.startswith("t")]
+    assert len(inputs) == 4, "what is the same travels once"
+
+
+def test_a_failure_stops_its_own_program_only(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """With fail-fast each of them is a group of its own."""
+    results = _score(loop, sandbox, cache, ["pass", "print(0)", RIGHT], fail_fast=True)
+    assert [[test.verdict.value for test in result.tests] for result in results] == [
+        ["WA", "SKIPPED", "SKIPPED"],
+        ["AC", "WA", "SKIPPED"],
+        ["AC", "AC", "AC"],
+    ]
+    assert sandbox.tests == [3, 6]
+
+
+def test_a_lost_answer_is_asked_for_program_by_program(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Whoever broke a shared job breaks nothing for the others a second time."""
+    sandbox.loses_shared = True
+    results = _score(loop, sandbox, cache, [RIGHT, RIGHT + "\n", "print(0)"])
+    assert [result.verdict for result in results] == [Verdict.AC, Verdict.AC, Verdict.WA]
+    assert sandbox.tests == [3, 6, 3, 3]
+
+
+def test_whoever_is_cancelled_leaves_the_others_their_results(
+    loop: asyncio.Runner, sandbox: Counting, cache: Path
+) -> None:
+    """Also the one that runs the job for all, and one that has not begun."""
+
+    async def cancelling() -> list[AppsResult]:
+        executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache))
+        await executor.score(DOUBLE, RIGHT)
+        await sandbox.arrived.acquire()
+        sandbox.gate.clear()
+        tasks = [asyncio.create_task(executor.score(DOUBLE, RIGHT + "\n" * n)) for n in range(6)]
+        await sandbox.arrived.acquire()  # the job of the first; the others wait
+        tasks[3].cancel()
+        tasks[0].cancel()
+        await sandbox.arrived.acquire()  # the second's, for all that are left
+        assert sandbox.tests == [3, 3, 12]
+        tasks[1].cancel()
+        await sandbox.arrived.acquire()
+        sandbox.gate.set()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [number for number, one in enumerate(ended) if isinstance(one, asyncio.CancelledError)] == [0, 1, 3]
+        assert (await executor.score(DOUBLE, RIGHT)).verdict is Verdict.AC  # no slot was lost
+        return [one for one in ended if isinstance(one, AppsResult)]
+
+    assert [result.verdict for result in loop.run(cancelling())] == [Verdict.AC] * 3
+
+
+def test_slow_programs_do_not_share(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Once tests are known to take long, each program gets a job: no slot is left idle behind a queue."""
+    slow = f"import time\ntime.sleep({MOST_S / 5})\n" + RIGHT
+    results = _score(loop, sandbox, cache, [slow, slow + "\n", slow + "\n\n"])
+    assert all(result.verdict is Verdict.AC for result in results)
+    assert sandbox.tests == [3, 3, 3]
+
+
+SPY = """
+import gc, os, sys
+MARK = "margorp rehtona fo terces"[::-1]
+texts = [x for held in gc.get_objects() for x in gc.get_referents(held) if type(x) in (str, bytes)]
+found = [x for x in texts if (MARK if type(x) is str else MARK.encode()) in x and x is not MARK]
+for fd in range(3, 1024):
+    try:
+        if MARK.encode() in os.pread(fd, 1 << 16, 0): found.append(fd)
+    except OSError: pass
+for folder in (".", "/", "/tmp", "/proc", "/proc/1", "/dev/shm"):
+    try: found += [p for p in os.listdir(folder) if MARK.encode() in open(os.path.join(folder, p), "rb").read()]
+    except OSError: pass
+try:
+    for line in open("/proc/self/maps"):
+        first, last = (int(x, 16) for x in line.split()[0].split("-"))
+        with open("/proc/self/mem", "rb") as memory:
+            memory.seek(first)
+            if MARK.encode() * 2 in memory.read(last - first): found.append(line)
+except (OSError, ValueError, OverflowError): pass
+print(found if found else 2 * int(input()))
+"""
+
+
+def test_programs_of_a_job_see_nothing_of_each_other(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Neither in memory, nor by a descriptor, nor at a path: before or behind it in the job."""
+    other = "kept = ['secret of another program' * 9]\nopen('left', 'w').write(kept[0])\n" + RIGHT
+    results = _score(loop, sandbox, cache, [RIGHT, other, SPY, other + "\n", SPY + "\n"])
+    assert sandbox.tests == [3, 12]
+    assert [result.verdict for result in results] == [Verdict.AC] * 5, results

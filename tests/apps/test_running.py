@@ -1,0 +1,153 @@
+"""What is repeated of a program's runs, in which order, and what stands then; the runner says what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from small_targets import small_target
+
+from ioi_eval.apps.bundles import Bundles
+from ioi_eval.apps.running import Program, TestRuns
+from ioi_eval.errors import TransportError, UnavailableError
+from ioi_eval.jobs.bundled import Room
+from ioi_eval.jobs.harness import Interpreter
+from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup
+from ioi_eval.jobs.returned import Returned
+from ioi_eval.model import Execution, Isolation, Job, Stage, Verdict
+from ioi_eval.sandbox import Target
+
+TARGET = small_target()
+SETUP = RunSetup(
+    runner=b"",
+    interpreter=Interpreter(version="cpython 3", numpy=None, path="python3", sees=(), harness=b""),
+    grader=None,
+    judgement=Judgement(rule="lines"),
+    limits=RunLimits(
+        cpu_s=10, memory_bytes=1 << 28, output_bytes=1 << 20, stderr_bytes=1 << 16, threads=1, return_bytes=99
+    ),
+    least=Isolation.FULL,
+    warm=False,
+    preload="",
+)
+
+Line = dict[str, Any]
+LOST, NOBODY = TransportError("cut cable"), UnavailableError("no endpoint left")
+
+
+def line(verdict: str | None, score: str | None, cpu_s: float, **other: Any) -> Line:
+    """What the runner says of the test."""
+    return {
+        "test": 0, "verdict": verdict, "score": score, "message": "", "cpu_us": round(cpu_s * 1e6), "wall_us": 0,
+        "idle_us": 0, "memory_bytes": 0, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
+        "judge": {"cpu_us": 0, "wall_us": 0}, **other,
+    }  # fmt: skip
+
+
+RIGHT = line("AC", "1", 9.0)
+HALF = line("PA", "0.5", 9.0)
+SLOW = line("TLE", "0", 10.2, in_time="1")
+SLOW_HALF = line("TLE", "0", 10.2, in_time="0.5")
+CRASH = line("JE", None, 9.0, program="checker", fault="crash", words="SIGSEGV")
+LOADED = line("JE", None, 9.0, program="runner", fault="load", words="too loaded")
+
+
+def printed(words: bytes, verdict: str | None = None, cpu_s: float = 9.0) -> Line:
+    """A run whose output is judged on our side."""
+    output = base64.b64encode(words).decode()
+    return line(verdict, None if verdict is None else "0", cpu_s, output=output, output_bytes=len(words))
+
+
+class Scripted:
+    """A sandbox in which one run after the other ends as it is told."""
+
+    def __init__(self, lines: Sequence[Line | Exception]) -> None:
+        self.lines = list(lines)
+        self.alone: list[bool] = []
+
+    def targets(self) -> Sequence[Target]:
+        """One."""
+        return (TARGET,)
+
+    async def execute(self, job: Job, target: Target) -> Execution:  # noqa: ARG002 - the only one
+        """Answer as the runner does."""
+        self.alone.append(job.alone)
+        plan = next(file.content for file in job.files if file.name == "plan")
+        assert isinstance(plan, bytes)
+        nonce = plan.decode().partition("\nnonce ")[2].partition("\n")[0]
+        answer = self.lines.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        end = {"end": True, "nonce": nonce, "lines": 1, "isolation": "full", "runner": 1}
+        said = f"{json.dumps(answer)}\n{json.dumps(end)}\n"
+        return Execution(run=Stage(stdout=said, stderr="", code=0))
+
+
+def settled(*lines: Line | Exception) -> tuple[Returned, list[bool]]:
+    """What stands of a test whose runs end so, and which of the runs were alone. All of them must be made."""
+
+    async def run() -> Returned:
+        program = Program(task=b"", stop=False, setup=SETUP, room=Room(tests=64, test_bytes=None, wall_ms=None))
+        runs = TestRuns(Bundles(sandbox, TARGET), program)
+        return (await runs.next([(0, GivenTest(name="0", stdin=b"", answer=b""))]))[0]
+
+    sandbox = Scripted(lines)
+    came = asyncio.run(run())
+    assert not sandbox.lines
+    return came, sandbox.alone
+
+
+@pytest.mark.parametrize(
+    ("lines", "alone", "verdict", "score", "final"),
+    [
+        ((RIGHT,), [False], "AC", 1.0, False),
+        ((SLOW, RIGHT), [False, True], "AC", 1.0, False),
+        ((SLOW, SLOW), [False, True], "TLE", 0.0, False),
+        ((SLOW_HALF, RIGHT), [False, True], "PA", 0.5, False),
+        ((CRASH, RIGHT), [False, False], "AC", 1.0, False),
+        ((CRASH, CRASH), [False, False], "JE", None, True),
+        ((LOADED, LOADED), [False, False], "JE", None, False),
+        ((LOADED, CRASH), [False, False], "JE", None, False),
+        ((CRASH, SLOW, RIGHT), [False, False, True], "AC", 1.0, False),
+        ((CRASH, SLOW, SLOW), [False, False, True], "TLE", 0.0, False),
+        ((CRASH, SLOW, CRASH), [False, False, True], "JE", None, False),
+        ((SLOW, CRASH, CRASH), [False, True, False], "JE", None, True),
+        ((SLOW, CRASH, RIGHT), [False, True, False], "AC", 1.0, False),
+        ((SLOW_HALF, CRASH, RIGHT), [False, True, False], "PA", 0.5, False),
+        ((SLOW, LOADED, SLOW, RIGHT), [False, True, False, True], "AC", 1.0, False),
+        ((SLOW_HALF, LOADED, SLOW, RIGHT), [False, True, False, True], "PA", 0.5, False),
+        ((SLOW, CRASH, SLOW_HALF, HALF), [False, True, False, True], "PA", 0.5, False),
+        ((SLOW, CRASH, SLOW, CRASH), [False, True, False, True], "JE", None, False),
+    ],
+)
+def test_what_is_in_doubt_is_repeated(
+    lines: tuple[Line, ...], alone: list[bool], verdict: str, score: float | None, final: bool
+) -> None:
+    """A judge fault once in a clean box, a near-limit TLE alone until that was measured; nobody guesses twice."""
+    came, were_alone = settled(*lines)
+    assert were_alone == alone
+    assert (came.outcome.verdict, came.outcome.score, came.outcome.final) == (Verdict(verdict), score, final)
+
+
+@pytest.mark.parametrize("between", [(), (LOADED,)])
+def test_the_first_output_is_what_is_judged(between: tuple[Line, ...]) -> None:
+    """Where our side compares, a repetition decides about time only, also after a fault in between."""
+    came, _ = settled(printed(b"first", "TLE", 10.2), *between, printed(b"second"))
+    assert (came.judged, came.output) == (False, b"first")
+
+
+def test_a_lost_answer_is_asked_for_again() -> None:
+    """As long as somebody may have it, three times at most."""
+    assert settled(LOST, LOST, RIGHT)[0].outcome.verdict is Verdict.AC
+    with pytest.raises(TransportError):
+        settled(LOST, LOST, LOST)
+
+
+def test_where_nobody_is_left_nobody_is_asked_again() -> None:
+    """It was waited for an endpoint as long as jobs may: to wait twice more helps nobody."""
+    with pytest.raises(UnavailableError):
+        settled(NOBODY, RIGHT)

@@ -1,0 +1,47 @@
+"""What a target's box answers to the jobs that compile: written down, without a compiler."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+import orjson
+
+from ioi_eval.model import Job, Stage
+
+
+def plan_of(job: Job) -> str:
+    """The plan of a job for the runner."""
+    plan = next(file.content for file in job.files if file.name == "plan")
+    assert isinstance(plan, bytes)
+    return plan.decode()
+
+
+def built(job: Job) -> Stage:
+    """The answer to a runner's job that went well."""
+    script = next(file.content for file in job.files if file.name == "run")
+    assert isinstance(script, bytes)
+    nonce = script.decode().split()[-1]
+    return Stage(stdout=f"{nonce}\n{base64.b64encode(b'runner').decode()}\n{nonce}\n", stderr="", code=0)
+
+
+def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stage]:
+    """The runner's answer to a compile job: one step that ended so, and perhaps an artifact."""
+
+    def answer(job: Job) -> Stage:
+        step = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1}
+        step |= {"memory_bytes": 1, "output": ""}
+        lines: list[dict[str, object]] = [{**step, **changes}]
+        if artifact is not None:
+            lines.append({"artifact": artifact, "base64": base64.b64encode(b"x").decode(), "bytes": 1})
+        nonce = plan_of(job).split("\n")[1].split()[1]
+        end = {"end": True, "nonce": nonce, "lines": len(lines), "isolation": "full"}
+        return Stage(stdout="".join(f"{orjson.dumps(line).decode()}\n" for line in (*lines, end)), stderr="", code=0)
+
+    return answer
+
+
+def not_started(words: str) -> Stage:
+    """The answer of a runner whose box lacks something."""
+    line = {"fault": "system", "words": f"step 0 was not started: execute /opt/g++: {words}", "nonce": ""}
+    return Stage(stdout=f"{orjson.dumps(line).decode()}\n", stderr="", code=1)

@@ -1,0 +1,40 @@
+"""`ioi-eval apps score` is killed in the middle of a run, and started again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from addition import COMMAND, Write
+from apps_rows import ROWS
+
+PROGRAMS = 8
+
+
+def test_a_killed_run_goes_on(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """Nothing that it had judged is lost or judged again, nothing is there twice, and nothing is left out."""
+    write("apps.jsonl", *ROWS)
+    slow = "import time\ntime.sleep(0.15)\nprint({})\n"
+    dump = write("dump.jsonl", *({"problem_id": 0, "uuid": str(n), "code": slow.format(n)} for n in range(PROGRAMS)))
+    command = [*COMMAND, "apps", "score", str(dump), "--dataset", "apps.jsonl", "--out", "out", "--workers", "1"]
+    journal = tmp_path / "out" / "journal"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    first = subprocess.Popen(command, cwd=tmp_path, env=environment, **quiet)
+    try:
+        while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):  # until a result
+            time.sleep(0.02)
+        assert first.poll() is None, "it was done before it could be killed"
+    finally:
+        first.kill()
+        first.wait()
+    assert not (tmp_path / "out" / "results.jsonl").exists()
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+    results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    assert [row["submission"] for row in results] == [str(n) for n in range(PROGRAMS)]
+    assert all(row["verdict"] == "WA" and len(row["test_results"]) == row["total"] for row in results)
+    run = json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]
+    assert 0 < run["resumed"] < PROGRAMS
+    assert run["judged"] == PROGRAMS - run["resumed"]

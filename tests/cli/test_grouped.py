@@ -1,0 +1,56 @@
+"""Options that several commands share stand once, and each command takes them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ioi_eval.cli.grouped import grouped
+
+
+def sized(
+    *, width: Annotated[int, typer.Option("--width")] = 1, unit: Annotated[str, typer.Option("--unit")] = "m"
+) -> str:
+    """A size."""
+    return f"{width} {unit}"
+
+
+def dyed(
+    *, colour: Annotated[str, typer.Option("--colour")], unit: Annotated[str, typer.Option("--unit")] = "m"
+) -> str:
+    """A colour, by the same unit."""
+    return f"{colour} a {unit}"
+
+
+@grouped(size=sized, dye=dyed)
+def paint(
+    what: Annotated[str, typer.Argument()],
+    *,
+    size: NotThere,  # type: ignore[name-defined]  # noqa: F821 - imported only when the command runs
+    dye: str,
+    twice: Annotated[bool, typer.Option("--twice")] = False,
+) -> int:
+    """Paint something."""
+    print(what, size, dye, twice, sep="; ")
+    return 0
+
+
+def test_a_command_has_the_options_of_its_groups() -> None:
+    """In their order, one that two groups share once; what is made of them reaches the function."""
+    assert list(inspect.signature(paint).parameters) == ["what", "width", "unit", "colour", "twice"]
+    app = typer.Typer()
+    app.command()(paint)
+    done = CliRunner().invoke(app, ["wall", "--width", "3", "--unit", "ft", "--colour", "red", "--twice"])
+    assert done.stdout == "wall; 3 ft; red a ft; True\n"
+
+
+@pytest.mark.parametrize("arguments", [["wall"], ["wall", "--colour", "red", "--size", "3"]])
+def test_what_is_missing_or_unknown_is_a_wrong_call(arguments: list[str]) -> None:
+    """An option of a group without a default must be given; the group's own name is none."""
+    app = typer.Typer()
+    app.command()(paint)
+    assert CliRunner().invoke(app, arguments).exit_code == 2

@@ -1,0 +1,111 @@
+"""What stands in `--out`: where results of `ioi-eval score` may go, and what they may replace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import (
+    NARROW,
+    RIGHT,
+    Start,
+    Write,
+    submission_row,
+)
+
+Results = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+def test_a_directory_that_cannot_be(score: Start, write: Write, tmp_path: Path, dry: list[str]) -> None:
+    """It is said before anything is read or judged, by a dry run too."""
+    (tmp_path / "out").write_text("a file")
+    ended = score(write("dump.jsonl", submission_row("a")), *dry)
+    assert ended.returncode == 2
+    assert f"out: {tmp_path / 'out'} is not a directory; choose another --out" in ended.stderr
+
+
+def test_results_do_not_go_where_the_dump_is_read_from(score: Start, write: Write, tmp_path: Path) -> None:
+    """Of a folder every file is read, so the next run would take them for submissions."""
+    write("dump.jsonl", submission_row("a"))
+    ended = score(".")
+    assert ended.returncode == 2
+    assert "--out out lies in ., all files of which are read" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_call_that_fits_no_row_replaces_nothing(score: Start, write: Write, tmp_path: Path) -> None:
+    """All columns are named: whoever has called the id `sample` must find it; swapped files are asked about."""
+    row = {"year": 2024, "problem_id": "add", "code": RIGHT, "sample": 7, "temperature": 0.7}
+    dump = write("dump.jsonl", row, row | {"sample": 8})
+    assert score(dump, "--id-column", "sample").returncode == 0
+    kept = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for arguments, words in (
+        ([dump], f"{dump}: none of the first 2 rows has uuid; the columns are: year, problem_id, code, sample, "
+         "temperature. It names a submission: name the column that does with --id-column\n"),
+        (["tests.jsonl", "--dry-run"], "has source_files or code or generation or outputs or files; the columns are: "
+         "year, day, problem_name, problem_id, test_name, test_input, test_output. Are "
+         "DUMP and --problems or --tests swapped?\n"),
+    ):  # fmt: skip
+        ended = score(*arguments)
+        assert ended.returncode == 2
+        assert words in ended.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == kept
+
+
+def test_problems_that_are_not_there_replace_nothing(score: Start, write: Write, tmp_path: Path) -> None:
+    """One that is asked for by name and only the dump has, or all of the dump's; others are refused row by row."""
+    dump = write("dump.jsonl", submission_row("a"), submission_row("b", problem_id="sub"))
+    assert score(dump).returncode == 1
+    kept = (tmp_path / "out" / "results.jsonl").read_bytes()
+    for arguments, words in (
+        ([dump, "--problem", "sub", "--problem", "add"], "does not have --problem sub; it has 2024/add\n"),
+        ([write("other.jsonl", submission_row("c", year=2019))], "does not have any problem of "),
+    ):
+        ended = score(*arguments)
+        assert ended.returncode == 2
+        assert f"problems.jsonl {words}" in ended.stderr
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == kept
+
+
+def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, write: Write) -> None:
+    """The same dump again is no news."""
+    first = write("first.jsonl", submission_row("a", NARROW))
+    assert score(first).returncode == 0
+    assert "will stand in their place" not in score(first).stderr
+    ended = score(write("second.jsonl", submission_row("b", NARROW)))
+    assert f"holds the results of {first}: those of" in ended.stderr
+    assert "second.jsonl will stand in their place" in ended.stderr
+
+
+def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, results: Results) -> None:
+    """By number or by problem; a call for as much or more says nothing, and brings back all without judging."""
+    dump = write("dump.jsonl", submission_row("a", NARROW), submission_row("b", NARROW))
+    assert "in their place" not in score(dump).stderr
+    whole = results()
+    assert (
+        "ioi-eval: out held results of 2 rows: those of 1 will stand in their place; what was judged is kept, and the "
+        "call without --limit brings them back\n"
+    ) in score(dump, "--limit", "1").stderr
+    assert len(results()) == 1
+    ended = score(dump, "--problem", "add")
+    assert "in their place" not in ended.stderr
+    assert results() == whole
+    write("dump.jsonl", submission_row("a", NARROW))
+    assert (
+        "out held results of 2 rows: those of 1 will stand in their place\n" in score(dump, "--problem", "add").stderr
+    )
+
+
+def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:
+    """The second says who is there."""
+    from ioi_eval.journal import Journal
+
+    with Journal(tmp_path / "out", options={}):
+        ended = score(write("dump.jsonl", submission_row("a")))
+    assert ended.returncode == 2
+    assert f"process {os.getpid()} on" in ended.stderr
+    assert score("dump.jsonl").returncode == 0

@@ -1,0 +1,101 @@
+"""Managers that take their orders from the input, so that one program, compiled once, meets many of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.model import ProcessIO, SourceFile, TaskType, TestOutcome, Verdict
+
+MANAGER = SourceFile(
+    path="graders/manager.sh",
+    content=b"""#!/bin/bash
+# The order in which a sandbox opens its ends as stdin and stdout: first what the program reads.
+speak() { exec 4>"$2" 3<"$1"; }
+hang_up() { exec 4>&- 3<&-; }
+. ./input.txt
+""",
+)
+
+JE, AC, PA, WA, RE, TLE, MLE = (
+    *(Verdict.JE, Verdict.AC, Verdict.PA, Verdict.WA),
+    *(Verdict.RE, Verdict.TLE, Verdict.MLE),
+)
+
+COMMUNICATION: dict[str, Any] = {"task_type": TaskType.COMMUNICATION, "manager": MANAGER}
+
+FIFO_IO: dict[str, Any] = {**COMMUNICATION, "process_io": ProcessIO.FIFO_IO}
+
+HEAD = """
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static char block[4096];
+static void echo(int from, int to) {
+  for (ssize_t n; (n = read(from, block, sizeof block)) > 0;)
+    if (write(to, block, n) != n) _exit(9);
+}
+static void touch(int mebibytes) {
+  volatile char* pages = (char*)malloc(mebibytes << 20);
+  for (int i = 0; i < mebibytes << 20; i += 4096) pages[i] = 1;
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a manager does, and what must come of it.
+
+    Args:
+        does: shell commands.
+        verdict, score: the test's.
+        words: what the message is; for JE, what it contains. `None` for anything.
+        limit: the limit that stopped the program.
+        code: its exit code. `None` for anything.
+    """
+
+    does: str
+    verdict: Verdict
+    score: float | None
+    words: str | None = None
+    limit: str | None = None
+    code: int | None = None
+
+
+def wrong(cases: dict[str, Case], outcomes: dict[str, TestOutcome], program: str = "manager") -> list[str]:
+    """The cases that came out otherwise."""
+    found = []
+    for name, case in cases.items():
+        seen = outcomes[name]
+        fits = case.words is None or (case.words in seen.message if case.verdict is JE else case.words == seen.message)
+        fits &= (seen.verdict, seen.score, seen.limit) == (case.verdict, case.score, case.limit)
+        fits &= case.code is None or seen.exit_code == case.code
+        if not fits:
+            found.append(f"{name}: {seen} for {case}")
+        if case.verdict is JE and (seen.judge_program, seen.final) != (program, True):
+            found.append(f"{name}: blames {seen.judge_program}, final {seen.final}")
+    return found
+
+
+def judged(bench: Any, problem_from: Any, code: str, cases: dict[str, Case], **fields: Any) -> list[str]:
+    """Run a program against the managers; the cases that came out otherwise."""
+    problem = problem_from({name: (case.does.encode(), b"") for name, case in cases.items()}, **fields)
+    return wrong(cases, bench.outcomes(problem, HEAD + code))
+
+
+def managers(*rows: tuple[str, str, Verdict, float | None], **same: Any) -> dict[str, Case]:
+    """Cases of few words: name, what the manager does, verdict and score."""
+    return {name: Case(does, verdict, score, **same) for name, does, verdict, score in rows}
+
+
+ECHO = "int main() { echo(0, 1); }"
+
+TALKS = "speak $1 $2; echo hi >&4; read -r word <&3; [ $word = hi ]"
+
+
+WAITS = "speak $1 $2; read -r word <&3"
+
+SENDS = "speak $1 $2; for i in {1..50000}; do echo question >&4; done"

@@ -1,0 +1,116 @@
+"""Batch tasks whose programs read and write files by name, from the rows to the verdict."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.jobs import classic
+from ioi_eval.model import Language, Problem, TestCase, Verdict
+from ioi_eval.problems.ioi import draft_problems
+from ioi_eval.problems.row import Row
+
+PROGRAM = """
+#include <cstdio>
+#include <cstdlib>
+int main() {
+  FILE *in = std::fopen("input.txt", "r"), *out;
+  int a;
+  if (!in || std::fscanf(in, "%d", &a) != 1) return 3;
+  std::puts("this is not the output");
+  if (a == 0) return 0;
+  if (a < 0) std::abort();
+  out = std::fopen("output.txt", "w");
+  std::fprintf(out, "%d\\n", 2 * a);
+}
+"""
+TESTS = {"right": (b"2\n", b"4\n"), "wrong": (b"2\n", b"5\n"), "nothing": (b"0\n", b"4\n"), "dies": (b"-1\n", b"4\n")}
+
+
+class Rows:
+    """One row, as a source."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._values = {
+            **{"year": 2024, "id": "task", "subtask": "1", "score": 1, "test_names": list(TESTS)},
+            **{"task_type": "Batch", "time_limit": 1.0, "memory_limit": 64 << 20},
+            "grader_files": [["graders/grader_config.json", json.dumps(config)]],
+        }
+
+    def iterate(self, columns: Any = None) -> Any:
+        """The row."""
+        yield Row(source="rows", number=1, values={name: self._values.get(name) for name in columns or self._values})
+
+    def describe(self) -> str:
+        """Where it is from."""
+        return "rows"
+
+    def with_configs(self, names: Any) -> Rows:  # noqa: ARG002 - has none
+        """Itself."""
+        return self
+
+
+def draft(given: str, result: str) -> Problem:
+    """The problem of a row whose configuration names these files, as CMS's form does."""
+    prefix = "task_type_parameters_Batch_io_"
+    return draft_problems(Rows({f"{prefix}0_inputfile": given, f"{prefix}1_outputfile": result}))[0]
+
+
+def test_judged_by_the_output_file(bench: Any, problem_from: Any) -> None:
+    """The file is judged and not stdout; where there is none the score is 0 and CMS's words say why."""
+    drafted = draft("input.txt", "output.txt")
+    names = {"input_file": drafted.input_file, "output_file": drafted.output_file}
+    outcomes = bench.outcomes(problem_from(TESTS, checker_protocol=drafted.checker_protocol, **names), PROGRAM)
+    assert {name: (test.verdict, test.score) for name, test in outcomes.items()} == {
+        "right": (Verdict.AC, 1.0),
+        "wrong": (Verdict.WA, 0.0),
+        "nothing": (Verdict.WA, 0.0),
+        "dies": (Verdict.RE, 0.0),
+    }
+    assert outcomes["nothing"].message == "Evaluation didn't produce file output.txt"
+
+
+def test_one_of_the_two(full_bench: Any, problem_from: Any) -> None:
+    """A task may name its input only, or its output only; the other is stdin or stdout."""
+    code = '#include <cstdio>\nint main() { int a; std::scanf("%d", &a); std::printf("%d", 2 * a); }'
+    right = {"right": TESTS["right"]}
+    to_file = code.replace("int a;", 'int a; std::freopen("o", "w", stdout);')
+    from_file = code.replace("int a;", 'int a; std::freopen("i", "r", stdin);')
+    assert full_bench.outcomes(problem_from(right, output_file="o"), to_file)["right"].verdict is Verdict.AC
+    assert full_bench.outcomes(problem_from(right, input_file="i"), from_file)["right"].verdict is Verdict.AC
+
+
+def test_in_python(bench: Any, problem_from: Any) -> None:
+    """The interpreter's programs find and leave the same files."""
+    code = 'with open("i") as i, open("o", "w") as o:\n    print(2 * int(i.read()), file=o)\nprint("not this")\n'
+    problem = problem_from({"right": TESTS["right"]}, input_file="i", output_file="o", time_limit_s=2.0)
+    result = bench.result(problem, code, Language.PYTHON)
+    assert [test.verdict for subtask in result.subtasks for test in subtask.tests] == [Verdict.AC], result
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "x" * 256, "a\0b"])
+def test_names_that_are_none(name: str) -> None:
+    """What is no plain name is an error that says where it stands."""
+    with pytest.raises(InputError, match=r"io_1_outputfile in graders/grader_config\.json is"):
+        draft("input.txt", name)
+
+
+def test_one_file_for_both_is_refused() -> None:
+    """A program that overwrites its input is not judged on chance."""
+    with pytest.raises(UnsupportedError, match=r"'data\.txt' to input and output"):
+        draft("data.txt", "data.txt")
+
+
+def test_the_stock_scripts_refuse_it() -> None:
+    """The `cms_ioi` package would give 0, and our own scripts cannot read every name: both are said."""
+    case = TestCase(name="right", input=b"2\n", answer=b"4\n")
+    reason = classic.refusal(replace(draft("input.txt", ""), cxx_std="gnu++17"), case, stock=True)
+    assert reason is not None
+    assert reason.endswith("its programs read stdin and write stdout, and no files by name")
+    assert classic.refusal(draft("input.txt", ""), case, stock=False) is None
+    reason = classic.refusal(draft("", 'say "it"'), case, stock=False)
+    assert reason == "the classic profile takes names of files in letters, digits, and . _ - only"

@@ -1,0 +1,71 @@
+"""Multi-pass tasks: a validator of Kattis's that accepts an output may have the program run again, on a new input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ioi_eval.model import CheckerProtocol, Language, SourceFile, Verdict
+
+VALIDATOR = b"""#!/bin/sh
+read -r word _ < input.txt
+read -r said
+count=$(($(cat feedback/count 2>/dev/null || echo 0) + 1))
+echo "$count" > feedback/count
+echo "pass $count: $said" >> feedback/judgemessage.txt
+case "$word$count" in
+  forever*) echo "forever again" > feedback/nextpass.in; exit 42 ;;
+  liar*) echo again > feedback/nextpass.in; exit 43 ;;
+  wrong2) exit 43 ;;
+  *3) [ "$said" = "third 3" ] && exit 42; exit 43 ;;
+  *2) echo "third 2" > feedback/nextpass.in; exit 42 ;;
+  *) echo "$word second" > feedback/nextpass.in; exit 42 ;;
+esac
+"""
+PROGRAM = """
+#include <cstdlib>
+#include <iostream>
+#include <string>
+int main() {
+  std::string word, rest;
+  std::cin >> word >> rest;
+  if (word == "crash" && rest == "second") std::abort();
+  if (word == "loop" && rest == "second") for (volatile int i = 0;; i = i + 1) {}
+  if (word == "third") rest = "3";
+  std::cout << word << " " << rest << std::endl;
+}
+"""
+EXPECTED = {
+    "right": Verdict.AC,
+    "wrong": Verdict.WA,
+    "crash": Verdict.RE,
+    "loop": Verdict.TLE,
+    "forever": Verdict.JE,
+    "liar": Verdict.JE,
+}
+
+
+def test_passes(bench: Any, problem_from: Any) -> None:
+    """The last pass decides; what the validator keeps stays; a pass too many, or after a rejection, is its fault."""
+    problem = problem_from(
+        {word: (f"{word} first\n".encode(), b"") for word in EXPECTED},
+        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
+        checker_protocol=CheckerProtocol.KATTIS,
+        passes=3,
+    )
+    outcomes = bench.outcomes(problem, PROGRAM)
+    assert {name: outcome.verdict for name, outcome in outcomes.items()} == EXPECTED
+    assert outcomes["right"].message.split("\n") == ["pass 1: right first", "pass 2: right second", "pass 3: third 3"]
+    assert "more than 3 passes" in outcomes["forever"].message
+    assert "of an output that it rejects" in outcomes["liar"].message
+
+
+def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:
+    """Each pass is a fork of its own."""
+    problem = problem_from(
+        {"right": (b"right first\n", b"")},
+        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
+        checker_protocol=CheckerProtocol.KATTIS,
+        passes=3,
+    )
+    code = "word, rest = input().split()\nprint(word, 3 if word == 'third' else rest)\n"
+    assert full_bench.result(problem, code, Language.PYTHON).verdict is Verdict.AC

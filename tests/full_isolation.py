@@ -1,0 +1,26 @@
+"""The embedded sandbox with full isolation, for tests that are meaningless with less."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.local import LocalSandbox
+
+
+@contextmanager
+def full_isolation() -> Iterator[tuple[asyncio.Runner, LocalSandbox]]:
+    """A sandbox with one slot, and the loop that it lives in; the test is skipped where it cannot isolate fully."""
+    with asyncio.Runner() as loop:
+        sandbox = LocalSandbox(slots=1)
+        loop.run(sandbox.__aenter__())
+        try:
+            if sandbox.targets()[0].isolation is not Isolation.FULL:
+                pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
+            yield loop, sandbox
+        finally:
+            loop.run(sandbox.__aexit__(None, None, None))

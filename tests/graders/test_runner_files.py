@@ -1,0 +1,127 @@
+"""Tasks whose programs read and write files by name: what they find, and what of theirs is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from runner_box import JUDGE, LIMITS, Answer, Box, line, plan
+
+CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
+# Right is one more than the number in the input as the judge has it; the words are what the output file holds.
+CHECKER_SOURCE = b"""#!/bin/sh
+read -r word number < input.txt
+read -r found < output.txt
+[ "$found" = $((number + 1)) ] && echo 1 || echo 0
+echo "$found" >&2
+"""
+MISSING = "Evaluation didn't produce file out.txt"
+MIB = 1 << 20
+
+
+def run(box: Box, program: Path, *inputs: str, task: str = "input_file=in.txt output_file=out.txt") -> Answer:
+    """Run the program of `files.cpp` on inputs, with outputs of at most 2 MiB."""
+    tests = [f"test id={number} input={number}.in" for number in range(len(inputs))]
+    lines = ["program file=program", line("limits", **{**LIMITS, "output_bytes": 2 * MIB}), f"task kind=batch {task}"]
+    files: dict[str, bytes | Path] = {f"{number}.in": text.encode() for number, text in enumerate(inputs)}
+    files |= {"program": program, "checker": CHECKER_SOURCE}
+    return box.run(plan("run", *lines, CHECKER, "order run=all", *tests), files)
+
+
+def test_files_by_name(box: Box, program: Callable[..., Path]) -> None:
+    """The program finds its input, which it may only read, and its output, which it may only write, and nothing else.
+
+    Stdin is empty, and stdout goes nowhere.
+    """
+    answer = run(box, program("files"), "sum 41", "print 20", "sum 7", "closed 1", "keep 2", "other 3")
+    assert answer.verdicts == ["AC"] * 6, answer.lines
+    assert [entry["message"] for entry in answer.lines] == ["42", "21", "8", "2", "3", "4"]
+
+
+def test_the_input_may_be_large(plain_box: Box, program: Callable[..., Path]) -> None:
+    """An input that is larger than a scratch directory is no file too many, and not counted as one of the program's."""
+    answer = run(plain_box, program("files"), "sum 41\n" + "x" * (40 * MIB))
+    assert answer.only["verdict"] == "AC", answer.lines
+
+
+def test_no_output_file(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Where none is written the score is 0, in CMS's words, without a checker; a program's own failure comes first.
+
+    One that was opened to be written is an output, if an empty one.
+    """
+    nothing, failed, empty = run(plain_box, program("files"), "nothing 1", "exit 1", "empty 1").lines
+    assert (empty["verdict"], empty["message"]) == ("WA", "")
+    assert (nothing["verdict"], nothing["score"], nothing["message"]) == ("WA", "0", MISSING)
+    assert nothing["judge"] == {"cpu_us": 0, "wall_us": 0}
+    assert (failed["verdict"], failed["code"], failed["message"]) == ("RE", 3, "")
+
+
+def test_what_the_program_does_to_its_input(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The judge's input is another one; nothing beside it can be renamed, made or taken away."""
+    replaced, renamed = run(plain_box, program("files"), "replace 1", "rename 1").lines
+    assert (replaced["verdict"], replaced["message"]) == ("WA", "7")
+    assert (renamed["verdict"], renamed["message"]) == ("WA", MISSING)
+
+
+@pytest.mark.parametrize("level", ["bwrap-user", "fds-reduced-user", "none"])
+def test_only_a_plain_file_is_an_output(boxes: Callable[[str], Box], level: str, program: Callable[..., Path]) -> None:
+    """No link is followed, no FIFO opened, nothing waited for: not even where the program could make such things."""
+    box = boxes("fds-reduced-user") if level == "none" else boxes(level)
+    if level == "none":
+        box = replace(box, most="none", level="none")
+    modes = ["symlink 1", "hardlink 1", "fifo 1", "daemon 1", *(["directory 1"] if level == "bwrap-user" else [])]
+    answer = run(box, program("files"), *modes)
+    assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == [("WA", MISSING)] * len(modes)
+
+
+@pytest.mark.parametrize("mode", ["huge 3", "huge 200", "hole 3", "hole 200"])
+def test_too_large(plain_box: Box, program: Callable[..., Path], mode: str) -> None:
+    """The limit on output holds for the file, and for the bytes that it claims as for those that are there."""
+    entry = run(plain_box, program("files"), mode).only
+    assert (entry["verdict"], entry["score"], entry["limit"]) == ("OLE", "0", "output")
+
+
+def test_outputs_that_were_submitted(plain_box: Box, program: Callable[..., Path]) -> None:
+    """A checker judges them as it would a program's; without a test that runs, no program is needed."""
+    lines = [line("limits", **{**LIMITS, "output_bytes": 100}), "task kind=batch", CHECKER, "order run=needed"]
+    tests = ["test id=0 input=0.in output=right at=0:0", "test id=1 input=0.in output=long at=0:1"]
+    tests += ["test id=2 input=0.in output=right at=0:2", "test id=3 input=0.in output=wrong at=1:0"]
+    files = {"0.in": b"word 41", "right": b"42\n", "wrong": b"41\n", "long": b"42\n" * 100, "checker": CHECKER_SOURCE}
+    answer = plain_box.run(plan("run", *lines, *tests), files)
+    assert [(entry["test"], entry["verdict"], entry["message"]) for entry in answer.lines] == [
+        (0, "AC", "42"),
+        (1, "OLE", ""),
+        (3, "WA", "41"),
+    ]
+    assert {entry["cpu_us"] + entry["memory_bytes"] for entry in answer.lines} == {0}
+    beside = ["program file=program", *lines, "test id=0 input=0.in output=wrong", "test id=1 input=sum.in"]
+    answer = plain_box.run(plan("run", *beside), files | {"program": program("contestant"), "sum.in": b"sum 6"})
+    assert [(entry["verdict"], entry["message"]) for entry in answer.lines] == [("WA", "41"), ("AC", "7")]
+
+
+def test_a_test_needs_a_program_or_an_output(boxes: Callable[[str], Box]) -> None:
+    """A plan in which a test has neither is at fault."""
+    lines = [line("limits", **LIMITS), "task kind=batch", CHECKER, "order run=all"]
+    tests = ["test id=0 input=0.in output=right", "test id=1 input=0.in"]
+    files = {"0.in": b"word 41", "right": b"42\n", "checker": CHECKER_SOURCE}
+    answer = boxes("fds-reduced-user").run(plan("run", *lines, *tests), files)
+    assert (answer.code, answer.last["fault"]) == (3, "plan")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "input_file=%",
+        "input_file=.",
+        "output_file=..",
+        "input_file=a/b",
+        "output_file=a%00",
+        "input_file=a output_file=a",
+    ],
+)
+def test_names_of_files(boxes: Callable[[str], Box], program: Callable[..., Path], task: str) -> None:
+    """A name that is none, or leads elsewhere, is a fault of the plan."""
+    answer = run(boxes("fds-reduced-user"), program("files"), "sum 1", task=task)
+    assert (answer.code, answer.last["fault"]) == (3, "plan")

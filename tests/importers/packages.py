@@ -1,0 +1,34 @@
+"""Packages as folders, and the problems that come out of their rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ioi_eval.blobs import BlobStore
+from ioi_eval.importers.rows_out import write_rows
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import Problem
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
+
+
+def write_package(where: Path, files: Mapping[str, object]) -> Path:
+    """A package as a folder: texts and bytes as they are, the rest as JSON; `None` leaves a file out."""
+    for name, content in files.items():
+        if content is None:
+            continue
+        path = where / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str | bytes) else json.dumps(content)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return where
+
+
+def loaded(tmp_path: Path, task: ImportedTask) -> Problem:
+    """The problem that comes back from the written rows."""
+    written = write_rows([task], tmp_path / "rows")
+    found = load_problems(open_source(written.problems), open_source(written.tests), BlobStore(tmp_path / "cache"))
+    assert not found.unusable
+    return found.problems[task.key]

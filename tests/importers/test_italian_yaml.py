@@ -1,0 +1,158 @@
+"""Tasks in the Italian YAML format: the rows they become, and what is said of those that are not complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from packages import loaded, write_package
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.italian_yaml import import_package
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import CheckerProtocol, ProcessIO, ScoreType, TaskType
+
+GEN = """# a comment
+#ST: 0
+#COPY: att/input0.txt
+#ST: 40
+1 10   # small
+2 20
+
+#ST: 60
+3 300
+"""
+TASK: dict[str, str | None] = {
+    "task.yaml": "name: somma\ntitle: La somma\ntime_limit: 1.5\nmemory_limit: 256\n",
+    "gen/GEN": GEN,
+    **{f"input/input{n}.txt": f"{n}\n" for n in range(4)},
+    **{f"output/output{n}.txt": f"{n}\n" for n in range(4)},
+    "sol/grader.cpp": '#include "somma.h"\nint main() {}\n',
+    "sol/grader.py": "import somma\n",
+    "sol/grader.pas": "program grader;",
+    "sol/somma.h": "int somma();",
+    "sol/template.cpp": "int somma();",
+    "sol/soluzione.cpp": '#include "somma.h"\nint somma() { return 0; }\n',
+    "sol/slow/all_pairs.cpp": "int somma() { for (;;); }\n",
+    "cor/correttore.cpp": '#include "testlib.h"\nint main() {}\n',
+    "cor/correttore": "\x7fELF",
+    "cor/testlib.h": "// testlib\n",
+}
+MANAGED: dict[str, str | None] = {
+    **dict.fromkeys(("sol/grader.cpp", "sol/grader.py", "cor/correttore.cpp", "cor/correttore"), None),
+    "check/manager.py": "#!/usr/bin/python3\n",
+}
+
+
+def read(tmp_path: Path, **changes: str | None) -> ImportedTask:
+    """Import a task with changes; `None` leaves a file out."""
+    return import_package(write_package(tmp_path / "somma", {**TASK, **changes}), year=2026)
+
+
+def test_a_batch_task(tmp_path: Path) -> None:
+    """Subtasks from gen/GEN; files by name are the default; a grader for each language that we know."""
+    task = read(tmp_path)
+    problem = loaded(tmp_path, task)
+    assert (problem.name, problem.time_limit_s, problem.memory_limit_bytes) == ("La somma", 1.5, 256 << 20)
+    assert (problem.score_type, problem.score_precision) == (ScoreType.GROUP_MIN, 0)
+    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
+        ("00", 0, ("000",)),
+        ("01", 40, ("001", "002")),
+        ("02", 60, ("003",)),
+    ]
+    assert (problem.input_file, problem.output_file) == ("input.txt", "output.txt")
+    assert [file.path for file in problem.linked] == ["graders/grader.cpp", "graders/grader.py"]
+    assert [file.path for file in problem.headers] == ["graders/somma.h"]
+    assert problem.checker is not None
+    assert [file.path for file in (problem.checker, *problem.checker_files)] == [
+        "checker/checker.cpp",
+        "checker/testlib.h",
+    ]
+    assert [(row["label"], row["expected"]) for row in task.solution_rows] == [
+        ("slow/all_pairs.cpp", None),
+        ("soluzione.cpp", "model_solution"),
+    ]
+
+
+def test_a_task_without_subtasks_is_a_sum(tmp_path: Path) -> None:
+    """White-diff without a checker, and standard streams where the names of files are empty."""
+    alone = {name: None for name in TASK if name.startswith(("sol/grader", "cor/"))}
+    yaml = (
+        "nome_breve: somma\nnome: S\ntimeout: 1\nmemlimit: 64\ninfile: ''\noutfile: ''\ntotal_value: 50\nn_input: 4\n"
+    )
+    problem = loaded(tmp_path, read(tmp_path, **{**alone, "gen/GEN": None, "task.yaml": yaml}))
+    assert (problem.score_type, [(one.points, len(one.tests)) for one in problem.subtasks]) == (
+        ScoreType.SUM,
+        [(50, 4)],
+    )
+    assert problem.checker_protocol is CheckerProtocol.WHITE_DIFF
+    assert (problem.input_file, problem.output_file, problem.linked) == ("", "", ())
+
+
+@pytest.mark.parametrize(("stub", "io"), [(None, ProcessIO.STD_IO), ("import somma\n", ProcessIO.FIFO_IO)])
+def test_a_task_with_a_manager(tmp_path: Path, stub: str | None, io: ProcessIO) -> None:
+    """A stub gets its FIFOs as arguments unless the task says otherwise, a program alone as its streams."""
+    yaml = f"{TASK['task.yaml']}num_processes: 2\n"
+    problem = loaded(tmp_path, read(tmp_path, **{**MANAGED, "sol/stub.py": stub, "task.yaml": yaml}))
+    assert (problem.task_type, problem.processes, problem.process_io) == (TaskType.COMMUNICATION, 2, io)
+    assert problem.manager is not None
+    assert problem.manager.path == "manager/manager.py"
+    assert [file.path for file in problem.linked] == ([] if stub is None else ["graders/stub.py"])
+
+
+def parameters(score_type: str, text: str) -> str:
+    """A task.yaml that states its score type."""
+    return f"{TASK['task.yaml']}n_input: 4\nscore_type: {score_type}\nscore_type_parameters: {text}\n"
+
+
+@pytest.mark.parametrize(
+    ("score_type", "text", "subtasks"),
+    [
+        ("GroupMin", "[[30, 1], [70, 3]]", [(30, 1, None), (70, 3, None)]),
+        ("GroupMul", "[[30, '00[01]'], [70, '']]", [(30, 2, None), (70, 4, None)]),
+        ("GroupThreshold", "[[100, ['003'], 0.5]]", [(100, 1, 0.5)]),
+        ("GroupMin", "[{max_score: 9.5, testcases: 4}]", [(9.5, 4, None)]),
+        ("Sum", "2.5", [(10, 4, None)]),
+    ],
+)
+def test_score_type_parameters(
+    tmp_path: Path, score_type: str, text: str, subtasks: list[tuple[float, int, float | None]]
+) -> None:
+    """Tests by number, by regular expression, by name; as lists or as objects."""
+    problem = loaded(tmp_path, read(tmp_path, **{"task.yaml": parameters(score_type, text)}))
+    assert problem.score_type == score_type
+    assert [(one.points, len(one.tests), one.threshold) for one in problem.subtasks] == subtasks
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"task.yaml": None}, "holds no task.yaml: it is no task in the Italian YAML format"),
+        ({"task.yaml": "name: [\n"}, "task.yaml is not YAML"),
+        ({"task.yaml": "title: x\n"}, "name is missing in task.yaml"),
+        ({"task.yaml": "name: x\ntime_limit: soon\n"}, "time_limit is 'soon' in task.yaml"),
+        ({"output/output2.txt": None}, "there is no output/output2.txt, though there are to be 4 tests"),
+        ({"gen/GEN": GEN + "#ST: 60\n4 5\n"}, "are worth 160 points together, not 100"),
+        ({"gen/GEN": "1 2\n#ST: 100\n3 4\n"}, "gen/GEN, line 2 begins the first subtask, but there are tests"),
+        ({"gen/GEN": "#ST: all\n"}, "gen/GEN, line 1: the subtask is worth 'all'"),
+        ({"gen/GEN": "1 2 #COPY: x\n"}, "gen/GEN, line 1 has both a test and a command"),
+        ({"gen/GEN": None}, "neither gen/GEN nor n_input in task.yaml says how many tests there are"),
+        ({"gen/GEN": None, "task.yaml": f"{TASK['task.yaml']}n_input: many\n"}, "n_input is 'many' in task.yaml"),
+        ({"task.yaml": f"{TASK['task.yaml']}n_input: 5\n"}, "gen/GEN has 4 tests, n_input in task.yaml says 5"),
+        ({"cor/correttore.cpp": None}, "cor/correttore is a program without its source; add cor/correttore.cpp"),
+        ({"task.yaml": parameters("GroupMin", "[[100, 5]]")}, "take 5 tests, but there are 4"),
+        ({"task.yaml": parameters("GroupMin", "[[100, '9']]")}, "no test's name matches '9'"),
+        ({"task.yaml": parameters("GroupMin", "[[50, 1], [50, '00']]")}, "name their tests in different ways"),
+        ({"task.yaml": parameters("GroupMin", "[[50]]")}, "group 0 of score_type_parameters is [50], not"),
+        ({"task.yaml": parameters("GroupMin", "[[50, ['7']]]")}, "names the test '7', which is not there"),
+        ({"task.yaml": parameters("GroupThreshold", "[[50, 1]]")}, "subtask 00 has no threshold"),
+        ({"task.yaml": parameters("Sum", "[1]")}, "score_type_parameters is [1], where a number is needed"),
+        ({"task.yaml": parameters("GroupSum", "[[1, 1]]")}, "score type 'GroupSum' is not supported"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """Each with the package, the file and what is the matter."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+    assert "somma" in str(caught.value)

@@ -1,0 +1,75 @@
+"""Problem packages in the Kattis format since version 2025-09."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kattis_packages import PASS_FAIL, read
+from packages import loaded
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import CheckerProtocol
+
+NEW: dict[str, str | None] = {
+    "problem.yaml": "problem_format_version: 2025-09\nname: {en: New}\nlimits: {time_limit: 1.0}\ntype: scoring\n",
+    "data/secret/test_group.yaml": "score_aggregation: sum\n",
+    "data/secret/one/test_group.yaml": "max_score: 30\noutput_validator_args: [float_tolerance, '1e-3']\n",
+    "data/secret/two/test_group.yaml": "max_score: 70\nscore_aggregation: sum\nrequire_pass: [sample, secret/one]\n",
+    "data/invalid_input/no.in": "no answer",
+    **{
+        f"data/{name}.{end}": "1\n"
+        for name in ("sample/1", "secret/one/1", "secret/two/1", "secret/two/2")
+        for end in ("in", "ans")
+    },
+}
+
+CHECK = {"output_validator/check.py": "import sys\nsys.exit(42)\n"}
+
+
+def test_groups_since_2025(tmp_path: Path) -> None:
+    """Aggregations, and what a group requires; nothing is inherited from `secret`."""
+    problem = loaded(tmp_path, read(tmp_path, NEW))
+    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
+        ("sample", 0.0, ("sample/1",)),
+        ("one", 30.0, ("secret/one/1",)),
+        ("secret/two/1", 35.0, ("sample/1", "secret/one/1", "secret/two/1")),
+        ("secret/two/2", 35.0, ("sample/1", "secret/one/1", "secret/two/2")),
+    ]
+    assert problem.tests["secret/one/1"].checker_args == ("float_tolerance", "1e-3")
+    assert problem.tests["secret/two/1"].checker_args == ()
+    assert problem.checker_protocol is CheckerProtocol.TOKENS
+
+
+@pytest.mark.parametrize(("kind", "task_type"), [("pass-fail", "Batch"), ("[interactive]", "Interactive")])
+def test_a_validator_that_is_there_is_used_since_2023(tmp_path: Path, kind: str, task_type: str) -> None:
+    """Nothing in problem.yaml says so any more."""
+    yaml = f"problem_format_version: 2023-07-draft\nname: New\nlimits: {{time_limit: 1.0}}\ntype: {kind}\n"
+    problem = loaded(tmp_path, read(tmp_path, PASS_FAIL, **{"problem.yaml": yaml, **CHECK}))
+    assert problem.task_type == task_type
+    assert problem.checker_protocol is CheckerProtocol.KATTIS
+    assert [one.name for one in problem.subtasks] == ["all"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"problem.yaml": "problem_format_version: 2025-09\ntype: [scoring, multi-pass]\n"}, "multi-pass problems"),
+        ({"problem.yaml": "problem_format_version: 2025-09\ntype: submit-answer\n"}, "type submit-answer"),
+        ({"data/secret/one/1.yaml": "args: [fast]\n"}, "data/secret/one/1.yaml states args"),
+        ({"data/secret/one/1.files/map.txt": "x"}, "data/secret/one/1.files/map.txt is a file for the submission"),
+        ({"data/secret/one/test_group.yaml": ""}, "data/secret/one has no max_score"),
+        ({"data/secret/one/test_group.yaml": "max_score: lots\n"}, "max_score of data/secret/one is 'lots'"),
+        ({"data/secret/one/test_group.yaml": "max_score: 1\nrequire_pass: six\n"}, "requires 'six', which is no"),
+        ({"data/secret/one/test_group.yaml": "max_score: 1\nstatic_validation_score: 1\n"}, "static validation"),
+        ({"data/secret/test_group.yaml": "score_aggregation: min\n"}, "takes the min of its groups"),
+        ({"data/secret/test_group.yaml": "score_aggregation: max\n"}, "score_aggregation of data/secret is 'max'"),
+        ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "holds test groups and other tests"),
+        (CHECK, "takes the scores of an output validator of the package's own"),
+    ],
+)
+def test_what_is_not_supported_since_2025(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """By name, before anything is scored."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, NEW, **changes)
+    assert words in str(caught.value)

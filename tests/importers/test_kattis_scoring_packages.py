@@ -1,0 +1,241 @@
+"""Problem packages of Kattis that score: what their test groups become, and what no subtask can express."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kattis_packages import ANOTHER, ANY, SCORING, read, stated
+from packages import loaded
+
+from ioi_eval.errors import UnsupportedError
+
+
+def test_groups_become_subtasks(tmp_path: Path) -> None:
+    """Each group is worth its minimum; samples are shown and worth nothing; grades are stated by group."""
+    task = read(tmp_path, SCORING)
+    problem = loaded(tmp_path, task)
+    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
+        ("sample", 0.0, ("sample/1",)),
+        ("one", 30.0, ("secret/one/1",)),
+        ("two", 70.0, ("secret/two/1", "secret/two/2")),
+    ]
+    assert (problem.key.id, problem.time_limit_s) == ("groups", 1.5)
+    assert problem.tests["secret/two/2"].checker_args == ("fast",)
+    assert problem.tests["sample/1"].checker_args == ()
+    assert stated(task) == {
+        "accepted/all.cpp": {"one": "AC", "two": "AC"},
+        "partially_accepted/half.cpp": {"one": "AC", "two": "RE,MLE,SV"},
+    }
+
+
+def test_sum_of_tests_is_a_subtask_a_test(tmp_path: Path) -> None:
+    """Where a group breaks at the first rejection, a test counts only if all before it were accepted."""
+    flags = {"data/secret/two/testdata.yaml": "accept_score: 35\non_reject: break\ngrader_flags: ''\n"}
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **flags))
+    assert [(one.name, one.points, one.tests) for one in problem.subtasks[2:]] == [
+        ("secret/two/1", 35.0, ("secret/two/1",)),
+        ("secret/two/2", 35.0, ("secret/two/1", "secret/two/2")),
+    ]
+    going_on = flags["data/secret/two/testdata.yaml"].replace("break", "continue")
+    problem = loaded(tmp_path, read(tmp_path / "b", SCORING, **{"data/secret/two/testdata.yaml": going_on}))
+    assert [one.tests for one in problem.subtasks[2:]] == [("secret/two/1",), ("secret/two/2",)]
+
+
+SUM_BELOW: dict[str, str | None] = {
+    "data/secret/testdata.yaml": "grader_flags: sum\n",
+    "data/sample/testdata.yaml": "grader_flags: min\naccept_score: 100\n",
+}
+
+
+def test_how_ignored_samples_would_be_added_decides_nothing(tmp_path: Path) -> None:
+    """Of the secret data alone, sum, min and max are the same."""
+    stated = {"data/testdata.yaml": "on_reject: continue\ngrader_flags: min ignore_sample\n", **SUM_BELOW}
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **stated))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"problem.yaml": "validation: custom many-pass\n"}, "custom many-pass"),
+        ({"problem.yaml": "validation: custom multi-pass interactive\n"}, "multi-pass problems that are interactive"),
+        ({"problem.yaml": "type: submit-answer\n"}, "submit-answer"),
+        ({"problem.yaml": "type: scoring\ngrading:\n  objective: min\n"}, "the objective 'min'"),
+        ({"data/secret/two/testdata.yaml": "grader_flags: max\n"}, "takes the max of its tests"),
+        (
+            {
+                "data/secret/testdata.yaml": "grader_flags: min\n",
+                "data/secret/two/testdata.yaml": "grader_flags: sum\n",
+            },
+            "each takes the min of its tests",
+        ),
+        (
+            {
+                "problem.yaml": "type: scoring\nvalidation: custom score\n",
+                "output_validators/check.py": "",
+                "data/secret/testdata.yaml": "grader_flags: min\n",
+            },
+            "they are worth the same or without scores of their own",
+        ),
+        ({"data/secret/testdata.yaml": "grader_flags: max\n"}, "takes the max of its groups"),
+        (
+            {"data/secret/testdata.yaml": "on_reject: break\n", "data/secret/one/testdata.yaml": ANY, **ANOTHER},
+            "the group behind data/secret/one is judged only if this one is accepted, and that takes accept_if_any",
+        ),
+        ({"data/secret/two/testdata.yaml": "grader_flags: avg\non_reject: break\n"}, "without on_reject: break avg"),
+        ({"data/secret/two/testdata.yaml": "grader_flags: median\n"}, "'median'"),
+        ({"data/testdata.yaml": "grader_flags: min\n", **SUM_BELOW}, "the min of its groups; the sum of samples and"),
+        ({"data/testdata.yaml": "grader_flags: max\n", **SUM_BELOW}, "the max of its groups; the sum of samples and"),
+        ({"data/secret/two/testdata.yaml": "reject_score: 1\n"}, "reject_score"),
+        ({"data/secret/two/testdata.yaml": "grading: custom\n"}, "'custom', by a program of its own"),
+        ({"data/secret/3.in": "", "data/secret/3.ans": ""}, "both tests and groups"),
+        ({"include/cpp/runner.cpp": "// no fork()\nint twice() { return fork(); }\n"}, "starts processes of its own"),
+    ],
+)
+def test_what_no_minimum_can_express_is_refused(tmp_path: Path, changes: dict[str, str | None], words: str) -> None:
+    """By name, before anything is scored."""
+    with pytest.raises(UnsupportedError) as caught:
+        read(tmp_path, SCORING, **changes)
+    assert words in str(caught.value)
+
+
+GRADER = """
+import sys
+worth = int([flag for flag in sys.argv if flag.startswith("worth=")][0][6:])
+words = sys.stdin.read().split()
+print("AC", {})
+"""
+
+RULES: dict[str, tuple[str, set[int] | str]] = {
+    "the lowest, rounded down": ("int(min(map(float, words[1::2])) * worth)", {0, 30, 70}),
+    "the lowest": ("'%f' % (min(map(float, words[1::2])) * worth)", {0}),
+    "the sum": ("int(sum(map(float, words[1::2])) * worth)", "gives 90.0 for"),
+    "the mean": ("int(sum(map(float, words[1::2])) / len(words[1::2]) * worth)", "the lowest score times 30"),
+    "the last": ("int(float(words[-1]) * worth)", "the lowest score times 30"),
+    "to the nearest": ("round(min(map(float, words[1::2])) * worth)", "gives 30.0 for [('AC', 0.999)]"),
+    "no number": ("None", "gives None for full marks"),
+    "not a number": ("worth if min(map(float, words[1::2])) == 1 else 'nan'", "gives None for [('AC', 0.5)]"),
+}
+
+
+def test_own_grader_may_add_up_groups(tmp_path: Path) -> None:
+    """Where it is stated for all groups at once, it must add up those of groups; anything else is refused."""
+    adding = """
+import sys
+worth = next((int(flag[6:]) for flag in sys.argv if flag.startswith("worth=")), None)
+scores = list(map(float, sys.stdin.read().split()[1::2]))
+scores = scores[-1:] if "ignore_sample" in sys.argv else scores
+print("AC", sum(scores) if worth is None else min(scores) * worth)
+"""
+    group = "grader_flags: min worth={0}\naccept_score: {0}\n"
+    changes = {
+        "data/testdata.yaml": "on_reject: continue\ngrading: custom\ngrader_flags: ignore_sample\n",
+        "data/secret/testdata.yaml": "grader_flags: first_error accept_if_any_accepted\n",
+        "data/secret/one/testdata.yaml": group.format(30),
+        "data/secret/two/testdata.yaml": group.format(70),
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        "graders/grader.py": adding,
+    }
+    problem = loaded(tmp_path, read(tmp_path / "a", SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
+    for other in ("max(scores)", "float('nan')"):
+        changes["graders/grader.py"] = adding.replace("sum(scores)", other)
+        with pytest.raises(UnsupportedError, match="the sum of groups is supported"):
+            read(tmp_path / other, SCORING, **changes)
+
+
+def test_a_package_for_domjudge_scores_groups_once(tmp_path: Path) -> None:
+    """Its tag for points tells it; elsewhere each test of a group that sums is worth the group's points."""
+    summed = {"data/secret/two/testdata.yaml": "grader_flags: sum\naccept_score: 35\n"}
+    points = [one.points for one in loaded(tmp_path, read(tmp_path / "a", SCORING, **summed)).subtasks]
+    assert points == [0, 30, 35, 35]
+    stated = "// @EXPECTED_RESULTS@: WRONG-ANSWER\n// @EXPECTED_SCORE@: {}\n"
+    tagged = {f"submissions/partial/{name}.cpp": stated.format(name) for name in ("30", "21.43")}
+    task = read(tmp_path / "b", SCORING, **summed, **tagged)
+    assert [one.points for one in loaded(tmp_path / "c", task).subtasks] == [0, 30, 35]
+    counted = {"data/testdata.yaml": "on_reject: continue\n"}  # samples too, but they are worth nothing
+    task = read(tmp_path / "d", SCORING, **summed, **tagged, **counted)
+    assert [one.points for one in loaded(tmp_path / "e", task).subtasks] == [0, 30, 35]
+    rows = {row["label"]: row for row in task.solution_rows}
+    assert (rows["partial/30.cpp"]["expected"], rows["partial/30.cpp"]["expected_total"]) == ("WA", 30)
+    assert "expected_total" not in rows["partial/21.43.cpp"]
+
+
+def test_lowest_of_groups_is_one_subtask(tmp_path: Path) -> None:
+    """Where groups get all or nothing, the lowest of them is what the cheapest is worth, if everything is accepted."""
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **{"data/secret/testdata.yaml": "grader_flags: min\n"}))
+    subtasks = [(one.name, one.points, one.tests) for one in problem.subtasks]
+    assert subtasks[1:] == [("secret", 30, ("secret/one/1", "secret/two/1", "secret/two/2"))]
+
+
+def test_grades_of_other_groups_are_not_compared(tmp_path: Path) -> None:
+    """A comment that names too few or too many test groups spoils no package; it is noted and left out."""
+    task = read(tmp_path, SCORING, **{"submissions/mixed/x.cpp": "// @EXPECTED_GRADES@ AC"})
+    assert task.notes == ("submissions/mixed/x.cpp states 1 grades for 2 test groups: they are not compared",)
+    stated = {row["label"]: row.get("expected_subtasks") for row in task.solution_rows}
+    assert not stated["mixed/x.cpp"]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_own_grader_is_tried(tmp_path: Path, name: str) -> None:
+    """Its rule is taken over if it is the lowest score times the points, rounded down or not, and else refused."""
+    rule, expected = RULES[name]
+    flags = {"data/secret/one/testdata.yaml": "grading: custom\ngrader_flags: min worth=30\n"}
+    flags["data/secret/two/testdata.yaml"] = "grading: custom\ngrader_flags: min worth=70\n"
+    changes = {
+        **flags,
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+        "graders/grader.py": GRADER.format(rule),
+    }
+    if isinstance(expected, str):
+        with pytest.raises(UnsupportedError) as caught:
+            read(tmp_path, SCORING, **changes)
+        assert expected in str(caught.value)
+        return
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks] == [("sample", 0.0), ("one", 30.0), ("two", 70.0)]
+    assert {test.score_steps for test in problem.tests.values()} == expected
+
+
+def test_scores_in_points_are_parts_of_the_group(tmp_path: Path) -> None:
+    """Without a grader of its own a validator's score is in points, up to the group's."""
+    changes = {
+        "problem.yaml": "type: scoring\nvalidation: custom score\n",
+        "output_validators/check.py": "import sys\nsys.exit(42)\n",
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert {name: test.full_score for name, test in problem.tests.items()} == {
+        **{"sample/1": 70, "secret/one/1": 30, "secret/two/1": 70, "secret/two/2": 70}
+    }
+    changes["data/secret/one/testdata.yaml"] = "grader_flags: min\naccept_score: 30\nrange: 0 40\n"
+    with pytest.raises(UnsupportedError, match="scores of its own within 0 40"):
+        read(tmp_path / "b", SCORING, **changes)
+
+
+def test_a_group_behind_one_that_breaks(tmp_path: Path) -> None:
+    """It is worth something only if all before it were accepted; samples too, where the whole breaks."""
+    changes = {"data/testdata.yaml": "on_reject: break\ngrader_flags: ignore_sample\n"}
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.name, one.points, one.tests) for one in problem.subtasks] == [
+        ("sample", 0.0, ("sample/1",)),
+        ("one", 30.0, ("sample/1", "secret/one/1")),
+        ("two", 70.0, ("sample/1", "secret/one/1", "secret/two/1", "secret/two/2")),
+    ]
+
+
+def test_means_are_parts(tmp_path: Path) -> None:
+    """Of tests in a group, and of groups in a group."""
+    changes = {
+        "data/secret/testdata.yaml": "grader_flags: avg\n",
+        "data/secret/two/testdata.yaml": "grader_flags: avg\naccept_score: 100\n",
+        "data/secret/one/testdata.yaml": "grader_flags: min\naccept_score: 100\n",
+    }
+    problem = loaded(tmp_path, read(tmp_path, SCORING, **changes))
+    assert [(one.name, one.points) for one in problem.subtasks[1:]] == [
+        ("one", 50.0),
+        ("secret/two/1", 25.0),
+        ("secret/two/2", 25.0),
+    ]

@@ -1,0 +1,155 @@
+"""Packages whose solutions are files: CMS exports and Italian YAML: the rows they become."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packages import loaded, write_package
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers import cms, italian_yaml, tps
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import TaskType
+
+RIGHT = {"output_0-01.txt": "1\n", "output_1-01.txt": "2\n"}
+META = {"code": "outs", "name": "Outputs", "task_type": "OutputOnly", "score_precision": 2}
+PACKAGE: dict[str, Any] = {
+    "problem.json": META,
+    "subtasks/01.json": {"score": 40, "testcases": ["0-01"]},
+    "subtasks/02.json": {"score": 60, "testcases": ["1-01"]},
+    **{f"tests/{name}.in": "ask\n" for name in ("0-01", "1-01")},
+    **{f"tests/{name}": text for name, text in (("0-01.out", "1\n"), ("1-01.out", "2\n"))},
+    **{f"solutions/model_solution/{name}": text for name, text in RIGHT.items()},
+    "solutions/incorrect/author/output_0-01.txt": "7\n",
+    "solutions/correct/author/made_by.cpp": "int main() {}\n",
+    "solutions/correct/stray.cpp": "int main() {}\n",
+}
+
+
+def zipped(**files: str) -> bytes:
+    """A zip of these files, in a folder of it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"my outputs/{name}", text)
+    return buffer.getvalue()
+
+
+def read(tmp_path: Path, **changes: Any) -> ImportedTask:
+    """Import a CMS package with changes."""
+    files = {**PACKAGE, "solutions/correct/author.zip": zipped(**RIGHT, **{"readme.md": "hello"}), **changes}
+    return cms.import_package(write_package(tmp_path / "outs", files), year=2026)
+
+
+def test_outputs_of_solutions_become_rows(tmp_path: Path) -> None:
+    """A folder, a zip and loose files are a solution each; no limits are asked for; programs are left out and noted."""
+    task = read(tmp_path)
+    assert loaded(tmp_path, task).output_only_tests == ("0-01", "1-01")
+    assert {row["label"]: (row["code"], row["outputs"], row["expected"]) for row in task.solution_rows} == {
+        "model_solution": (None, RIGHT, "model_solution"),
+        "incorrect/author": (None, {"output_0-01.txt": "7\n"}, "incorrect"),
+        "correct/author": (None, RIGHT, "correct"),
+    }
+    assert any("correct/stray.cpp is left out" in note for note in task.notes)
+
+
+def test_a_program_and_outputs(tmp_path: Path) -> None:
+    """The subtasks say for which tests outputs count; a source beside outputs is of the same solution."""
+    params = {"task_type_parameters_BatchAndOutput_compilation": "alone"}
+    meta = {
+        **META,
+        "task_type": "BatchAndOutput",
+        "time_limit": 1.0,
+        "memory_limit": 1 << 28,
+        "task_type_params": params,
+    }
+    task = read(
+        tmp_path,
+        **{
+            "problem.json": meta,
+            "subtasks/02.json": {"score": 60, "testcases": ["1-01"], "output_only": True},
+            "solutions/correct/author.zip": None,
+            "solutions/correct/author/output_1-01.txt": "2\n",
+            **{f"solutions/model_solution/{name}": None for name in RIGHT},
+            "solutions/incorrect/author/output_0-01.txt": None,
+        },
+    )
+    problem = loaded(tmp_path, task)
+    assert (problem.task_type, problem.output_tests) == (TaskType.BATCH_AND_OUTPUT, ("1-01",))
+    assert problem.output_only_tests == ("1-01",)
+    rows = {row["label"]: row for row in task.solution_rows}
+    assert rows["correct/author"]["outputs"] == {"output_1-01.txt": "2\n"}
+    assert rows["correct/author"]["code"] == "int main() {}\n"
+    assert rows["correct/stray.cpp"]["code"] == "int main() {}\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"solutions/correct/author.zip": b"PK not a zip"}, "correct/author.zip is damaged"),
+        ({"solutions/correct/author/output_0-01.txt": b"\xff"}, "output_0-01.txt is there twice"),
+        ({"solutions/incorrect/author/output_0-01.txt": b"\xff"}, "output_0-01.txt is not text"),
+        ({"solutions/wrong/output_0-01.txt": "1"}, "the folder is the label, and unknown expectation 'wrong'"),
+    ],
+)
+def test_what_is_no_solution_says_so(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    """With the package and the path."""
+    with pytest.raises(InputError, match=r"outs: solutions/") as caught:
+        read(tmp_path, **changes)
+    assert words in str(caught.value)
+
+
+def test_italian_tasks(tmp_path: Path) -> None:
+    """`output_only`, and lists of numbers of tests."""
+    files = {
+        "task.yaml": "name: outs\ntitle: Outputs\noutput_only: true\nn_input: 2\n",
+        **{f"input/input{n}.txt": f"{n}\n" for n in range(2)},
+        **{f"output/output{n}.txt": f"{n}\n" for n in range(2)},
+        "sol/soluzione/output_000.txt": "0\n",
+    }
+    task = italian_yaml.import_package(write_package(tmp_path / "one", files), year=2026)
+    assert loaded(tmp_path, task).output_only_tests == ("000", "001")
+    assert [(row["outputs"], row["expected"]) for row in task.solution_rows] == [
+        ({"output_000.txt": "0\n"}, "model_solution")
+    ]
+    files["task.yaml"] = (
+        "name: outs\ntitle: O\ntime_limit: 1\nmemory_limit: 256\nn_input: 2\ninfile: in.txt\n"
+        "output_only_testcases: 1\noutput_optional_testcases: '0, 1'\n"
+    )
+    both = loaded(tmp_path, italian_yaml.import_package(write_package(tmp_path / "two", files), year=2026))
+    assert (both.output_tests, both.output_only_tests) == (("000", "001"), ("001",))
+    assert (both.input_file, both.output_file) == ("in.txt", "output.txt")
+    files["task.yaml"] = files["task.yaml"].replace("'0, 1'", "last")
+    with pytest.raises(InputError, match=r"output_optional_testcases in task\.yaml holds 'last'"):
+        italian_yaml.import_package(write_package(tmp_path / "three", files), year=2026)
+
+
+def test_tps_tasks(tmp_path: Path) -> None:
+    """Folders and zips that `solutions.json` names; programs, which TPS would run, are left out and noted."""
+    files = {
+        "problem.json": {"name": "outs", "type": "OutputOnly", "time_limit": 100.0, "memory_limit": 256},
+        "subtasks.json": {"subtasks": {"one": {"index": 1, "score": 100}}},
+        "solutions.json": {
+            "author": {"verdict": "model_solution"},
+            "half.zip": {"verdict": "incorrect"},
+            "maker.cpp": {"verdict": "correct"},
+        },
+        "tests/mapping": "one 01\none 02\n",
+        **{f"tests/{name}": text for name, text in (("01.in", "?"), ("01.out", "1"), ("02.in", "?"), ("02.out", "2"))},
+        "checker/checker.cpp": "int main() {}\n",
+        "solution/author/output_01.txt": "1",
+        "solution/author/output_02.txt": "2",
+        "solution/half.zip": zipped(**{"output_01.txt": "1"}),
+        "solution/maker.cpp": "int main() {}\n",
+    }
+    task = tps.import_package(write_package(tmp_path / "outs", files), year=2026)
+    assert loaded(tmp_path, task).checker is not None
+    assert {row["label"]: row["outputs"] for row in task.solution_rows} == {
+        "model_solution/author": {"output_01.txt": "1", "output_02.txt": "2"},
+        "incorrect/half.zip": {"output_01.txt": "1"},
+    }
+    assert any("left out, as the task takes outputs only: maker.cpp" in note for note in task.notes)

@@ -1,0 +1,106 @@
+"""Submissions that try to steal from our own pair of scripts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from own_pair import Boxes, judged, talking, with_checker
+
+from ioi_eval.model import Blob, ProcessIO, SourceFile, TestCase
+
+STEAL_AT_COMPILE_TIME = [
+    '__asm__(".globl stolen\\nstolen: .incbin \\"correct_output.txt\\"");\nextern char stolen[]; int main() {}',
+    '__asm__(".globl stolen\\nstolen: .incbin \\"../correct_output.txt\\"");\nextern char stolen[]; int main() {}',
+    '#include "../input.txt"\nint main() {}',
+    '#include "grader.cpp"\n',
+    '#include "../checker/checker.cpp"\n',
+]
+
+
+@pytest.mark.parametrize("code", STEAL_AT_COMPILE_TIME)
+def test_the_compiler_reaches_neither_test_nor_judge(boxes: Boxes, code: str) -> None:
+    """What a submission might include is not there while it is compiled."""
+    problem = dataclasses.replace(
+        with_checker('int main() { puts("1"); }'),
+        linked=(SourceFile(path="graders/grader.cpp", content=b"int main() {}"),),
+    )
+    assert judged(boxes, None, problem, code)[0] == "CE"
+
+
+ATTACK = """#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <unistd.h>
+// Looks at every file that it can open anywhere near and in every process, and writes to whatever can be written.
+static std::string found;
+static bool only_processes = false;
+static void visit(const std::string &path, int depth) {
+    DIR *directory = opendir(path.c_str());
+    if (!directory) {
+        int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+        char text[64] = "";
+        if (fd >= 0 && read(fd, text, 63) >= 0 && strstr(text, "42")) found = text;
+        if (fd >= 0) close(fd);
+        fd = open(path.c_str(), O_WRONLY | O_NONBLOCK);
+        if (fd >= 0 && write(fd, "1\\n", 2) < 0) {}
+        if (fd >= 0) close(fd);
+        return;
+    }
+    while (dirent *entry = readdir(directory))
+        if (entry->d_name[0] != '.' || entry->d_name[1] == 'j')
+            if (depth > 0) visit(path + "/" + entry->d_name, depth - 1);
+    closedir(directory);
+}
+static void everywhere() {
+    for (const char *start : {".", "..", "../..", "/box", "/tmp"}) visit(start, 3);
+    for (int pid = 1; pid < 200; pid++) {
+        if (pid == getpid()) continue;
+        std::string process = "/proc/" + std::to_string(pid);
+        visit(process + "/fd", 1);
+        visit(process + "/environ", 0);
+        visit(process + "/cwd", 2);
+        visit(process + "/root/box", 2);
+    }
+}
+"""
+
+ATTACKS = {
+    "takes what it finds": "int main() { everywhere(); puts(found.c_str()); }",
+    "leaves a child behind": """int main() {
+        if (fork() == 0) {
+            setsid(); signal(SIGTERM, SIG_IGN); signal(SIGHUP, SIG_IGN);
+            for (int i = 0; i < 100; i++) { everywhere(); usleep(10000); }
+        }
+        puts("0");
+    }""",
+    "ignores SIGTERM": "int main() { signal(SIGTERM, SIG_IGN); signal(SIGXCPU, SIG_IGN); for (;;) everywhere(); }",
+    "is slow on the wall clock only": 'int main() { sleep(1); puts("41"); }',
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_attacks_get_no_point(boxes: Boxes, runner: Blob | None, attack: str) -> None:
+    """Neither answer nor checker nor the score's channel is in reach of the program, or of what it leaves behind."""
+    checker = """#include <unistd.h>
+    int main(int, char **argv) {
+        usleep(300000);
+        int right = 0, said = 0;
+        FILE *answer = fopen(argv[2], "r"), *output = fopen(argv[3], "r");
+        if (fscanf(answer, "%d", &right) != 1 || right != 42) return 1;
+        puts(fscanf(output, "%d", &said) == 1 && said == right ? "1" : "0");
+    }"""
+    verdict, score, message = judged(boxes, runner, with_checker(checker), ATTACK + ATTACKS[attack])
+    assert (verdict in ("WA", "TLE", "RE", "SV"), score) == (True, 0.0), (verdict, message)
+
+
+def test_a_manager_is_out_of_reach(boxes: Boxes, runner: Blob | None) -> None:
+    """A process that runs beside the manager finds neither its input nor its memory."""
+    problem = talking(1, ProcessIO.STD_IO, result='sum == 42 ? "1" : "0"')
+    case = TestCase(name="t", input=b"7 42\n", answer=None)
+    code = ATTACK + 'int answer(int, int) { everywhere(); return atoi(strstr(found.c_str(), "42") ? "42" : "0"); }'
+    assert judged(boxes, runner, problem, code, case)[:2] == ("WA", 0.0)

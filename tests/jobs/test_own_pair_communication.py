@@ -1,0 +1,83 @@
+"""Our own pair of scripts and managers: Communication tasks, and how they are configured."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+import pytest
+from own_pair import Boxes, judged, talking, with_config
+
+from ioi_eval.config import Policy
+from ioi_eval.jobs import bundled, classic
+from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.model import Blob, ProcessIO, SourceFile, TestCase
+
+
+@pytest.mark.parametrize("io", ProcessIO)
+@pytest.mark.parametrize("processes", [1, 3])
+def test_communication(boxes: Boxes, runner: Blob | None, processes: int, io: ProcessIO) -> None:
+    """Both ways to get FIFOs, one process and more, which know their index; the manager's own arguments."""
+    problem = talking(processes, io)
+    case = TestCase(name="t", input=b"7\n", answer=None)
+    words = f"{processes} processes, argument a,b%c*"
+    index_free = "int answer(int n, int) { return n; }"
+    assert judged(boxes, runner, problem, index_free, case) == ("AC", 1.0, words)
+    if processes > 1:
+        takes_turns = "int answer(int n, int index) { return n + index - 1; }"
+        assert judged(boxes, runner, problem, takes_turns, case)[:2] == ("AC", 1.0)
+
+
+def test_checker_after_the_manager(boxes: Boxes, runner: Blob | None) -> None:
+    """Where a Communication task has a checker, what the manager prints is the output that it judges."""
+    checker = SourceFile(
+        path="checker/checker.cpp",
+        content=b"""#include <cstdio>
+        int main(int, char **argv) {
+            int said; FILE *output = fopen(argv[3], "r");
+            if (fscanf(output, "%d", &said) != 1) return 1;
+            puts(said == 21 ? "1" : "0");
+        }""",
+    )
+    problem = dataclasses.replace(
+        talking(3, ProcessIO.STD_IO, result='"%d", sum'), checker=checker, checker_after_manager=True
+    )
+    case = TestCase(name="t", input=b"7\n", answer=b"21\n")
+    assert judged(boxes, runner, problem, "int answer(int n, int) { return n; }", case)[:2] == ("AC", 1.0)
+
+
+def test_a_loaded_machine_is_not_the_manager_s_fault(boxes: Boxes) -> None:
+    """The runner gives a test up, which is our failure, before a manager or the stage is over its wall clock."""
+    problem = dataclasses.replace(talking(3, ProcessIO.STD_IO), time_limit_s=2.5)
+    case = TestCase(name="t", input=b"7\n", answer=None)
+    says_its_plan = b"#!/bin/sh\ngrep ^manager plan\n"
+    job = classic.job(
+        problem, case, "int answer(int n, int) { return n; }", pair=classic.own_pair(), runner=says_its_plan
+    )
+    words = boxes.execute(job).run.stderr
+    plan = dict(re.findall(r"([a-z_]+)=(\d+)", words))
+    cpu_ms, wall_ms = int(plan["cpu_ms"]), int(plan["wall_ms"])
+    given_up_ms = 10 * (2500 + cpu_ms) + 10_000  # Source: PROTOCOL.md
+    assert cpu_ms == 3 * 3500
+    assert wall_ms == bundled.most_wall_ms(problem, Policy()) > given_up_ms
+    assert job.run_limits.wall_ms > wall_ms
+
+
+@pytest.mark.parametrize("shape", ["flat", "object", "text"])
+def test_shapes_of_the_configuration(boxes: Boxes, shape: str) -> None:
+    """Flat keys, an object inside, or a JSON text inside: what rows of the data set and CMS packages hold."""
+    problem = talking(3, ProcessIO.FIFO_IO)
+    prefix = "task_type_parameters_Communication_"
+    params = {f"{prefix}num_processes": 3, f"{prefix}user_io": "fifo_io", f"{prefix}compilation": "stub"}
+    config: dict[str, Any] = {"task_type": "Communication", "code": "sum", "time_limit": 1, "memory_limit": 67108864.0}
+    config |= {
+        "flat": params,
+        "object": {"task_type_params": params},
+        "text": {"task_type_params": json.dumps(params)},
+    }[shape]
+    case = TestCase(name="t", input=b"7\n", answer=None)
+    job = classic.job(problem, case, "int answer(int n, int) { return n; }", pair=classic.own_pair())
+    execution = boxes.execute(with_config(job, json.dumps(config, indent=2)))
+    assert score_and_feedback(execution) == ("1\n", "3 processes, argument -\n")

@@ -1,0 +1,48 @@
+"""What the harness says of a run is a claim that a program can forge: whatever it is, it can be kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.jobs.returned import Report, returned_answer
+from ioi_eval.model import Stage
+
+NONCE = "0123456789abcdef" * 2
+
+
+def report_of(said: str) -> Report:
+    """The report of a run whose program wrote so to where its report belongs."""
+    line = {
+        "test": 0, "verdict": None, "score": None, "message": "", "cpu_us": 0, "wall_us": 0, "idle_us": 0,
+        "memory_bytes": 0, "code": 0, "signal": 0, "limit": None, "attempted": {}, "stderr": "",
+        "judge": {"cpu_us": 0, "wall_us": 0}, "report": said.encode().decode("latin-1"),
+    }  # fmt: skip
+    end = {"end": True, "nonce": NONCE, "lines": 1, "isolation": "full", "runner": 1}
+    stage = Stage(stdout=f"{json.dumps(line)}\n{json.dumps(end)}\n", stderr="", code=0)
+    return returned_answer(stage, NONCE, names={0: "0"}, time_limit_s=1.0).tests[0].report
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()) | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(said=st.fixed_dictionaries({}, optional=dict.fromkeys(("phase", "exit", "error", "traceback"), ANYTHING)))
+def test_every_report_can_be_written(said: dict[str, Any]) -> None:
+    """Halves of characters, numbers, lists: the texts that are made of them are such as a file can hold."""
+    report = report_of(json.dumps(said))
+    orjson.dumps([report.phase, report.error, report.traceback])
+
+
+@pytest.mark.parametrize("said", ["", "{", "[]", "7", '"run"', '{"phase"', "[" * 100_000, "1" * 5000])
+def test_what_is_no_report_says_nothing(said: str) -> None:
+    """Broken JSON, other JSON, JSON that is too deep or too long to read."""
+    assert report_of(said) == Report()

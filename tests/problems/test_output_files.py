@@ -1,0 +1,104 @@
+"""Submissions that are files: which file is for which test, and what else of a row counts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.model import OutputFile, Problem, ProblemKey, SourceFile, Submission, Subtask, TaskType, TestCase
+from ioi_eval.problems.grader_config import parse_grader_config
+from ioi_eval.problems.output_files import test_of as named_test
+from ioi_eval.problems.output_files import tests_by_output as by_output
+from ioi_eval.problems.output_files import with_outputs
+from ioi_eval.problems.row import Row
+
+PREFIX = "task_type_parameters_BatchAndOutput_"
+TESTS = {name: TestCase(name=name, input=b"", answer=b"") for name in ("01", "output_2", "x.y")}
+PROBLEM = Problem(
+    key=ProblemKey(year=2024, id="p"),
+    name="p",
+    task_type=TaskType.OUTPUT_ONLY,
+    time_limit_s=1.0,
+    memory_limit_bytes=1 << 28,
+    subtasks=(Subtask(name="1", points=1.0, tests=tuple(TESTS)),),
+    tests=TESTS,
+    output_tests=tuple(TESTS),
+    output_only_tests=tuple(TESTS),
+    cxx_std="gnu++17",
+)
+PROGRAM = Submission(
+    id="s", problem=PROBLEM.key, code="x", sources=(SourceFile(path="a.cpp", content=b"x"),), refused="too long"
+)
+
+
+def read(problem: Problem = PROBLEM, **values: Any) -> Submission:
+    """The submission of a row with these columns, which holds a program too."""
+    return with_outputs(PROGRAM, Row(source="dump", number=7, values=values), problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "test"),
+    [
+        ("output_01.txt", "01"),
+        ("01.out", "01"),
+        ("output_output_2.txt", "output_2"),
+        ("output_2.out", "output_2"),
+        ("output_x.y.txt", "x.y"),
+        ("output_.txt", None),
+        (".out", None),
+        ("01.txt", None),
+        ("OUTPUT_01.txt", None),
+    ],
+)
+def test_a_file_is_told_by_its_name(name: str, test: str | None) -> None:
+    """As in CMS's submission format, or the test's name and `.out`."""
+    assert named_test(name) == test
+
+
+def test_only_outputs_count_where_the_task_takes_nothing_else() -> None:
+    """A program, its sources, and that it was too long, are passed over; outputs stand in the order of the tests."""
+    found = read(outputs={"x.y.out": "2", "01.out": b"\xff", "output_output_2.txt": None})
+    assert found.outputs == (OutputFile(test="01", content=b"\xff"), OutputFile(test="x.y", content=b"2"))
+    assert (found.code, found.sources, found.refused, found.extraction) == (None, (), "", "outputs")
+    assert read().is_empty
+    assert read(outputs=None, files=[["01.out", ""]]).outputs == (OutputFile(test="01", content=b""),)
+
+
+def test_rows_for_other_tasks_may_have_such_columns() -> None:
+    """Generations are often kept in `outputs`: for a Batch task nobody looks there."""
+    batch = Problem(**{name: getattr(PROBLEM, name) for name in PROBLEM.__slots__} | {"task_type": TaskType.BATCH})
+    assert read(batch, outputs=["a text", 7]) is PROGRAM
+
+
+@pytest.mark.parametrize(
+    ("stated", "taken"),
+    [
+        ({}, ("01", "02", "03")),
+        ({f"{PREFIX}output_optional_testcases": []}, ("02",)),
+        ({f"{PREFIX}output_optional_testcases": "03"}, ("02", "03")),
+        ({"submission_format": "p.%l, output_02.txt, output_01.txt"}, ("01", "02")),
+        ({"submission_format": ["p.%l"]}, ("02",)),
+    ],
+)
+def test_which_tests_take_an_output(stated: dict[str, Any], taken: tuple[str, ...]) -> None:
+    """CMS takes one for any test, and its submission format says which files may be there at all."""
+    values = {"task_type": "BatchAndOutput", f"{PREFIX}output_only_testcases": "02,", **stated}
+    config = parse_grader_config(json.dumps(values), None)
+    subtasks = (Subtask(name="1", points=1.0, tests=("01", "02")), Subtask(name="2", points=1.0, tests=("02", "03")))
+    assert by_output(config, subtasks) == (taken, ("02",))
+
+
+def test_a_test_that_is_not_there_is_an_error() -> None:
+    """`1` where the tests are called `01` would let a program run where only outputs count."""
+    text = json.dumps({"task_type": "BatchAndOutput", f"{PREFIX}output_only_testcases": "1"})
+    with pytest.raises(InputError, match="an output is asked for test 1, which stands in no subtask"):
+        by_output(parse_grader_config(text, None), (Subtask(name="1", points=1.0, tests=("01",)),))
+
+
+def test_a_file_for_no_test_is_an_error() -> None:
+    """With the place of the row, the name, and what would be right."""
+    with pytest.raises(RowError, match=r"dump, row 7: the file '02\.out' is for no test .*output_01\.txt"):
+        read(outputs={"02.out": "1"})

@@ -1,0 +1,279 @@
+"""Sources of rows: all kinds give the same rows, stream, and say what is wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from row_files import KINDS, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
+
+from ioi_eval.errors import InputError, RowError
+from ioi_eval.rows import open_source
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_every_kind_gives_the_same_rows_twice(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    """Values, order and types are the same whatever the format, on each reading."""
+    source = open_source(make(tmp_path / "data.jsonl"))
+    assert rows_of(source) == ROWS
+    assert rows_of(source) == ROWS
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_only_wanted_columns_come(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    """Columns that are not there are no error: who needs them says so, with the row's place."""
+    source = open_source(make(tmp_path / "data.jsonl"))
+    assert rows_of(source, ["n", "absent"]) == [{"n": 1}, {"n": 2}, {"n": 3}]
+
+
+def test_rows_know_their_place(tmp_path: Path) -> None:
+    """Numbers are those an editor shows: blank lines count, and so does each file for itself."""
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"n":1}\n\n  \n{"n":2}')
+    assert [(row.source, row.number) for row in open_source(path).iterate()] == [(str(path), 1), (str(path), 4)]
+    places = [(Path(row.source).name, row.number) for row in open_source(folder(tmp_path / "f")).iterate()]
+    assert places == [("1.jsonl", 1), ("3.jsonl.gz", 1), ("3.jsonl.gz", 2)]
+
+
+def test_rows_of_long_tables_know_their_place(tmp_path: Path) -> None:
+    """Numbers go on over the batches that a table is read in."""
+    import datasets
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    values = {"n": list(range(1, 2501))}
+    datasets.Dataset.from_dict(values).save_to_disk(str(tmp_path / "saved"))
+    pq.write_table(pa.table(values), tmp_path / "d.parquet")
+    for path in (tmp_path / "saved", tmp_path / "d.parquet"):
+        assert all(row.number == row.values["n"] for row in open_source(path).iterate())
+
+
+def test_one_split_is_taken_and_named(tmp_path: Path) -> None:
+    """Of a saved data set with splits, train is read unless all are wanted; what was taken can be shown."""
+    path = saved_splits(tmp_path / "d")
+    source = open_source(path)
+    assert rows_of(source) == ROWS[:2]
+    assert source.describe() == f"{path} (split train)"
+    both = open_source(path, all_splits=True)
+    assert rows_of(both) == [ROWS[2], *ROWS[:2]]
+    assert both.describe() == f"{path} (split test, train)"
+
+
+def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
+    """Where neither train nor test is there, the user is told how to name one; a single split is taken."""
+    import datasets
+
+    one = datasets.Dataset.from_list(ROWS)
+    datasets.DatasetDict({"dev": one, "extra": one}).save_to_disk(str(tmp_path / "two"))
+    with pytest.raises(InputError, match=r"the splits dev, extra.*two/<split>"):
+        open_source(tmp_path / "two")
+    assert len(rows_of(open_source(tmp_path / "two" / "dev"))) == 3
+    datasets.DatasetDict({"dev": one}).save_to_disk(str(tmp_path / "one"))
+    assert open_source(tmp_path / "one").describe() == f"{tmp_path / 'one'} (split dev)"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": 1}\n{"a": }\n', r"d.jsonl, row 2: is not JSON: Expecting value at character 7$"),
+        (b'{"a": 1}\n{"a": 2}\n{"a": "tor', r"row 3: is not JSON.*the file ends within this row: remove it"),
+        (b'{"a": 1}\n{"a": "\xff"}\n', r"row 2: is not valid UTF-8 \(byte 8 of the line\)$"),
+        (b'{"a": 1}\n[1, 2]\n', "row 2: is a JSON list, where an object with columns is needed"),
+        (b'"text"\n', "row 1: is a JSON text"),
+        (b"null\n", "row 1: is a JSON null"),
+        (b"7\n", "row 1: is a JSON number"),
+        (b"[" * 100_000 + b"\n", "row 1: is (not JSON|JSON that cannot be carried: lists are nested too deeply)"),
+    ],
+)
+def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+    """A line that is no row ends the reading with file, line and reason."""
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(RowError, match=message):
+        rows_of(open_source(path))
+
+
+def test_rows_before_a_bad_line_have_been_given(tmp_path: Path) -> None:
+    """Reading streams: what stands before a bad line arrives before the error."""
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b'{"a": 1}\nrubbish\n')
+    rows = open_source(path).iterate()
+    assert next(rows).values == {"a": 1}
+    with pytest.raises(RowError):
+        next(rows)
+
+
+def test_what_python_writes_is_read(tmp_path: Path) -> None:
+    """NaN, infinities and half an emoji are no JSON, but what `json.dumps` writes; the emoji's half is replaced."""
+    path = tmp_path / "d.jsonl"
+    path.write_text(json.dumps({"a": float("inf"), "b": [{"c": "x\ud83d"}], "d": "\U0001f600"}) + "\n")
+    assert rows_of(open_source(path)) == [{"a": float("inf"), "b": [{"c": "x�"}], "d": "\U0001f600"}]
+
+
+def test_integers_are_exact(tmp_path: Path) -> None:
+    """Beyond 64 bits, and beyond the digits that Python reads; floats stay floats."""
+    path = tmp_path / "d.jsonl"
+    long = "9" * 5000
+    path.write_text(f'{{"a": {{"b": [18446744073709551616, -9223372036854775809]}}, "c": {long}, "d": 1e300}}\n')
+    assert rows_of(open_source(path)) == [{"a": {"b": [2**64, -(2**63) - 1]}, "c": 10**5000 - 1, "d": 1e300}]
+
+
+def test_the_split_that_is_meant(tmp_path: Path) -> None:
+    """Of files, saved data sets: the one that was named, else the obvious one; else the folder as it is."""
+    for name, row in (("train.jsonl", "a"), ("test-00000-of-00002.jsonl", "b"), ("test-00001-of-00002.jsonl", "c")):
+        jsonl(tmp_path / name, [{"id": row}])
+
+    def ids(**which: Any) -> list[str]:
+        return [row["id"] for row in rows_of(open_source(tmp_path, **which))]
+
+    assert ids() == ["b", "c", "a"]
+    assert ids(obvious=("test", "train")) == ["b", "c"]
+    assert ids(split="train") == ["a"]
+    with pytest.raises(InputError, match="has no split 'dev'; there are: test, train"):
+        ids(split="dev")
+    jsonl(tmp_path / "more.jsonl", [{"id": "d"}])
+    assert ids(obvious=("test", "train")) == ["d", "b", "c", "a"]
+    assert ids(split="test") == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (gzip.compress(b'{"id": 1}\n', mtime=0), r"is gzip: name it \.jsonl\.gz, or unpack it"),
+        (b'[\n  {"id": 1}\n]\n', "is JSON over several lines, where each line is to be one object"),
+        (b'{\n  "id": 1\n}\n', "is JSON over several lines"),
+        (b'{"id": "x', "is not JSON: Unterminated string starting at character 8;"),
+    ],
+)
+def test_what_is_not_lines_of_json_is_called_by_its_name(tmp_path: Path, content: bytes, words: str) -> None:
+    """The parser's words on the first line would not tell what the file is."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words):
+        rows_of(open_source(path))
+
+
+def test_a_split_of_what_has_none_is_refused(tmp_path: Path) -> None:
+    """It was passed over without a word; a file that is named after the split is what is wanted."""
+    for name in ("rows.jsonl", "train.jsonl", "test-00000-of-00001.jsonl"):
+        jsonl(tmp_path / name, ROWS)
+    saved(tmp_path / "kept")
+    with pytest.raises(InputError, match=r"rows\.jsonl has no splits, so there is none called 'test'; leave out"):
+        open_source(tmp_path / "rows.jsonl", split="test")
+    with pytest.raises(InputError, match=r"train\.jsonl is the split train, not 'test'"):
+        open_source(tmp_path / "train.jsonl", split="test")
+    with pytest.raises(InputError, match="kept has no splits"):
+        open_source(tmp_path / "kept", split="test")
+    assert rows_of(open_source(tmp_path / "test-00000-of-00001.jsonl", split="test")) == ROWS
+
+
+def test_the_split_of_a_saved_data_set(tmp_path: Path) -> None:
+    """`test` where that is asked for, though `train` is there."""
+    import datasets
+
+    one = datasets.Dataset.from_list([{"id": "a"}])
+    datasets.DatasetDict({"train": one, "test": one}).save_to_disk(str(tmp_path / "d"))
+    assert open_source(tmp_path / "d").describe().endswith("(split train)")
+    assert open_source(tmp_path / "d", obvious=("test", "train")).describe().endswith("(split test)")
+    assert open_source(tmp_path / "d", split="train").describe().endswith("(split train)")
+    with pytest.raises(InputError, match=r"has no split 'dev'; there are: train, test"):
+        open_source(tmp_path / "d", split="dev")
+
+
+@pytest.mark.parametrize("make", [jsonl, parquet, saved], ids=lambda make: make.__name__)
+def test_no_rows_is_an_error(tmp_path: Path, make: Callable[..., Path]) -> None:
+    """An empty file is a mistake, not a data set without problems."""
+    if make is jsonl:
+        path = jsonl(tmp_path / "d.jsonl", [])
+    elif make is parquet:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = tmp_path / "d.parquet"
+        pq.write_table(pa.table({"a": pa.array([], pa.string())}), path)
+    else:
+        import datasets
+
+        path = tmp_path / "d"
+        datasets.Dataset.from_dict({"a": []}).save_to_disk(str(path))
+    with pytest.raises(InputError, match=r"is empty: it has no rows"):
+        rows_of(open_source(path))
+
+
+def test_empty_shards_are_none(tmp_path: Path) -> None:
+    """A folder is empty only if all its files are."""
+    (tmp_path / "1.jsonl").write_text("")
+    (tmp_path / "2.jsonl").write_text("\n")
+    with pytest.raises(InputError, match=r"2 files\) is empty"):
+        rows_of(open_source(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("data.json", r"its ending must be one of \.jsonl, \.jsonl\.gz, \.parquet"),
+        ("data.csv", "its ending must be one of"),
+        ("noending", "its ending must be one of"),
+    ],
+)
+def test_unknown_ending_lists_those_that_are_read(tmp_path: Path, name: str, message: str) -> None:
+    """What cannot be read is refused before anything is judged."""
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(InputError, match=message):
+        open_source(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "spec", ["missing.jsonl", "data/missing.jsonl", "./a/b", "/no/such", "a/b/c", "../a", "~nobody"]
+)
+def test_missing_file_is_not_taken_for_a_hub_id(spec: str) -> None:
+    """Whatever is plainly a path is said to be missing at once, without asking the Hub."""
+    with pytest.raises(InputError, match=r"there is no file or folder .*check the path"):
+        open_source(spec)
+
+
+def test_folder_without_rows_says_what_is_read(tmp_path: Path) -> None:
+    """A folder of something else is refused with the endings that would be read."""
+    (tmp_path / "x.txt").write_text("")
+    with pytest.raises(InputError, match=r"holds nothing that can be read as rows: \.jsonl"):
+        open_source(tmp_path)
+
+
+def test_torn_gzip_is_named(tmp_path: Path) -> None:
+    """A download that stopped is said to be cut off; one that is no gzip, too."""
+    path = tmp_path / "d.jsonl.gz"
+    whole = gzip.compress("".join(json.dumps({"n": n, "t": os.urandom(50).hex()}) + "\n" for n in range(999)).encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"is damaged or cut off after line \d+"):
+        rows_of(open_source(path))
+    path.write_bytes(b'{"n": 1}\n')
+    with pytest.raises(InputError, match=r"is damaged or cut off after line 0"):
+        rows_of(open_source(path))
+
+
+def test_damaged_tables_are_named(tmp_path: Path) -> None:
+    """A Parquet file or saved data set that is damaged says so, whatever the library raises."""
+    path = parquet(tmp_path / "d.parquet")
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InputError, match=r"d\.parquet cannot be read as Parquet"):
+        rows_of(open_source(path))
+    for file in saved(tmp_path / "s").glob("*.arrow"):
+        file.write_bytes(b"rubbish")
+    with pytest.raises(InputError, match=r"the saved data set .*cannot be read.*save it again"):
+        rows_of(open_source(tmp_path / "s"))
+
+
+def test_text_in_a_table_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    """Parquet does not check its texts; we say which rows are affected."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = pa.Array.from_buffers(pa.string(), 2, pa.array([b"ok", b"\xff"], pa.binary()).buffers())
+    pq.write_table(pa.table({"t": texts}), tmp_path / "d.parquet")
+    with pytest.raises(InputError, match=r"rows 1 to 2: a text is not valid UTF-8"):
+        rows_of(open_source(tmp_path / "d.parquet"))

@@ -1,0 +1,16 @@
+"""A server that tests of what it answers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from served import Served, server
+
+
+@pytest.fixture(scope="module")
+def served(cache: Path) -> Iterator[Served]:
+    """A server with ordinary settings."""
+    with server(cache) as one:
+        yield one

@@ -1,0 +1,78 @@
+"""The kinds of jobs that the server takes: scripts, bundled jobs, bash, and large ones."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+
+from served import Served
+
+from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs.protocol import compile_answer
+from ioi_eval.model import Isolation, Stage
+
+
+def test_scripts_know_their_language(served: Served) -> None:
+    """As packages do."""
+    assert served.bash("echo $PISTON_LANGUAGE $HOME")["stdout"] == "bash /tmp\n"
+    script = {"name": "run", "content": "echo $PISTON_LANGUAGE"}
+    assert served.execute(language="ioi_eval", files=[script]).json()["run"]["stdout"] == "ioi_eval\n"
+
+
+def test_own_scripts(served: Served) -> None:
+    """`ioi_eval`: the job's own `compile` and `run`, in one box."""
+    files = [
+        {"name": "run", "content": 'cat made; printf "<%s>" "$@"'},
+        {"name": "compile", "content": "echo made > made; echo compiled"},
+    ]
+    answer = served.execute(language="ioi_eval", files=files, args=["a b"]).json()
+    assert answer["compile"]["stdout"] == "compiled\n"
+    assert answer["run"]["stdout"] == "made\n<a b>"
+    failed = served.execute(language="ioi_eval", files=[files[0], {"name": "compile", "content": "exit 4"}]).json()
+    assert failed["run"] == failed["compile"]
+    assert failed["run"]["code"] == 4
+
+
+def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
+    """A bundled job: no shell in between, full isolation, an answer with its end line."""
+    nonce = secrets.token_hex(16)
+    recipe = compiling.Recipe(
+        what="test",
+        steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), sees=(("x.cpp", b"int main() {}"),)),),
+        artifacts=("x",),
+    )
+    job = compiling.compile_job(recipe, b"", Policy(compile=CompileLimits()), nonce=nonce)
+    texts = {file.name: file.content for file in job.files if file.name != "runner"}
+    files = [
+        {"name": "run", "content": 'exec < /dev/null; chmod +x ./runner; exec ./runner --dir . "$@"\n'},
+        *({"name": name, "content": bytes(content).decode()} for name, content in texts.items()),  # type: ignore[arg-type]
+        {
+            "name": "runner",
+            "content": base64.b64encode(served.runner.path.read_bytes()).decode(),
+            "encoding": "base64",
+        },
+    ]
+    run = served.execute(language="ioi_eval", files=files).json()["run"]
+    answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
+    assert answer.artifacts["x"].startswith(b"\x7fELF")
+    assert answer.isolation is Isolation.FULL
+
+
+def test_a_bash_job_may_have_files_of_any_name(served: Served) -> None:
+    """Neither `compile` nor `run` means anything to bash."""
+    files = [
+        {"name": "main.sh", "content": "cat run compile"},
+        {"name": "compile", "content": "exit 5"},
+        {"name": "run", "content": "exit 6"},
+    ]
+    answer = served.execute(files=files).json()
+    assert "compile" not in answer
+    assert answer["run"]["stdout"] == "exit 6exit 5"
+
+
+def test_large_files_and_answers(served: Served) -> None:
+    """10 MB in, 10 MB out, unharmed."""
+    content = "".join(f"{number}\n" for number in range(1_500_000))
+    files = [{"name": "main.sh", "content": "cat big"}, {"name": "big", "content": content}]
+    assert served.execute(files=files).json()["run"]["stdout"] == content

@@ -1,0 +1,146 @@
+"""The reference's client against the server: it scores the sample contest without a change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from served import Served
+
+from ioi_eval import sample
+
+PROBLEMS = [json.loads(line) for line in sample.problems().open(encoding="utf-8")]
+
+TESTS = [json.loads(line) for line in sample.tests().open(encoding="utf-8")]
+
+SOLUTIONS = [json.loads(line) for line in sample.solutions().open(encoding="utf-8")]
+
+
+def sample_of(problem_id: str, label: str, test: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """The rows of a problem and of one of its tests, and a solution's program."""
+    problem = next(row for row in PROBLEMS if row["id"] == problem_id)
+    case = next(row for row in TESTS if (row["problem_id"], row["test_name"]) == (problem_id, test))
+    code = next(row["code"] for row in SOLUTIONS if (row["problem_id"], row["label"]) == (problem_id, label))
+    return problem, case, code
+
+
+class ReferenceClient:
+    """Exactly the requests of the reference's client, and its reading of the answers, in our words."""
+
+    def __init__(self, served: Served) -> None:
+        self.client = served.client
+
+    def run_submission(
+        self,
+        problem: dict[str, Any],
+        test_input: str,
+        submission: str,
+        test_output: str | None,
+        *,
+        language: str = "cms_ioi",
+    ) -> tuple[str, str]:
+        """One test: submission, input, expected output if there is one, grader files that are not empty."""
+        files = [
+            {"name": f"graders/{problem['id'].lower()}.cpp", "content": submission},
+            {"name": "input.txt", "content": test_input},
+        ]
+        if test_output:
+            files.append({"name": "correct_output.txt", "content": test_output})
+        files += [{"name": name, "content": content} for name, content in problem["grader_files"] if content]
+        data = {
+            "files": files,
+            "run_timeout": round((problem["time_limit"] + 3) * 1000),
+            "run_memory_limit": problem["memory_limit"],
+            "language": language,
+            "version": "*",
+        }
+        response = self.client.post("/execute", json=data, headers={"Content-Type": "application/json"})
+        assert response.status_code == 200, response.text
+        return self.read(response.json())
+
+    @staticmethod
+    def read(response: dict[str, Any]) -> tuple[str, str]:
+        """Score and feedback."""
+        assert "message" not in response
+        if "compile" in response and response["compile"]["code"] != 0:
+            code, stderr = response["compile"]["code"], response["compile"]["stderr"]
+            return "0", f"Compilation error exit code {code}\n{stderr}"
+        if response["run"]["code"] == 1 and "MemoryError" in response["run"]["stderr"]:
+            return "0", "Memory limit exceeded"
+        if response["run"]["stdout"]:
+            return response["run"]["stdout"], response["run"]["stderr"]
+        if response["run"]["signal"] == "SIGKILL":
+            return "0", "Time limit exceeded"
+        assert response["run"]["code"] != 0, "the reference would raise"
+        return "error", response["run"]["stderr"]
+
+    @staticmethod
+    def status(score: float, feedback: str) -> str:
+        """Its name for an outcome."""
+        if score == 1.0:
+            return "AC"
+        if score > 0:
+            return "PA"
+        signs = {
+            "Compilation error": "CE",
+            "Memory limit exceeded": "MLE",
+            "Time limit exceeded": "TLE",
+            "Output isn't correct": "WA",
+        }
+        return next((name for sign, name in signs.items() if sign in feedback), "RE")
+
+
+@pytest.mark.parametrize(
+    ("problem_id", "label", "test", "score", "status"),
+    [
+        ("berths", "model_solution/heap.cpp", "0-01", 1.0, "AC"),
+        ("berths", "partially_correct/one-each.cpp", "0-01", 0.7, "PA"),
+        ("berths", "compile_error/typo.cpp", "0-01", 0.0, "CE"),
+        ("berths", "time_limit/exhaustive.cpp", "2-01", 0.0, "TLE"),
+        ("buoys", "correct/ragged-blanks.cpp", "0-01", 1.0, "AC"),
+        ("buoys", "incorrect/one-line.cpp", "0-01", 0.0, "WA"),
+        ("buoys", "memory_limit/second-by-second.cpp", "2-01", 0.0, "MLE"),
+        ("buoys", "runtime_error/gives-up.cpp", "0-01", 0.0, "RE"),
+        ("lamps", "model_solution/halving.cpp", "0-01", 1.0, "AC"),
+        ("keepers", "model_solution/halving.cpp", "0-01", 1.0, "AC"),
+    ],
+)
+def test_the_reference_s_client(  # noqa: PLR0917 (parametrised)
+    served: Served, problem_id: str, label: str, test: str, score: float, status: str
+) -> None:
+    """It scores the sample contest through this server without a change."""
+    problem, case, code = sample_of(problem_id, label, test)
+    client = ReferenceClient(served)
+    words, feedback = client.run_submission(problem, case["test_input"], code, case["test_output"])
+    assert (float(words), client.status(float(words), feedback)) == (score, status), feedback
+
+
+def test_an_answer_to_cms_ioi_names_cms(served: Served) -> None:
+    """As the real package does; and a checker's failure is an error to the reference, never a zero."""
+    problem = {
+        "id": "Sum",
+        "time_limit": 1.0,
+        "memory_limit": 1 << 26,
+        "grader_files": [
+            [
+                "graders/grader_config.json",
+                '{"task_type": "Batch", "code": "sum", "time_limit": 1, "memory_limit": 67108864}',
+            ],
+            ["checker/checker.cpp", "int main() { return 1; }"],
+            ["checker/testlib.h", ""],
+        ],
+    }
+    assert ReferenceClient(served).run_submission(problem, "1\n", "int main() {}", "1\n")[0] == "error"
+    response = served.execute(language="cms_ioi", files=[{"name": "graders/x.cpp", "content": "int main() {}"}])
+    assert (response.json()["language"], response.json()["version"]) == ("cms", "1.0.0")
+    assert response.json()["compile"]["code"] == 1
+
+
+def test_a_classic_job_without_scripts(served: Served) -> None:
+    """As with our package on a real server: `ioi_eval` has its own pair for those."""
+    problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    found = ReferenceClient(served).run_submission(
+        problem, case["test_input"], code, case["test_output"], language="ioi_eval"
+    )
+    assert found == ("1\n", "Output is correct\n")

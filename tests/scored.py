@@ -1,0 +1,100 @@
+"""Outcomes of tests named by letters, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+from small_problems import small_problem
+
+from ioi_eval.model import (
+    CompileOutcome,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TestOutcome,
+    Verdict,
+)
+from ioi_eval.scores import submission_result
+
+KEY = ProblemKey(year=2024, id="nile")
+
+COMPILED = CompileOutcome(verdict=None)
+
+ZEROS = (Verdict.WA, Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE)
+
+
+SCORES = {Verdict.AC: 1.0, Verdict.PA: 0.5, Verdict.JE: None, Verdict.SKIPPED: None}
+
+
+def make_problem(*subtasks: tuple[float, str], precision: int = 2, key: ProblemKey = KEY) -> Problem:
+    """A problem from (points, tests as letters) pairs; the subtasks are named 00, 01, …"""
+    return small_problem(
+        key=key,
+        name="Nile",
+        memory_limit_bytes=2**30,
+        score_precision=precision,
+        subtasks=tuple(
+            Subtask(name=f"{number:02}", points=points, tests=tuple(tests))
+            for number, (points, tests) in enumerate(subtasks)
+        ),
+    )
+
+
+def sampled_problem(first: float, second: float) -> Problem:
+    """A problem of the tests 1, 2 and 3, with samples (1) and two subtasks of these points (1 and 2, 2 and 3)."""
+    return small_problem(
+        time_limit_s=2.0,
+        subtasks=(
+            Subtask(name="00-samples", points=0, tests=("1",)),
+            Subtask(name="01", points=first, tests=("1", "2")),
+            Subtask(name="02", points=second, tests=("2", "3")),
+        ),
+    )
+
+
+def outcome(test: str, what: str | float, **fields: Any) -> TestOutcome:
+    """A test's outcome, from its score or from a verdict, which stands for the usual score."""
+    if isinstance(what, str):
+        verdict = Verdict(what)
+        return TestOutcome(test=test, verdict=verdict, score=SCORES.get(verdict, 0.0), **fields)
+    verdict = Verdict.AC if what == 1.0 else Verdict.WA if what == 0.0 else Verdict.PA
+    return TestOutcome(test=test, verdict=verdict, score=what, **fields)
+
+
+def outcomes(tests: str, *whats: str | float) -> dict[str, TestOutcome]:
+    """Outcomes of tests named by letters."""
+    return {test: outcome(test, what) for test, what in zip(tests, whats, strict=True)}
+
+
+def result_of(
+    problem: Problem,
+    found: Mapping[str, TestOutcome],
+    *,
+    compiled: CompileOutcome = COMPILED,
+    submission: str = "s",
+    keep_all: bool = False,
+) -> SubmissionResult:
+    """The result of a submission with these outcomes."""
+    asked = Submission(id=submission, problem=problem.key, code="…")
+    return submission_result(problem, asked, compiled, found, keep_all=keep_all)
+
+
+def judge(problem: Problem, *whats: str | float, submission: str = "s", keep_all: bool = False) -> SubmissionResult:
+    """The result of a submission with these outcomes, in alphabetical order of the tests."""
+    return result_of(
+        problem, outcomes("".join(sorted(problem.tests)), *whats), submission=submission, keep_all=keep_all
+    )
+
+
+def verdicts(tests: Sequence[TestOutcome]) -> list[Verdict]:
+    """The verdicts of tests as a subtask shows them."""
+    return [test.verdict for test in tests]
+
+
+scores = st.sampled_from([0.0, 1e-9, 0.25, 1 / 3, 0.9999, 1.0])
+
+whats = st.one_of(scores, st.sampled_from([*ZEROS, Verdict.JE]))

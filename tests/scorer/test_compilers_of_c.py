@@ -1,0 +1,78 @@
+"""A submission in C is held against what the compiler does with C, and one in C++ against C++."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from box_answers import built, plan_of, said
+from small_problems import small_problem
+from small_targets import small_target
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Execution, Job, Language, Submission, SubmissionResult, Subtask, TestCase, Verdict
+from ioi_eval.sandbox import Target
+from ioi_eval.scorer import Scorer
+
+TARGET = small_target(name="here")
+PROBLEM = small_problem(
+    name="Sum",
+    year=2026,
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"1 2\n", answer=b"3\n")},
+    cxx_std="gnu++20",
+)
+
+
+class Compiler:
+    """A target that compiles everything but submissions, and what is asked for with a certain option."""
+
+    def __init__(self, unknown: str) -> None:
+        self.unknown = unknown
+
+    def targets(self) -> Sequence[Target]:
+        """Just one."""
+        return (TARGET,)
+
+    async def execute(self, job: Job, _: Target) -> Execution:
+        """The compiler's answer."""
+        if not any(file.name == "plan" for file in job.files):
+            return Execution(run=built(job))
+        if self.unknown in plan_of(job):
+            return Execution(run=said(code=1, output=f"unrecognized option {self.unknown}")(job))
+        if "submission.o" in plan_of(job):
+            return Execution(run=said(code=1, output="sum.c:1:1: error: no")(job))
+        return Execution(run=said("good")(job))
+
+
+def judged(directory: Path, compiler: Compiler, language: Language) -> SubmissionResult:
+    """A program that does not compile there."""
+    submission = Submission(id="x", problem=PROBLEM.key, code="int main", language=language)
+    return asyncio.run(Scorer(compiler, artifacts=ArtifactStore(directory)).score(PROBLEM, submission))
+
+
+@pytest.mark.parametrize(
+    ("language", "unknown", "verdict", "words"),
+    [
+        (Language.C, "-std=gnu++20", Verdict.CE, "error: no"),
+        (Language.C, "-std=gnu17", Verdict.JE, "does not compile C"),
+        (Language.CPP, "-std=gnu17", Verdict.CE, "error: no"),
+        (Language.CPP, "-std=gnu++20", Verdict.JE, "does not know -std=gnu++20"),
+    ],
+)
+def test_a_refusal_counts_where_the_language_compiles(
+    tmp_path: Path, language: Language, unknown: str, verdict: Verdict, words: str
+) -> None:
+    """What the compiler makes of the other language says nothing."""
+    result = judged(tmp_path, Compiler(unknown), language)
+    assert result.compile.verdict is verdict
+    assert words in result.compile.message
+
+
+def test_c_that_nothing_compiles_is_the_setups_fault(tmp_path: Path) -> None:
+    """As for C++: a compiler that refuses every program."""
+    with pytest.raises(SetupError, match="does not work inside a box"):
+        judged(tmp_path, Compiler("-std="), Language.C)

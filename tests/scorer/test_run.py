@@ -1,0 +1,59 @@
+"""What is known of a submission before anything of it has run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_problems import small_problem
+from small_targets import small_target
+
+from ioi_eval.model import (
+    Language,
+    OutputFile,
+    Problem,
+    SourceFile,
+    Subtask,
+    TaskType,
+    TestCase,
+    Verdict,
+)
+from ioi_eval.scorer.run import Run
+
+TARGET = small_target()
+BOTH = small_problem(
+    name="Both",
+    year=2026,
+    task_type=TaskType.BATCH_AND_OUTPUT,
+    subtasks=(Subtask(name="1", points=1, tests=("a", "b")), Subtask(name="2", points=1, tests=("b", "c"))),
+    tests={name: TestCase(name=name, input=b"", answer=b"") for name in ("a", "b", "c", "in no subtask")},
+    output_tests=("b", "c"),
+    output_only_tests=("c",),
+    cxx_std="gnu++17",
+)
+PROGRAM = (SourceFile(path="both.cpp", content=b"x"),)
+OUTPUT = (OutputFile(test="b", content=b"1"),)
+
+
+def run(problem: Problem = BOTH, **submitted: Any) -> Run:
+    """The beginning of a judging."""
+    return Run(problem, TARGET, language=Language.CPP, exhaustive=False, **submitted)
+
+
+@pytest.mark.parametrize(
+    ("submitted", "missing"),
+    [
+        ({"sources": PROGRAM}, ["c"]),
+        ({"sources": PROGRAM, "outputs": OUTPUT}, ["c"]),
+        ({"outputs": OUTPUT}, ["a", "c"]),
+    ],
+)
+def test_what_was_not_submitted_is_known_at_once(submitted: dict[str, Any], missing: list[str]) -> None:
+    """A test is run if there is an output for it, or a program that may make one; else it is 0."""
+    begun = run(**submitted)
+    begun.record_missing()
+    outcomes = begun.judging.outcomes()
+    assert list(outcomes) == missing
+    assert {(one.verdict, one.score, one.message) for one in outcomes.values()} == {
+        (Verdict.WA, 0.0, "File not submitted")
+    }

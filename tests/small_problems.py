@@ -1,0 +1,28 @@
+"""Contest problems for tests in which little of a problem matters: the rest is as in most of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ioi_eval.model import Problem, ProblemKey, Subtask, TaskType, TestCase
+
+
+def small_problem(*, subtasks: tuple[Subtask, ...], name: str = "Nile", year: int = 2024, **fields: Any) -> Problem:
+    """A Batch problem in C++20 whose tests are empty.
+
+    Args:
+        subtasks: of the problem; unless `tests` says otherwise, it has the tests that they name.
+        name: its title; in lower case, its id.
+        year: of the contest.
+        fields: what else is to be otherwise.
+    """
+    tests = {test: TestCase(name=test, input=b"", answer=b"") for subtask in subtasks for test in subtask.tests}
+    usual: dict[str, Any] = {
+        "key": ProblemKey(year=year, id=name.lower()),
+        "task_type": TaskType.BATCH,
+        "time_limit_s": 1.0,
+        "memory_limit_bytes": 1 << 28,
+        "tests": tests,
+        "cxx_std": "gnu++20",
+    }
+    return Problem(name=name, subtasks=subtasks, **{**usual, **fields})

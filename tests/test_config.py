@@ -1,0 +1,59 @@
+"""What is taken from the environment and from `.env`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.config import Environment
+from ioi_eval.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def read(*lines: str) -> Environment:
+    """The environment where nothing is set, with a `.env` of these lines."""
+    Path(".env").write_text("\n".join(lines), encoding="utf-8")
+    return Environment.read({})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("w1:1", "w1:1"),
+        ("w1:1 # mine", "w1:1"),
+        (" w1:1\t# mine # and yours", "w1:1"),
+        ("w1:1#mine", "w1:1#mine"),
+        ("", ""),
+        (" # none", ""),
+        ("'w1:1'", "w1:1"),
+        ('"w1:1, w2:1" # mine', "w1:1, w2:1"),
+        ('"w1:1 # no comment"#mine', "w1:1 # no comment"),
+        ("'it\\'s \"w1\"'", 'it\'s "w1"'),
+        ('"a \\"quoted\\" \\\\ w1"', 'a "quoted" \\ w1'),
+        ("it's", "it's"),
+    ],
+)
+def test_values_and_comments(value: str, expected: str) -> None:
+    """A comment is no part of a value; in quotes there is none."""
+    assert read("# all mine", f"PISTON_ENDPOINTS={value}").piston_endpoints == expected
+    assert read(f"  export PISTON_ENDPOINTS ={value}", "no assignment").piston_endpoints == expected
+
+
+def test_numbers_may_have_comments() -> None:
+    """As everything else; what is no number is named as it was understood."""
+    assert read("PISTON_MAX_REQUESTS_PER_ENDPOINT=2 # two").piston_slots == 2
+    with pytest.raises(InputError, match="PISTON_MAX_REQUESTS_PER_ENDPOINT is 'two'; it must be a number"):
+        read("PISTON_MAX_REQUESTS_PER_ENDPOINT=two # 2")
+
+
+@pytest.mark.parametrize("value", ["'w1:1", '"w1:1\\"', "'w1:1' w2:1"])
+def test_a_quote_that_is_not_closed(value: str) -> None:
+    """The line is named: without endpoints the embedded sandbox would be taken. Others' lines are none of ours."""
+    with pytest.raises(InputError, match=r"\.env, line 2: the value of PISTON_ENDPOINTS must end with the quote"):
+        read("", f"PISTON_ENDPOINTS={value}")
+    assert read(f"OTHER={value}").piston_endpoints == ""

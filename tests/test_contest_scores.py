@@ -1,0 +1,101 @@
+"""What a contestant has of all submissions: the best of each subtask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scored import COMPILED, KEY, judge, make_problem, outcome, whats
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, Verdict
+from ioi_eval.scores import ProblemScore, Together, submission_result
+
+
+def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemScore:
+    """What submissions come to together."""
+    together = Together(problem)
+    for result in results:
+        together.add(result)
+    return together.score()
+
+
+def test_contest_score_takes_the_best_of_each_subtask() -> None:
+    """Since 2017 a contestant keeps the best of each subtask over all submissions."""
+    problem = make_problem((0, "a"), (40, "b"), (60, "c"))
+    results = [
+        judge(problem, 1.0, 1.0, 0.0, submission="first"),
+        judge(problem, 1.0, 0.5, 0.25, submission="second"),
+        judge(problem, 1.0, 1.0, 0.25, submission="third"),
+    ]
+    best = contest_score(problem, results)
+    assert best.score == 55.0
+    assert [subtask.submission for subtask in best.subtasks] == ["first", "first", "second"]
+    assert best.undecided == 0
+
+
+def test_contest_score_rounds_once() -> None:
+    """As a submission's total, a problem's score is rounded from the unrounded sum."""
+    problem = make_problem((10, "a"), (10, "b"), (10, "c"))
+    assert contest_score(problem, [judge(problem, 1 / 3, 1 / 3, 1 / 3)]).score == 10.0
+
+
+def test_contest_score_with_judge_errors_is_a_marked_lower_bound() -> None:
+    """A submission that could not be judged might have raised the best, unless that is full marks already."""
+    problem = make_problem((40, "a"), (60, "b"))
+    open_one = judge(problem, Verdict.JE, Verdict.JE)
+    best = contest_score(problem, [open_one, judge(problem, 1.0, 0.5)])
+    assert best.score == 70.0
+    assert [subtask.undecided for subtask in best.subtasks] == [0, 1]
+    assert best.undecided == 1
+    nothing = contest_score(problem, [open_one])
+    assert (nothing.score, nothing.at_least) == (None, 0.0)
+    some = contest_score(problem, [judge(problem, 1.0, Verdict.JE)])
+    assert (some.score, some.at_least) == (None, 40.0)
+    assert [subtask.score for subtask in nothing.subtasks] == [None, None]
+
+
+def test_contest_score_of_a_sum_is_rounded_as_a_submission_is() -> None:
+    """115 of 200 tests are 57.5 of 100 points, and the mean times 100 is a little less: 57, and not CMS's 58."""
+    names = [f"{number:03}" for number in range(200)]
+    problem = replace(
+        make_problem((100, "a"), precision=0),
+        score_type=ScoreType.SUM,
+        subtasks=(Subtask(name="00", points=100, tests=tuple(names)),),
+    )
+    found = {name: outcome(name, float(number < 115)) for number, name in enumerate(names)}
+    result = submission_result(problem, Submission(id="s", problem=KEY, code="…"), COMPILED, found)
+    best = contest_score(problem, [result])
+    assert (result.score, best.score, best.subtasks[0].weighted_score) == (58, 58, 58)
+
+
+def test_contest_score_of_nothing_is_zero() -> None:
+    """Who submits nothing gets nothing."""
+    best = contest_score(make_problem((40, "a"), (60, "b")), [])
+    assert (best.score, best.undecided) == (0.0, 0)
+    assert {subtask.submission for subtask in best.subtasks} == {None}
+
+
+def test_contest_score_refuses_other_problems() -> None:
+    """Ids repeat over the years: a result of another year's problem is not mixed in."""
+    problem = make_problem((100, "a"))
+    other = judge(make_problem((100, "a"), key=ProblemKey(year=2023, id="nile")), 1.0)
+    with pytest.raises(InputError, match="2023/nile"):
+        contest_score(problem, [other])
+    with pytest.raises(InputError, match="score problems apart"):
+        contest_score(problem, [judge(make_problem((50, "a"), (50, "b")), 1.0, 1.0)])
+
+
+@given(st.permutations(range(4)), st.data())
+def test_contest_score_does_not_depend_on_order(order: list[int], data: st.DataObject) -> None:
+    """The sum of best subtasks is a property of the set of submissions, and no submission beats it."""
+    problem = make_problem((40, "a"), (60, "ab"))
+    results = [judge(problem, data.draw(whats), data.draw(whats), submission=str(number)) for number in range(4)]
+    best = contest_score(problem, results)
+    again = contest_score(problem, [results[place] for place in order])
+    assert [(s.score, s.undecided) for s in best.subtasks] == [(s.score, s.undecided) for s in again.subtasks]
+    assert best.score == again.score
+    assert all(r.score is None or (best.score is not None and r.score <= best.score) for r in results)

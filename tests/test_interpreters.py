@@ -1,0 +1,81 @@
+"""Where an interpreter lies that a user names, and what boxes hide of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_targets import small_target
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.errors import SetupError
+from ioi_eval.interpreters import located, require_visible
+from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox import LOCAL, Target
+
+TARGET = small_target(name=LOCAL)
+
+
+class Untouched:
+    """A sandbox that is not to be asked anything."""
+
+    def targets(self) -> tuple[Target, ...]:
+        """Just one."""
+        return (TARGET,)
+
+    async def execute(self, _: Job, __: Target) -> Execution:
+        """Too late."""
+        raise AssertionError("a job was sent")
+
+
+def test_a_relative_path_is_relative_to_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a shell; a bare name is looked up in the box, an absolute path is what it is."""
+    monkeypatch.chdir(tmp_path)
+    here = os.getcwd()
+    assert located("venv/bin/python") == f"{here}/venv/bin/python"
+    assert located("./python") == f"{here}/python"
+    assert (located("python3"), located("/opt/p/bin/python")) == ("python3", "/opt/p/bin/python")
+
+
+@pytest.mark.parametrize("python", ["/tmp/venv/bin/python", "/box/python", "/tmp/../tmp/python"])
+def test_what_a_box_hides_is_refused_by_its_reason(python: str) -> None:
+    """The file is there: words that say it is not would send its user looking for the wrong thing."""
+    with pytest.raises(SetupError, match=r"every box has a /(tmp|box) of its own.*/var/tmp"):
+        require_visible(located(python))
+    require_visible("python3")
+    require_visible("/usr/bin/python3")
+
+
+def test_a_link_to_what_a_box_hides_is_refused() -> None:
+    """Also where that is a link in turn, to what is shown; both ends are named."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as shown, tempfile.TemporaryDirectory(dir="/tmp") as hidden:
+        first, second = Path(shown, "python"), Path(hidden, "python")
+        first.symlink_to(second)
+        second.symlink_to("/usr/bin/env")
+        with pytest.raises(SetupError, match=rf"{first} \({second}\)"):
+            require_visible(str(first))
+
+
+@pytest.mark.parametrize("isolation", [Isolation.FULL, Isolation.REDUCED])
+def test_the_embedded_sandbox_refuses_before_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
+) -> None:
+    """A relative path is taken from here before it is looked for; under reduced isolation nothing is hidden."""
+    builder = Builder(Untouched(), ArtifactStore(tmp_path), Policy())
+    target = replace(TARGET, isolation=isolation)
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        monkeypatch.chdir(directory)
+        with pytest.raises(SetupError, match=f"no interpreter {directory}/bin/python on this machine"):
+            asyncio.run(builder.interpreter("bin/python", target))
+        Path("bin").mkdir()
+        Path("bin/python").touch()
+        refused = pytest.raises(SetupError, match="has a /tmp of its own")
+        with refused if isolation is Isolation.FULL else pytest.raises(AssertionError, match="a job was sent"):
+            asyncio.run(builder.interpreter("bin/python", target))
+        monkeypatch.undo()

@@ -1,0 +1,60 @@
+"""pass@k: the share of draws with a right sample."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import InputError
+from ioi_eval.scores import pass_at_k
+
+SMALL = [(n, c, k) for n in range(1, 7) for c in range(n + 1) for k in range(1, n + 1)]
+
+
+@pytest.mark.parametrize(("n", "c", "k"), SMALL)
+def test_pass_at_k_is_the_share_of_lucky_draws(n: int, c: int, k: int) -> None:
+    """The estimator is the exact share of k-subsets that hold a right sample."""
+    draws = list(combinations([True] * c + [False] * (n - c), k))
+    expected = Fraction(sum(map(any, draws)), len(draws))
+    assert pass_at_k([(n, c)], k) == pytest.approx(float(expected), abs=1e-12)
+
+
+def test_pass_at_k_known_values() -> None:
+    """Values from the closed form, at sizes where binomials overflow a float."""
+    assert pass_at_k([(200, 10)], 1) == pytest.approx(0.05)
+    expected = 1 - Fraction(math.comb(190_000, 100), math.comb(200_000, 100))
+    assert pass_at_k([(200_000, 10_000)], 100) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_pass_at_k_is_the_mean_over_problems() -> None:
+    """Each problem counts once, however many samples it has."""
+    assert pass_at_k([(1, 1), (1000, 0)], 1) == 0.5
+
+
+def test_pass_at_k_needs_k_samples_everywhere() -> None:
+    """With fewer than k samples of any problem there is no pass@k, and none of nothing."""
+    assert pass_at_k([(10, 5), (4, 4)], 5) is None
+    assert pass_at_k([], 1) is None
+
+
+@pytest.mark.parametrize(("counts", "k"), [([(3, 1)], 0), ([(3, 1)], -1), ([(3, 4)], 1), ([(3, -1)], 1)])
+def test_pass_at_k_refuses_nonsense(counts: list[tuple[int, int]], k: int) -> None:
+    """Impossible counts and k below 1 are errors of the call."""
+    with pytest.raises(InputError):
+        pass_at_k(counts, k)
+
+
+@given(st.lists(st.tuples(st.integers(5, 300), st.floats(0, 1)), min_size=1, max_size=8))
+def test_pass_at_k_is_a_probability_that_grows_with_k(drawn: list[tuple[int, float]]) -> None:
+    """More draws never hurt, and the value never leaves [0, 1], not by a rounding error either."""
+    counts = [(n, round(n * share)) for n, share in drawn]
+    values = [pass_at_k(counts, k) for k in range(1, 6)]
+    known = [value for value in values if value is not None]
+    assert len(known) == 5
+    assert known == sorted(known)
+    assert all(0.0 <= value <= 1.0 for value in known)
