@@ -1,13 +1,14 @@
 """What a trivial APPS test costs: 50 programs x 20 tests, each test an isolated process of its own, beside two peers.
 
     python benchmarks/apps_tests.py [--programs 50] [--tests 20] [--isolation full|reduced] [--slots 1] [--cold]
-                                    [--eval-protocol PYTHON]
+                                    [--python PYTHON] [--eval-protocol PYTHON]
 
 The peers are what graders do that isolate nothing: a process for each program, which executes it again and again with
-other streams (`in-process`), and a process for each test (`process`). With `--eval-protocol`, an interpreter that has
-that package, its grader is a third: in-process too, with all that it does around a test. All run in turns, so that the
-ratios hold on a machine that is busy; wall clock alone holds on an idle one. CPU time is that of everything together:
-boxes, runners, interpreters, tests, and this process.
+other streams (`in-process`), and a process for each test (`process`), by the same interpreter as ours: a bare one, or
+with `--python` one whose installed packages run code at its start, as they do in many an environment. With
+`--eval-protocol`, an interpreter that has that package, its grader is a third: in-process too, with all that it does
+around a test. All run in turns, so that the ratios hold on a machine that is busy; wall clock alone holds on an idle
+one. CPU time is that of everything together: boxes, runners, interpreters, tests, and this process.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class Ours:
         self._slots, self._loop = options.slots, loop
         self.sandbox = LocalSandbox(slots=options.slots, strongest=Isolation(options.isolation))
         loop.run(self.sandbox.__aenter__())
-        settings = AppsSettings(warm=not options.cold)
+        settings = AppsSettings(python=options.python, warm=not options.cold)
         self._executor = AppsExecutor(self.sandbox, artifacts=ArtifactStore(cache), settings=settings)
         self(problem(1), 1)
         self.python = loop.run(self._executor.interpreter()).path
@@ -160,6 +161,7 @@ def main() -> None:
     parser.add_argument("--isolation", choices=["full", "reduced"], default="full")
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--python", default=AppsSettings().python)
     parser.add_argument("--eval-protocol", metavar="PYTHON")
     options = parser.parse_args()
     asked = problem(options.tests)

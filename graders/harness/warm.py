@@ -19,7 +19,7 @@ from . import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 SIGKILL, SIGCHLD = 9, 17  # `signal` takes as long to load as half a test to run
 
@@ -48,8 +48,8 @@ _libc = ctypes.PyDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
-def serve(control_fd: int, grader: Any = None, preload: str = "") -> int:
-    """Fork for each request until the socket is closed. Returns only in a fork, with the exit code of its program.
+def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
+    """Fork for each request until the socket is closed, and exit; a fork exits with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of those that come with it:
     task, stdin, stdout, stderr, and maybe report, ready, landlock, directory, zone), `sibling`, and the rules of
@@ -77,7 +77,7 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> int:
         pid = fork_sibling() if request.get("sibling") else os.fork()
         if pid == 0:
             control.close()
-            return _become_contestant(request, fds, grader)
+            os._exit(_become_contestant(request, fds, grader))  # at once: to unwind would free what forks share
         for fd in descriptors:
             os.close(fd)
         control.send(b'{"pid": %d}' % pid)
