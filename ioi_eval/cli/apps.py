@@ -101,9 +101,7 @@ def score(
         typer.Option("--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. All possible by default."),
     ] = None,
     id_column: options.IdColumn = "uuid",
-    no_resume: Annotated[
-        bool, typer.Option("--no-resume", help="Start over; the journal of earlier runs is kept beside the new one.")
-    ] = False,
+    no_resume: options.NoResume = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Judge again what the comparator's checker had failed at.")
     ] = False,

@@ -22,6 +22,9 @@ Workers = Annotated[
 IdColumn = Annotated[
     str, typer.Option("--id-column", metavar="C", help="The column that names a submission within its problem.")
 ]
+NoResume = Annotated[
+    bool, typer.Option("--no-resume", help="Start over; the journal of earlier runs is kept beside the new one.")
+]
 Years = Annotated[
     list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")
 ]

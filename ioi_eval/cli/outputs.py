@@ -12,7 +12,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import check_writable
 from ioi_eval.report.terminal import counted
 
-SCORE, APPS_SCORE = "ioi-eval score", "ioi-eval apps score"
+SCORE, APPS_SCORE, VALIDATE = "ioi-eval score", "ioi-eval apps score", "ioi-eval validate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +37,16 @@ class Earlier:
             command = APPS_SCORE if "judged_by" in summary else SCORE
             return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))
         except (OSError, ValueError, LookupError, TypeError):
-            return cls()
+            return cls(command=VALIDATE if (directory / "validation.json").exists() else "")
 
 
-def check_out(out: Path, *, read: str, command: str = "") -> Path:
+def check_out(out: Path, *, read: str, command: str) -> Path:
     """Refuse a folder for results that cannot be written, that would be read as rows the next time, or that is taken.
 
     Args:
         out: what `--out` gives; need not be there yet.
         read: the source of submissions, as the user wrote it.
-        command: that writes its results there under the names that all commands use; empty for one with its own.
+        command: that writes its results there.
 
     Returns:
         The folder itself or, where it is not there yet, the nearest one above it that is.
@@ -62,7 +62,7 @@ def check_out(out: Path, *, read: str, command: str = "") -> Path:
             "next time; choose another --out"
         )
     before = Earlier.of(out).command
-    if command and before not in ("", command):
+    if before not in ("", command):
         raise InputError(f"--out {out} holds results of {before}, which this would replace; choose another --out")
     return check_writable(out)
 

@@ -25,9 +25,7 @@ def score(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
     ] = None,
-    no_resume: Annotated[
-        bool, typer.Option("--no-resume", help="Start over; the journal of earlier runs is kept beside the new one.")
-    ] = False,
+    no_resume: options.NoResume = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
     ] = False,

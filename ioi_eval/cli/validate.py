@@ -27,8 +27,14 @@ def validate(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write validation.json, validation.md and results.jsonl there."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write validation.json, validation.md and results.jsonl there, and keep what was judged: the same "
+            "command goes on.",
+        ),
     ] = None,
+    no_resume: options.NoResume = False,
     id_column: options.IdColumn = "uuid",
     year: options.Years = None,
     problem: options.ProblemIds = None,
@@ -54,6 +60,7 @@ def validate(
             problems=problems,
             tests=tests,
             out=out,
+            resume=not no_resume,
             place=place,
             id_column=id_column,
             years=frozenset(year or ()),

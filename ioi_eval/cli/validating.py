@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
-from ioi_eval.cli.outputs import check_out
-from ioi_eval.cli.sandboxes import Place, opened
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.cli.outputs import VALIDATE, check_out
+from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.errors import InputError
+from ioi_eval.journal import Journal
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import progress_for
@@ -21,7 +24,7 @@ from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import Reading, Validating, Validation, read_solutions, result_rows
+from ioi_eval.validate import Kept, Reading, Validating, Validation, read_solutions, result_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class Call:
     problems: str
     tests: str
     out: Path | None
+    resume: bool
     place: Place
     id_column: str
     years: frozenset[int]
@@ -54,7 +58,7 @@ def validate_solutions(call: Call) -> int:
     if given is None:
         raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
     if call.out is not None:
-        check_out(call.out, read=given)
+        check_out(call.out, read=given, command=VALIDATE)
     solutions = open_source(given)
     against = None if call.against is None else open_source(call.against)
     problems = load_problems(
@@ -89,8 +93,8 @@ async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
     progress = progress_for(len(reading.solutions), bar=call.bar)
     try:
         async with opened(call.place, std=call.std, python=call.python) as sandbox:
-            validating = Validating(reading, sandbox.scorer)
-            with interrupts.installed():
+            with _kept(call) as kept, interrupts.installed():
+                validating = Validating(reading, sandbox.scorer, kept)
                 running = validating.run(workers=sandbox.workers + 1, advance=progress.advance)
                 interrupted = await interrupts.run(running)
             return validating.validation(), interrupted
@@ -98,11 +102,18 @@ async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
         progress.close()
 
 
+@contextlib.contextmanager
+def _kept(call: Call) -> Iterator[Kept | None]:
+    """What earlier runs with this `--out` judged, and this one will."""
+    if call.out is None:
+        yield None
+        return
+    with Journal(call.out, options=asdict(call), resume=call.resume) as journal:
+        tell(*journal.notes)
+        yield Kept(journal)
+
+
 def _write(directory: Path, values: dict[str, Any], validation: Validation) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SetupError(f"{directory} cannot be made: {error.strerror}; choose another --out") from error
     with replacing(directory / "validation.json") as file:
         file.write(json.dumps(values, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     with replacing(directory / "validation.md") as file:

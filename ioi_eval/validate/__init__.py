@@ -14,14 +14,18 @@ from typing import Any
 from ioi_eval.errors import UnavailableError
 from ioi_eval.model import CompileOutcome, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
+from ioi_eval.pipeline.progress import RESUMED
+from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.rows import Judged, result_row
 from ioi_eval.scores import submission_result
 from ioi_eval.validate.comparison import Disagreement, Evidence, NearLimit, Validation
+from ioi_eval.validate.kept import Kept
 from ioi_eval.validate.statements import Reading, Solution, read_solutions
 
 __all__ = [
     "Disagreement",
     "Evidence",
+    "Kept",
     "NearLimit",
     "Reading",
     "Solution",
@@ -39,10 +43,11 @@ class Validating:
     Args:
         reading: the solutions, in the order in which they are reported.
         judge: judges one.
+        kept: the results of an earlier run; this one's are added.
     """
 
-    def __init__(self, reading: Reading, judge: Judge) -> None:
-        self._reading, self._judge = reading, judge
+    def __init__(self, reading: Reading, judge: Judge, kept: Kept | None = None) -> None:
+        self._reading, self._judge, self._kept = reading, judge, kept
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._ended: str | None = None
 
@@ -51,22 +56,23 @@ class Validating:
 
         Args:
             workers: how many are judged at once.
-            advance: is told each one's verdict.
+            advance: is told each one's verdict, or that it was kept.
 
         Raises:
             ExceptionGroup: of `SetupError` where nothing can be judged here.
         """
-        waiting = iter(self._alike())
+        waiting = iter(self._alike().items())
 
         async def work() -> None:
-            for places in waiting:
-                known: SubmissionResult | None = None
+            for fingerprints, places in waiting:
+                known = self._found(places[0], fingerprints)
+                kept = known is not None
                 for place in places:
                     solution = self._reading.solutions[place]
                     if known is None or known.score is None:  # a judge error says nothing of anybody else
-                        known = await self._judged(solution)
+                        known = await self._judged(solution, fingerprints[0])
                     result = self._results[place] = replace(known, submission=solution.submission.id)
-                    advance(result.verdict)
+                    advance(RESUMED if kept else result.verdict)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(workers):
@@ -89,20 +95,27 @@ class Validating:
             validation.judged.append((solution, judged))
         return validation
 
-    def _alike(self) -> list[list[int]]:
-        """The places of solutions that are the same program for the same problem, in order."""
+    def _alike(self) -> dict[tuple[str, ...], list[int]]:
+        """The places of solutions that are the same program for the same problem, by its fingerprints, in order."""
         found: dict[tuple[str, ...], list[int]] = {}
         for place, solution in enumerate(self._reading.solutions):
             key = tuple(self._judge.fingerprints(solution.problem, solution.submission))
             found.setdefault(key, []).append(place)
-        return list(found.values())
+        return found
 
-    async def _judged(self, solution: Solution) -> SubmissionResult:
+    def _found(self, place: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
+        return self._kept.find(self._reading.solutions[place].problem.key, fingerprints) if self._kept else None
+
+    async def _judged(self, solution: Solution, fingerprint: str) -> SubmissionResult:
         if self._ended is None:
             try:
-                return await self._judge.score(solution.problem, solution.submission, exhaustive=True)
+                result = await self._judge.score(solution.problem, solution.submission, exhaustive=True)
             except UnavailableError as error:
                 self._ended = str(error)
+            else:
+                if self._kept is not None:
+                    await in_thread(self._kept.add, result, result.fingerprint or fingerprint)
+                return result
         failure = CompileOutcome(verdict=Verdict.JE, message=self._ended)
         return submission_result(solution.problem, solution.submission, failure, {})
 

@@ -6,7 +6,8 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ def validate(start: Start, write: Write) -> Start:
     write("problems.jsonl", *PROBLEMS)
     write("tests.jsonl", *TESTS)
 
-    def run(*rows: Mapping[str, Any]) -> Ended:
+    def run(*rows: Mapping[str, Any], options: Sequence[str] = ()) -> Ended:
         solutions = write("solutions.jsonl", *rows)
         sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
-        return start("validate", solutions, *sources)
+        return start("validate", solutions, *sources, *options)
 
     return run
 
@@ -161,3 +162,45 @@ def test_ctrl_c_leaves_what_was_found(write: Write, environment: Mapping[str, st
     values = json.loads((tmp_path / "out" / "validation.json").read_bytes())
     assert 1 <= values["problems"]["2024/add"]["solutions"] == 41 - values["pending"] < 41
     assert not values["agrees"]
+
+
+def test_a_killed_validation_goes_on(validate: Start, tmp_path: Path, environment: Mapping[str, str]) -> None:
+    """What was judged is kept, and what is stated may have changed meanwhile; `--no-resume` judges all again."""
+    slow = "#include <unistd.h>\nint main() {{ usleep(200000); return {}; }}\n"
+    programs = [submission_row(str(n), slow.format(n + 1), expected="time_limit") for n in range(6)]
+    (tmp_path / "solutions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in programs))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out", "--workers", "1")
+    first = subprocess.Popen([*COMMAND, "validate", "solutions.jsonl", *sources], cwd=tmp_path, env=environment)
+    journal = tmp_path / "out" / "journal"
+    try:
+        while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):
+            time.sleep(0.02)
+        assert first.poll() is None, "it was done before it could be killed"
+    finally:
+        first.kill()
+        first.wait()
+    judged = journal.read_bytes().count(b" r ")
+    assert 0 < judged < 6
+    second = validate(*({**row, "expected": "runtime_error"} for row in programs))
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert journal.read_bytes().count(b" r ") == 6
+    rows = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    assert [(row["label"], row["verdict"]) for row in rows] == [(str(n), "RE") for n in range(6)]
+    assert validate(programs[0], options=["--no-resume"]).returncode == 1
+    assert journal.read_bytes().count(b" r ") == 1
+
+
+def test_results_of_a_score_are_not_replaced(validate: Start, score: Start, write: Write, tmp_path: Path) -> None:
+    """Nor those of a validation by a score: both are called `results.jsonl`."""
+    dump = write("dump.jsonl", submission_row("right"))
+    assert score(dump).returncode == 0
+    kept = (tmp_path / "out" / "results.jsonl").read_bytes()
+    ended = validate(submission_row("right", expected="correct"))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "--out out holds results of ioi-eval score, which this would replace; choose another --out" in ended.stderr
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == kept
+    (tmp_path / "out").rename(tmp_path / "scored")
+    assert validate(submission_row("right", expected="correct")).returncode == 0
+    ended = score(dump)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "holds results of ioi-eval validate" in ended.stderr
