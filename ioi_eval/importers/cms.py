@@ -17,7 +17,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import Expectation
 from ioi_eval.importers.output_sets import output_sets
-from ioi_eval.importers.package import ROOT_FILE, Package, open_package
+from ioi_eval.importers.package import ROOT_FILE, Package, open_package, zipped_text
 from ioi_eval.importers.task import (
     ImportedTask,
     RowValues,
@@ -73,7 +73,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         "score_precision": meta.get("score_precision", 2),
         **({"score_type": score_type.value} if score_type else {}),
         "task_type": task_type.value,
-        "starting_code": "",
+        "starting_code": _starting_code(package, code),
     }
     return build_task(
         package,
@@ -85,6 +85,17 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
         solutions=_solutions(package, task_type, notes),
         notes=notes,
     )
+
+
+def _starting_code(package: Package, code: str) -> str:
+    """What contestants begin with: the source of the task's name, attached as it is or in a zip; "" for none."""
+    wanted = f"{code}.cpp"
+    for path in package.names("attachments"):
+        if PurePosixPath(path).name == wanted:
+            return package.text(path)
+        if path.endswith(".zip") and (text := zipped_text(package.read(path), wanted)) is not None:
+            return text
+    return ""
 
 
 def _required(package: Package, meta: Mapping[str, Any], field: str, kind: type | tuple[type, ...]) -> Any:

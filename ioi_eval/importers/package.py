@@ -6,6 +6,7 @@ holds its `problem.json`, with `/`; a member whose path leads out of the package
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import re
@@ -26,6 +27,7 @@ from ioi_eval.errors import InputError, SetupError
 
 _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git")
 _LARGEST_MEMBER = 1024 * 1024 * 1024
+_LARGEST_TEXT = 1024 * 1024
 _DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 ROOT_FILE = "problem.json"
 _FORMATS = {
@@ -78,11 +80,7 @@ class Package(ABC):
 
     def text(self, name: str) -> str:
         """A source or statement as text; what is no UTF-8 (an author's name in a comment) is read as Latin-1."""
-        content = self.read(name)
-        try:
-            return content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return content.decode("latin-1")
+        return _decoded(self.read(name))
 
     def json(self, name: str) -> dict[str, Any]:
         """A file that holds a JSON object.
@@ -196,6 +194,24 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE) -> Iterator[Packa
         raise InputError(f"{where} is damaged or cut off: {error}; get it again") from error
     except OSError as error:
         raise InputError(f"{where} cannot be read: {error.strerror or error}") from error
+
+
+def zipped_text(content: bytes, wanted: str) -> str | None:
+    """The text of the first file of that name in a zip inside a package; `None` for no such file, or no whole zip."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found = (one for one in archive.infolist() if PurePosixPath(one.filename).name == wanted)
+            member = next((one for one in found if one.file_size <= _LARGEST_TEXT), None)
+            return None if member is None else _decoded(archive.read(member))
+    except (*_DAMAGE, RuntimeError, NotImplementedError):
+        return None
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _is_link(info: zipfile.ZipInfo) -> bool:

@@ -77,6 +77,29 @@ def test_package_becomes_rows(tmp_path: Path) -> None:
     assert task.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("attached", "expected"),
+    [
+        ({"cpp/grader.cpp": "no", "java/sum.java": "no", "cpp/sum.cpp": "int sum();"}, "int sum();"),
+        ({"cpp/other.cpp": "no"}, ""),
+        ({}, ""),
+    ],
+)
+def test_starting_code_is_found_in_the_attachments(tmp_path: Path, attached: dict[str, str], expected: str) -> None:
+    """Contestants get a zip with the source that they begin with."""
+    where = package(tmp_path)
+    with zipfile.ZipFile(where / "attachments/sum.zip", "w") as archive:
+        for name, text in attached.items():
+            archive.writestr(name, text)
+    assert import_package(where, year=2025).problem_rows[0]["starting_code"] == expected
+
+
+def test_starting_code_may_be_attached_as_it_is(tmp_path: Path) -> None:
+    """Without a zip; and what is called a zip but is none keeps nobody from importing."""
+    assert read(tmp_path).problem_rows[0]["starting_code"] == ""
+    assert read(tmp_path, **{"attachments/sum.cpp": "int sum();"}).problem_rows[0]["starting_code"] == "int sum();"
+
+
 def test_grader_config_has_flat_keys(tmp_path: Path) -> None:
     """The reference's scripts look for them line by line with grep."""
     files = dict(read(tmp_path).problem_rows[0]["grader_files"])
