@@ -3,8 +3,8 @@
 
     scripts/fidelity_table.py DIR…
 
-Each DIR holds a `validation.json`. Exit code 1 if a disagreement has no reason in `docs/fidelity-reasons.toml`, 2 if
-something cannot be read.
+Each DIR holds a `validation.json`. Rows of tasks that are in none of them stay as they were, with a mark. Exit code 1
+if a disagreement has no reason in `docs/fidelity-reasons.toml`, 2 if something cannot be read.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ def main(directories: list[str]) -> int:
     """Write the document; say what nobody has explained yet, and which reasons are not needed."""
     try:
         found = [_read(Path(name) / "validation.json") for name in directories]
-        table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"))
+        document = DOCS / "fidelity.md"
+        before = document.read_text(encoding="utf-8") if document.exists() else ""
+        table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"), before)
     except (OSError, json.JSONDecodeError, InputError) as error:
         print(f"fidelity_table: {error}", file=sys.stderr)
         return 2
-    (DOCS / "fidelity.md").write_text(table.markdown, encoding="utf-8")
+    document.write_text(table.markdown, encoding="utf-8")
     for reason in table.idle:
         print(f"explains nothing here: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
-    print(f"{DOCS / 'fidelity.md'}: {table.open} disagreements are not explained")
+    print(f"{document}: {table.open} disagreements are not explained")
     return 1 if table.open else 0
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.report.fidelity_earlier import EARLIER_MARK, EarlierRows
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.validation import told
 
@@ -91,12 +92,15 @@ def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
     )
 
 
-def fidelity_table(validations: Sequence[Mapping[str, Any]], reasons: Sequence[Reason]) -> FidelityTable:
+def fidelity_table(
+    validations: Sequence[Mapping[str, Any]], reasons: Sequence[Reason], document: str = ""
+) -> FidelityTable:
     """The document that says how faithful we are.
 
     Args:
         validations: as `Validation.as_dict` makes them; each problem in one of them.
         reasons: for what came out otherwise.
+        document: what it was; rows of tasks that are in none of the validations stay, with a mark.
 
     Raises:
         InputError: a problem is in two of them, or one was interrupted.
@@ -106,15 +110,19 @@ def fidelity_table(validations: Sequence[Mapping[str, Any]], reasons: Sequence[R
     keys = [key for values in validations for key in values["problems"]]
     if twice := sorted({key for key in keys if keys.count(key) > 1}):
         raise InputError(f"{', '.join(twice)} was validated in several of the given directories; give each once")
+    earlier = EarlierRows.read(document, keys)
     found = [one for values in validations for one in values["disagreements"]]
     explained = [(one, next((r for r in reasons if r.explains(one)), None)) for one in found]
-    parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations))]
-    if explained:
+    parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations, earlier))]
+    if earlier.counts:
+        parts.append(_EARLIER)
+    otherwise = [_line((*_facts(one), _OPEN if reason is None else reason.text)) for one, reason in explained]
+    if otherwise or earlier.disagreements:
         head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
-        rows = [(*_facts(one), _OPEN if reason is None else reason.text) for one, reason in explained]
-        parts += ["## What came out otherwise", _table(head, rows)]
-    if near := _near_limit_rows(validations):
-        parts += [_NEAR_LIMIT, markdown_table(_NEAR_HEAD, near)]
+        parts += ["## What came out otherwise", _table(head, otherwise, earlier.disagreements)]
+    near = [_line(row) for row in _near_limit_rows(validations)]
+    if near or earlier.near:
+        parts += [_NEAR_LIMIT, _table(_NEAR_HEAD, near, earlier.near)]
     failed = [line for values in validations for line in (*values["undecided"], *values["refused"])]
     if failed:
         parts += ["## Not judged", "\n".join(f"- {cell(line)}" for line in failed)]
@@ -123,14 +131,19 @@ def fidelity_table(validations: Sequence[Mapping[str, Any]], reasons: Sequence[R
     return FidelityTable(
         markdown="\n\n".join(parts) + "\n",
         open=sum(reason is None for _, reason in explained),
-        idle=tuple(reason for reason in reasons if not any(reason.explains(one) for one in found)),
+        idle=tuple(
+            reason
+            for reason in reasons
+            if reason.problem not in dict(earlier.counts) and not any(reason.explains(one) for one in found)
+        ),
     )
 
 
-def _rows(validations: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    counted = sorted((_count(key, values) for values in validations for key in values["problems"]), key=lambda r: r[0])
+def _rows(validations: Sequence[Mapping[str, Any]], earlier: EarlierRows) -> list[tuple[str, ...]]:
+    counted = [_count(key, values) for values in validations for key in values["problems"]]
+    counted += [(f"{key} {EARLIER_MARK}", numbers) for key, numbers in earlier.counts]
     sums = tuple(sum(column) for column in zip(*(numbers for _, numbers in counted), strict=True))
-    return [(key, *map(str, numbers)) for key, numbers in (*counted, ("all", sums))]
+    return [(key, *map(str, numbers)) for key, numbers in (*sorted(counted), ("all", sums))]
 
 
 def _count(key: str, values: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
@@ -160,12 +173,18 @@ def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
     return one["problem"], one["solution"], one["where"], one["stated"], one["seen"], told(one)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose last column is Markdown of ours, the others strangers' words."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    lines += [f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |" for row in rows]
-    return "\n".join(lines)
+def _line(row: Sequence[str]) -> str:
+    """A row whose last cell is Markdown of ours, the others strangers' words."""
+    return f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |"
 
+
+def _table(head: Sequence[str], lines: Sequence[str], earlier: Sequence[str]) -> str:
+    """A table of these lines, and of earlier ones of other tasks, by task."""
+    rows = sorted((*lines, *earlier), key=lambda line: line.split(" | ", 1)[0])
+    return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
+
+
+_EARLIER = f"{EARLIER_MARK} Found earlier, by the code of then; not judged again."
 
 _NEAR_LIMIT = """\
 ## Times within 10 % of a limit
@@ -183,4 +202,5 @@ The packages are not part of this project. This file is made, not written:
     ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
     scripts/fidelity_table.py found/2024 …
 
-and the reasons in its last column stand in `docs/fidelity-reasons.toml`."""
+and the reasons in its last column stand in `docs/fidelity-reasons.toml`. Rows of tasks that are in none of the given
+directories stay as they were, with a mark."""

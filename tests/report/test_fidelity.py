@@ -120,6 +120,30 @@ def test_a_reason_that_explains_nothing_is_named(tmp_path: Path) -> None:
     assert "What came out otherwise" not in table.markdown
 
 
+def test_rows_of_tasks_that_were_not_judged_again_stay_marked(tmp_path: Path) -> None:
+    """With their disagreements and close times; once more, they are the same, and a task that is judged loses them."""
+    runs = [
+        validation("2024/nile", "2024/nil", disagreements=(disagreement(),)),
+        validation("2022/fish", near_limit=[close("a|b.cpp", "1-01", 0.95, 0.05)]),
+    ]
+    first = fidelity_table(runs, reasons(tmp_path, REASON)).markdown
+    assert "†" not in first
+    table = fidelity_table([validation("2024/nil")], reasons(tmp_path, REASON), first)
+    assert table.idle == ()
+    lines = table.markdown.splitlines()
+    assert "| 2024/nil | 2 | 4 | 4 | 0 | 0 | 0 |" in lines
+    assert "| 2024/nile † | 2 | 4 | 3 | 1 | 0 | 0 |" in lines
+    assert "| all | 6 | 12 | 11 | 1 | 0 | 1 |" in lines
+    assert [line for line in lines if "† Found earlier" in line]
+    rows = [line for line in first.splitlines() if line.startswith(("| 2024/nile | correct", "| 2022/fish | a"))]
+    assert len(rows) == 2
+    assert set(rows) <= set(lines)
+    again = fidelity_table([validation("2024/nil")], reasons(tmp_path, REASON), table.markdown)
+    assert again.markdown == table.markdown
+    whole = fidelity_table(runs, reasons(tmp_path, REASON), table.markdown)
+    assert whole.markdown == first
+
+
 def test_a_task_counts_once() -> None:
     """Two runs of it do not make twice as many agreements."""
     with pytest.raises(InputError, match="2024/nile was validated in several"):
