@@ -26,7 +26,7 @@ from ioi_eval.importers.task import (
     language,
     select_tests,
 )
-from ioi_eval.model import ProcessIO, TaskType
+from ioi_eval.model import Language, ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
@@ -141,15 +141,7 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     is_batch = not task_type.has_manager
     files: list[tuple[str, str]] = []
     if _flag(package, meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
-        grader = _grader(meta)
-        if not package.has(grader):
-            raise InputError(
-                f"{package.where}: there is no {grader}; if submissions stand alone, set has_grader to false"
-            )
-        files.append((f"graders/{'grader' if is_batch else 'stub'}.cpp", package.text(grader)))
-        files += [
-            (f"graders/{_name(path)}", package.text(path)) for path in package.names("grader/cpp") if _is_header(path)
-        ]
+        files += _graders(package, meta, "grader" if is_batch else "stub")
     if _flag(package, meta, "has_manager", not is_batch):
         files += [(f"graders/{_name(path)}", package.text(path)) for path in _directly(package, "grader")]
     if _flag(package, meta, "has_checker", is_batch or _opens_fifos(package, meta)):
@@ -157,8 +149,33 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
     return files
 
 
+def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
+    """What submissions are joined with: in each language that we judge the source there is, and C++'s headers.
+
+    Raises:
+        InputError: there is none in C++, in which the model solution is.
+    """
+    required = _grader(meta)
+    if not package.has(required):
+        raise InputError(
+            f"{package.where}: there is no {required}; if submissions stand alone, set has_grader to false"
+        )
+    sources = {required: f"graders/{name}.cpp"}
+    for other in (Language.C, Language.PYTHON):
+        wanted = f"{_grader_name(meta)}{other.endings[0]}"
+        found = [path for path in package.names("grader") if path.count("/") == 2 and _name(path) == wanted]
+        sources |= dict.fromkeys(found[:1], f"graders/{name}{other.endings[0]}")
+    files = [(place, package.text(path)) for path, place in sources.items()]
+    headers = [path for path in package.names("grader/cpp") if _is_header(path)]
+    return files + [(f"graders/{_name(path)}", package.text(path)) for path in headers]
+
+
+def _grader_name(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("grader_name", "grader"))
+
+
 def _grader(meta: Mapping[str, Any]) -> str:
-    return f"grader/cpp/{meta.get('grader_name', 'grader')}.cpp"
+    return f"grader/cpp/{_grader_name(meta)}.cpp"
 
 
 def _opens_fifos(package: Package, meta: Mapping[str, Any]) -> bool:

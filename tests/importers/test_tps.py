@@ -114,6 +114,18 @@ def test_communication_folder(tmp_path: Path) -> None:
     assert problem.checker_after_manager
 
 
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [({"grader/py/grader.py": "import sum"}, "grader"), ({**COMMUNICATION, "grader/py/stub.py": "import sum"}, "stub")],
+)
+def test_graders_of_other_languages(tmp_path: Path, changes: dict[str, Any], name: str) -> None:
+    """Each language has its folder; what submissions in it are joined with goes along, as it does from an export."""
+    others = {f"grader/c/{name}.c": '#include "sum.h"', "grader/py/sum.py": "an example", "grader/java/stub.java": "x"}
+    problem = loaded(tmp_path, read(tmp_path, **{**changes, **others}))
+    assert {file.path for file in problem.linked} == {f"graders/{name}{ending}" for ending in (".c", ".cpp", ".py")}
+    assert [file.path for file in problem.headers] == ["graders/sum.h"]
+
+
 def test_parts_may_be_switched_off(tmp_path: Path) -> None:
     """Without grader a submission stands alone, without checker outputs are compared."""
     meta = {**META, "has_grader": False, "has_checker": False}
