@@ -55,6 +55,7 @@ CHANGES: dict[str, Any] = {
     "subtasks": (Subtask(name="01", points=50, tests=("a",)),),
     "tests": {"a": TestCase(name="a", input=b"1 2\n", answer=b"4\n")},
     "linked": (SourceFile(path="graders/grader.cpp", content=b""),),
+    "source_name": "other",
     "headers": (SourceFile(path="graders/sum.h", content=b""),),
     "checker": SourceFile(path="checker/checker.cpp", content=b""),
     "checker_files": (SourceFile(path="checker/t.h", content=b""),),

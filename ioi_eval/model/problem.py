@@ -92,7 +92,7 @@ class Problem:
     """A problem, ready to be judged.
 
     Args:
-        key: year and id; the id, in lower case, names the submission's file.
+        key: year and id.
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
         task_type: how a submission meets its tests.
@@ -108,6 +108,8 @@ class Problem:
         linked: what a submission is linked with (grader or stub): a source for each language that the task allows; a
             Python one is the program that is started, and imports the submission.
         headers: what the submission may include.
+        source_name: what a submission of one file is called, without its ending: a grader in Python imports it by that;
+            the id, in lower case, if empty.
         checker: the program that judges an output; `None` for white-diff or when the manager decides.
         checker_files: what the checker's source may include.
         checker_protocol: how checker or manager tell the score.
@@ -143,6 +145,7 @@ class Problem:
     tests: Mapping[str, TestCase]
     linked: tuple[SourceFile, ...] = ()
     headers: tuple[SourceFile, ...] = ()
+    source_name: str = ""
     checker: SourceFile | None = None
     checker_files: tuple[SourceFile, ...] = ()
     checker_protocol: CheckerProtocol = CheckerProtocol.CMS
@@ -202,13 +205,16 @@ class Submission:
     fixes: tuple[str, ...] = ()
     refused: str = ""
 
-    @property
-    def source_files(self) -> tuple[SourceFile, ...]:
-        """The program's files; a single one has the problem's id for a name. None without a program."""
+    def source_files(self, name: str = "") -> tuple[SourceFile, ...]:
+        """The program's files. None without a program.
+
+        Args:
+            name: of a single one, without its ending; the problem's id if empty.
+        """
         if self.sources or self.code is None:
             return self.sources
-        name = f"{self.problem.id.lower()}{self.language.endings[0]}"
-        return (SourceFile(path=name, content=self.code.encode("utf-8", "replace")),)
+        path = f"{name or self.problem.id.lower()}{self.language.endings[0]}"
+        return (SourceFile(path=path, content=self.code.encode("utf-8", "replace")),)
 
     @property
     def is_empty(self) -> bool:

@@ -8,6 +8,7 @@ judging and that we cannot honour is refused by name.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
 PATH = "graders/grader_config.json"
 _WITH_PROGRAM = (TaskType.BATCH, TaskType.BATCH_AND_OUTPUT)
+_SOURCE_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
 
 
@@ -37,6 +39,7 @@ class GraderConfig:
         output_only_tests: BatchAndOutput: the tests for which only a submitted output counts.
         output_optional_tests: BatchAndOutput: those for which one may be submitted; `None` where that is not stated.
         submission_format: BatchAndOutput: the names of the files that may be submitted, which says the same.
+        source_name: what a submission of one program is called, without its ending; empty where that is not stated.
         comparator: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator), or the
             white-diff.
         processes: Communication: how many processes of the submission run.
@@ -55,6 +58,7 @@ class GraderConfig:
     output_only_tests: tuple[str, ...] = ()
     output_optional_tests: tuple[str, ...] | None = None
     submission_format: tuple[str, ...] | None = None
+    source_name: str = ""
     comparator: bool | None = None
     processes: int | None = None
     process_io: ProcessIO | None = None
@@ -95,6 +99,7 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
         output_only_tests=_names(values, actual, parameter_key(actual, Parameter.OUTPUT_ONLY_TESTS)) or (),
         output_optional_tests=_names(values, actual, parameter_key(actual, Parameter.OUTPUT_OPTIONAL_TESTS)),
         submission_format=_names(values, actual, "submission_format"),
+        source_name=_source_name(values.get("submission_format")),
         comparator=_comparator(values, actual),
         processes=_count(values, parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)),
         process_io=_process_io(values),
@@ -193,6 +198,14 @@ def _names(values: Mapping[str, Any], task_type: TaskType | None, key: str) -> t
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     return tuple(item for part in _text(values, key).split(",") if (item := part.strip()))
+
+
+def _source_name(submission_format: object) -> str:
+    """The name in CMS's `submission_format`, in which `%l` stands for the language's ending, if it is a plain one."""
+    listed = submission_format.split(",") if isinstance(submission_format, str) else submission_format
+    parts = [part.strip() for part in listed if isinstance(part, str)] if isinstance(listed, list) else []
+    names = [part.removesuffix(".%l") for part in parts if part.endswith(".%l")]
+    return names[0] if len(names) == 1 and _SOURCE_NAME.fullmatch(names[0]) else ""
 
 
 def _linked(values: Mapping[str, Any], task_type: TaskType | None) -> bool | None:

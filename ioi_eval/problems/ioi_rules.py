@@ -139,6 +139,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         tests={},
         linked=files.linked,
         headers=files.headers,
+        source_name=config.source_name,
         checker=files.checker if has_checker else None,
         checker_files=files.checker_files if has_checker else (),
         checker_protocol=protocol,

@@ -100,10 +100,10 @@ def check_fits(submission: Submission, problem: Problem) -> None:
         raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
     if astray := next((output.test for output in submission.outputs if output.test not in problem.output_tests), None):
         raise InputError(f"{problem.key} takes no submitted output for test {astray}")
-    if submission.source_files and problem.task_type is TaskType.OUTPUT_ONLY:
+    if submission.source_files() and problem.task_type is TaskType.OUTPUT_ONLY:
         raise InputError(f"{problem.key} takes outputs only, and no program")
     language = submission.language
-    programs = [file for file in submission.source_files if file.name.endswith(language.endings)]
+    programs = [file for file in submission.source_files() if file.name.endswith(language.endings)]
     if problem.task_type is TaskType.TWO_STEPS and submission.code is not None:
         _check_files_of_two_steps(len(programs), problem)
     if problem.linked and not problem.linked_with(language):

@@ -137,7 +137,7 @@ class Scorer:
             problem,
             target,
             language=submission.language,
-            sources=submission.source_files,
+            sources=submission.source_files(problem.source_name),
             outputs=submission.outputs,
             exhaustive=exhaustive,
         )

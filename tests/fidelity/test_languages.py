@@ -102,6 +102,14 @@ def test_a_grader_in_python_imports_the_submission(full_bench: Any, problem_from
     assert 'File "task.py", line 2, in solve' in judged.subtasks[1].tests[0].evidence
 
 
+def test_a_grader_in_python_imports_it_by_the_name_of_the_submission_format(full_bench: Any, problem_from: Any) -> None:
+    """Where that is another than the task's."""
+    linked = (SourceFile(path="graders/grader.py", content=b"import halves\nprint(halves.solve(int(input())))\n"),)
+    problem = problem_from({"four": (b"4\n", b"2\n")}, linked=linked, source_name="halves")
+    judged = full_bench.result(problem, "def solve(n):\n    return n // 2\n", Language.PYTHON)
+    assert judged.verdict is Verdict.AC
+
+
 INTERACTOR = b"""#!/bin/sh
 read -r number < input.txt
 echo "$number"

@@ -45,7 +45,7 @@ PROBLEM = small_problem(
 
 def source(code: str) -> tuple[SourceFile, ...]:
     """The files of a submission of one."""
-    return Submission(id="s", problem=PROBLEM.key, code=code).source_files
+    return Submission(id="s", problem=PROBLEM.key, code=code).source_files()
 
 
 def answer(*, artifacts: dict[str, bytes] | None = None, **changes: Any) -> CompileAnswer:

@@ -84,6 +84,26 @@ def test_batch_parameters() -> None:
 
 
 @pytest.mark.parametrize(
+    ("stated", "name"),
+    [
+        ("add.%l", "add"),
+        (["Add-2.%l", "output_01.txt"], "Add-2"),
+        (None, ""),
+        ("first.%l, second.%l", ""),
+        ("output_01.txt", ""),
+        ("../add.%l", ""),
+        ("two words.%l", ""),
+        ({"add.%l": 1}, ""),
+        ([1, "add.%l"], "add"),
+    ],
+)
+def test_what_a_submission_is_called(stated: object, name: str) -> None:
+    """As the submission format has it, if that is one program with a plain name."""
+    config = parse(TaskType.BATCH, **({} if stated is None else {"submission_format": stated}))
+    assert config.source_name == name
+
+
+@pytest.mark.parametrize(
     ("values", "words"),
     [
         ({"task_type": "ThreeSteps"}, "task type 'ThreeSteps' is not supported; Batch, Communication, Interactive"),

@@ -260,7 +260,7 @@ def test_a_program_of_several_files(columns: dict[str, Any]) -> None:
         ("second.cpp", b"int g();"),
     ]
     assert (found.code, found.extraction) == ("int f();\nint g();", "column:sources")
-    assert read(code="x").source_files[0].path == "nile.cpp"
+    assert read(code="x").source_files()[0].path == "nile.cpp"
 
 
 @pytest.mark.parametrize(
