@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from compared_runs import printed, problem
 
 from ioi_eval.compat import Ending, Run
-from ioi_eval.compat.hendrycks import PROFILE, given, grade, match_output, match_result
+from ioi_eval.compat.hendrycks import PROFILE, _rounded, given, grade, match_output, match_result
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.apps_values import Foreign, decode, encode
@@ -47,6 +48,8 @@ from ioi_eval.problems.row import Row
         ("1 0.5\n", "1 0.5004\n", "the same numbers to 3 places, in any order, and however often"),
         ("a\u00a0b\n", "b a\n", "the same words in any order, and however often"),
         ("a\x0cb\n", "a\nb\n", None),
+        ("1 0\n", "-0.0001 1\n", "the same numbers to 3 places, in any order, and however often"),
+        ("1 nan\n", "1.0 nan\n", None),
     ],
 )
 def test_outputs(expected: str, text: str, rule: str | None) -> None:
@@ -54,6 +57,13 @@ def test_outputs(expected: str, text: str, rule: str | None) -> None:
     match = match_output(expected, text)
     assert match.right is (rule is not None)
     assert match.rule == (rule or "different")
+
+
+def test_lines_of_numbers_that_share_a_hash() -> None:
+    """x and x * 2^61 have the same hash, and so have lines of them; a set of such lines would take quadratic time."""
+    pairs = [(str(number), str(number << 61)) for number in range(1, 11)]
+    lines = [frozenset(map(_rounded, words)) for words in itertools.product(*pairs)]
+    assert len(set(map(hash, lines))) == len(lines)
 
 
 @pytest.mark.parametrize(
