@@ -100,6 +100,7 @@ def test_what_is_no_data_does_not_travel(value: Any) -> None:
     [
         *(b"", b"{", b'{"a":1}', b"1.5", b"NaN", b"[]", b'["x"]', b'["i"]', b'["i",5]', b'["i","zz"]', b'["f"]'),
         *(b'["f","x"]', b'["f",1]', b'["d",1]', b'["d",["l"],1]', b'["q",1,0]', b'["q","a",1]', b'["o"]', b"\xff"),
+        b'["q",1,-2]',
         *(b'[["l"]]', b'["l",[]]', b"[" * 100_000, b'["l",' * 100_000, b"9" * 5000, b'["f","0x1p999999999"]'),
     ],
 )
@@ -107,6 +108,47 @@ def test_hostile_bytes_are_no_value(data: bytes) -> None:
     """Whatever a program writes where its result belongs, reading it ends, in one way."""
     with pytest.raises(ValueFormatError):
         decode(data)
+
+
+ALIKE = tuple(key * ((1 << 61) - 1) for key in range(1000))
+"""Integers that share one hash: to make a set or a dictionary of them takes quadratic time."""
+
+
+@pytest.mark.parametrize("keys", [ALIKE, tuple((key,) for key in ALIKE)])
+def test_keys_that_share_a_hash_are_no_value(keys: tuple[Any, ...]) -> None:
+    """A result cannot keep its judge busy by its keys."""
+    with pytest.raises(ValueFormatError, match="no value"):
+        decode(encode([dict.fromkeys(keys)]))
+
+
+def test_powers_of_two_are_keys() -> None:
+    """Honest keys share hashes too: 2^n and 2^(n + 61)."""
+    powers = {1 << n: n for n in range(10_000)}
+    assert decode(encode(powers)) == powers
+
+
+def test_a_long_fraction_is_not_reduced() -> None:
+    """The harness writes lowest terms. Other terms are some program's own, and equal nothing."""
+    third = Fraction(10**40_000, 3 * 10**40_000 - 1)
+    assert decode(encode(third)) == third
+    assert not equal(0.5, decode(b'["q",2,4]'))
+
+
+def test_items_that_share_a_hash_are_not_counted() -> None:
+    """Where their order does not count, the items of a result are not compared with each other one by one."""
+
+    class Alike(int):
+        compared = 0
+
+        def __hash__(self) -> int:
+            return 7
+
+        def __eq__(self, other: object) -> bool:
+            Alike.compared += 1
+            return int(self) == other
+
+    assert not equal(list(range(1000)), [Alike(number) for number in range(1000)], Comparator.parse("unordered-lines"))
+    assert Alike.compared < 10_000
 
 
 def test_foreign_objects_equal_nothing() -> None:
