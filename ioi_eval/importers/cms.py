@@ -159,6 +159,7 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
 
 def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
     """Each test's input and output, by its name. As CMS does, a missing output ends the import."""
+    package.refuse_links("tests")
     names = package.names("tests")
     inputs = [name for name in names if name.endswith(".in")]
     if not inputs:

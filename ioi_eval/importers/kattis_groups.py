@@ -96,8 +96,7 @@ def read_groups(package: Package, inherited: Mapping[str, Any] | None = None) ->
     Raises:
         InputError: an input has no answer or the other way round, or there is no secret data.
     """
-    if links := [name for name in package.links if name.startswith(f"{DATA}/")]:
-        raise InputError(f"{package.where}: {links[0]} is a link; unpack the archive and import the folder")
+    package.refuse_links(DATA)
     root = _read(package, DATA, {**_DEFAULTS, **(inherited or {})})
     if root.tests or not {group.name for group in root.groups} <= {"sample", "secret"}:
         other = [*root.tests, *(group.path for group in root.groups if group.name not in ("sample", "secret"))]

@@ -61,6 +61,21 @@ class Package(ABC):
         prefix = f"{folder}/" if folder else ""
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
+    def refuse_links(self, folder: str) -> None:
+        """Refuse an archive that holds links below a folder: what they stand for would be missed in silence.
+
+        Raises:
+            InputError: it does.
+        """
+        if links := [name for name in self.links if name.startswith(f"{folder}/")]:
+            raise InputError(self.absent(links[0]))
+
+    def absent(self, name: str) -> str:
+        """Why there is no such file, as a message."""
+        if name in self.links:
+            return f"{self.where}: {name} is a link; unpack the archive and import the folder"
+        return f"{self.where}: there is no {name}"
+
     def has(self, name: str) -> bool:
         """Whether there is such a file."""
         return name in self._members
@@ -72,7 +87,7 @@ class Package(ABC):
             InputError: it is not there, too large, or damaged.
         """
         if name not in self._members:
-            raise InputError(f"{self.where}: there is no {name}")
+            raise InputError(self.absent(name))
         try:
             return self._read(self._members[name])
         except (*_DAMAGE, OSError, RuntimeError, NotImplementedError) as error:

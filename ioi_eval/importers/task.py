@@ -122,7 +122,7 @@ def build_task(
     rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(config))])
     models = [one for one in solutions if one.expected == MODEL_SOLUTION]
     sources = [(one.path, package.text(one.path)) for one in models if one.path and language(one.path) == "cpp"]
-    check_includes(package.where, _checked(package.where, rows), sources)
+    check_includes(package, _checked(package.where, rows), sources)
     used = {test for subtask in subtasks for test in subtask.tests}
     return ImportedTask(
         key=key,
@@ -173,13 +173,13 @@ def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
         raise InputError(f"{where}: {error}") from error
 
 
-def check_includes(where: Path, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
+def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
     """Find files that do not match each other: what a source includes must be in the package.
 
     Only includes outside of `#if` count; many solutions include a grader where `EVAL` is not defined.
 
     Args:
-        where: the package.
+        package: where they are from.
         problem: gives grader, checker and manager, and what each may include.
         solutions: path and text of the model solutions, in C++.
 
@@ -195,8 +195,10 @@ def check_includes(where: Path, problem: Problem, solutions: Sequence[tuple[str,
         there = {file.name for file in files}
         for name in _top_includes(text):  # such as "vector" and "bits/stdc++.h" are the compiler's
             if name not in there and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
+                if link := next((one for one in package.links if PurePosixPath(one).name == name), None):
+                    raise InputError(f"{package.absent(link)} ({path} includes it)")
                 raise InputError(
-                    f"{where}: {path} includes {name}, which is not beside what it may include"
+                    f"{package.where}: {path} includes {name}, which is not beside what it may include"
                     f" ({', '.join(sorted(there)) or 'nothing'}); add the file, or correct its name"
                 )
 

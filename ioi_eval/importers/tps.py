@@ -157,9 +157,8 @@ def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple
     """
     required = _grader(meta)
     if not package.has(required):
-        raise InputError(
-            f"{package.where}: there is no {required}; if submissions stand alone, set has_grader to false"
-        )
+        hint = "" if required in package.links else "; if submissions stand alone, set has_grader to false"
+        raise InputError(package.absent(required) + hint)
     sources = {required: f"graders/{name}.cpp"}
     for other in (Language.C, Language.PYTHON):
         wanted = f"{_grader_name(meta)}{other.endings[0]}"
@@ -208,6 +207,7 @@ def _tests(package: Package) -> tuple[str, ...]:
     Raises:
         InputError: they have not been generated, or only in part.
     """
+    package.refuse_links("tests")
     inputs = [name for name in package.names("tests") if name.endswith(".in")]
     if not inputs:
         raise InputError(f"{package.where} holds no tests/*.in; {_HOW_TO_GENERATE}")
@@ -330,7 +330,7 @@ def _solution(
     if not isinstance(verdict, str) or not isinstance(exceptions, dict):
         raise InputError(f"{where} states no verdict")
     if not package.names(f"solution/{name}") and not package.has(f"solution/{name}"):
-        raise InputError(f"{where}: there is no solution/{name}")
+        raise InputError(f"{package.absent(f'solution/{name}')} (solutions.json names it)")
     if unknown := [subtask for subtask in exceptions if subtask not in stated]:
         raise InputError(f"{where}: an exception names the subtask {unknown[0]}, which is not in subtasks.json")
     try:

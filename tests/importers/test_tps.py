@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -184,7 +185,7 @@ NO_TESTS: dict[str, Any] = {name: None for name in FOLDER if name.startswith("te
         ({"subtasks.json": "{"}, "subtasks.json is not JSON"),
         ({"grader/cpp/grader.cpp": None}, "there is no grader/cpp/grader.cpp; if submissions stand alone"),
         ({"grader/cpp/sum.h": None}, "graders/grader.cpp includes sum.h"),
-        ({"solution/slow.cpp": None}, "solutions.json: slow.cpp: there is no solution/slow.cpp"),
+        ({"solution/slow.cpp": None}, "there is no solution/slow.cpp (solutions.json names it)"),
         ({"solutions.json": {"main.cpp": {"verdict": "fine"}}}, "main.cpp: unknown expectation 'fine'"),
         ({"solutions.json": {"main.cpp": {}}}, "main.cpp states no verdict"),
         (
@@ -204,6 +205,30 @@ def test_incomplete_folder_says_what_is_wrong(tmp_path: Path, changes: dict[str,
         read(tmp_path, **changes)
     assert words in str(caught.value)
     assert str(tmp_path / "sum") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("checker/testlib.h", "(checker/checker.cpp includes it)"),
+        ("solution/slow.cpp", "(solutions.json names it)"),
+        ("grader/cpp/grader.cpp", ""),
+        ("tests/0-01.in", ""),
+    ],
+)
+def test_links_that_an_archive_would_lose_are_named(tmp_path: Path, link: str, words: str) -> None:
+    """TPS folders link `testlib.h` and the like to another repository; an archive's links are not followed."""
+    where = folder(tmp_path)
+    (where / "gen").mkdir()
+    for path in (where / link, where / "gen/Makefile"):
+        path.unlink(missing_ok=True)
+        path.symlink_to("../../elsewhere")
+    packed = tmp_path / "sum.tar"
+    with tarfile.open(packed, "w") as archive:
+        archive.add(where, "sum")
+    with pytest.raises(InputError) as caught:
+        import_package(packed, year=2022)
+    assert str(caught.value) == f"{packed}: {link} is a link; unpack the archive and import the folder {words}".rstrip()
 
 
 def test_exceptions_may_name_a_subtask_that_was_left_out(tmp_path: Path) -> None:
