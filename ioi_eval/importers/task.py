@@ -15,6 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.answers import check_answer, has_stated_results
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.model import Problem, ProblemKey
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
@@ -122,7 +123,8 @@ def build_task(
     rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(config))])
     models = [one for one in solutions if one.expected == MODEL_SOLUTION]
     sources = [(one.path, package.text(one.path)) for one in models if one.path and language(one.path) == "cpp"]
-    check_includes(package, _checked(package.where, rows), sources)
+    problem = _checked(package.where, rows)
+    check_includes(package, problem, sources)
     used = {test for subtask in subtasks for test in subtask.tests}
     return ImportedTask(
         key=key,
@@ -134,6 +136,7 @@ def build_task(
             {"year": key.year, "day": shared["day"], "problem_name": shared["name"], "problem_id": key.id},
             {name: paths for name, paths in tests.items() if name in used},
             test_columns or {},
+            checked=has_stated_results(problem),
         ),
     )
 
@@ -249,15 +252,20 @@ def _test_reader(
     named: RowValues,
     tests: Mapping[str, tuple[str, str]],
     columns: Mapping[str, RowValues],
+    *,
+    checked: bool,
 ) -> Callable[[], Iterator[RowValues]]:
     def read() -> Iterator[RowValues]:
         with open_package(source.where, source.root_file) as package:
             for name, (given, answer) in tests.items():
+                output = _test_text(package, answer)
+                if checked:
+                    check_answer(package.where, answer, output)
                 yield {
                     **named,
                     "test_name": name,
                     "test_input": _test_text(package, given),
-                    "test_output": _test_text(package, answer),
+                    "test_output": output,
                     **columns.get(name, {}),
                 }
 

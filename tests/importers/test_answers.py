@@ -1,0 +1,38 @@
+"""Official outputs that say that the model solution failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_tps import read
+
+from ioi_eval.errors import InputError
+
+CHECKER = "int main() { readBothSecrets(secret); readBothGraderResults(); }"
+GOOD = {f"tests/{name}.out": "secret\nOK\nSV\n" for name in ("0-01", "big-01")}
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("secret\nSV\nunexpected termination\n", "says SV, where the checker needs OK"),
+        ("secret\nFAIL\n", "says FAIL"),
+        ("secret\n", "does not say how the grader ended"),
+        ("", "does not say how the grader ended"),
+    ],
+)
+def test_output_of_a_failed_model_solution_is_refused(tmp_path: Path, output: str, words: str) -> None:
+    """The checker would blame it on the judge, and every solution would get 0."""
+    task = read(tmp_path, **{"checker/checker.cpp": CHECKER, "tests/1-01.out": output, **GOOD})
+    with pytest.raises(InputError) as caught:
+        list(task.tests())
+    assert f"{tmp_path / 'sum'}: tests/1-01.out {words}" in str(caught.value)
+    assert "the model solution failed on this test" in str(caught.value)
+
+
+def test_only_what_the_checker_asks_for_is_needed(tmp_path: Path) -> None:
+    """Whole outputs pass, and any outputs where the checker asks for nothing."""
+    good = {**GOOD, "tests/1-01.out": "secret\r\nOK"}
+    assert len(list(read(tmp_path, **{"checker/checker.cpp": CHECKER, **good}).tests())) == 3
+    assert len(list(read(tmp_path, **{"tests/1-01.out": "1\nSV\n"}).tests())) == 3
