@@ -7,9 +7,10 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ioi_eval.errors import TransientError
 from ioi_eval.model import Stage
@@ -63,19 +64,20 @@ async def run_process(
         TransientError: it cannot be started.
     """
     started = time.monotonic()
+    # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
+    # 16 ms or more in a process of 500 MB
+    starting = asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        pass_fds=tuple(descriptors),
+        cwd=cwd,
+        env=dict(environment or {}),
+        start_new_session=True,
+    )
     try:
-        # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
-        # 16 ms or more in a process of 500 MB
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            pass_fds=tuple(descriptors),
-            cwd=cwd,
-            env=dict(environment or {}),
-            start_new_session=True,
-        )
+        process = await _started(starting)
     except OSError as error:
         raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
     stdout, stderr = bytearray(), bytearray()
@@ -92,7 +94,7 @@ async def run_process(
         timed_out = True
     finally:
         _kill_group(process)
-        await asyncio.shield(process.wait())
+        await asyncio.shield(_reaped(process))
     return ProcessEnd(
         stdout=bytes(stdout),
         stderr=bytes(stderr),
@@ -139,6 +141,35 @@ async def _feed(stream: asyncio.StreamWriter | None, content: bytes) -> None:
         stream.write(content)
         await stream.drain()
     stream.close()
+
+
+async def _started(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:
+    """The process, once it is known. Whoever is cancelled before that leaves nothing of its group behind either.
+
+    (asyncio would kill the process alone then, and what that has started by now would live on.)
+    """
+    task = asyncio.ensure_future(starting)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if task.exception() is None:
+            _kill_group(task.result())
+            await asyncio.shield(_reaped(task.result()))
+        raise
+
+
+async def _reaped(process: asyncio.subprocess.Process) -> None:
+    """Wait for the process's end, and throw away what it still had written.
+
+    asyncio tells of an end only when both pipes have ended too, and does not look at one that holds more than its
+    reader took: with nobody reading, that would be for ever.
+    """
+    async with asyncio.TaskGroup() as group:
+        drains = [group.create_task(_read(stream, bytearray(), None)) for stream in (process.stdout, process.stderr)]
+        await process.wait()
+        for drain in drains:
+            drain.cancel()
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:

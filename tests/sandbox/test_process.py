@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
+import time
 from typing import Any
 
 import pytest
@@ -55,6 +57,30 @@ def test_flood_is_stopped_at_the_bound() -> None:
     assert len(end.stdout) <= 100_000
 
 
+def test_deadline_amid_a_flood_is_kept() -> None:
+    """Whoever is stopped while more was written than has been read is waited for, and not for ever."""
+
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+
+        def drag() -> None:  # the pipe is full again whenever the loop looks at it
+            time.sleep(0.002)
+            loop.call_soon(drag)
+
+        drag()
+        for _ in range(3):
+            async with asyncio.timeout(20):
+                end = await run_process(
+                    ("/bin/sh", "-c", "exec cat /dev/zero >&2"),
+                    environment={"PATH": os.environ["PATH"]},
+                    wall_ms=100,
+                    output_bytes=10,
+                )
+            assert end.timed_out
+
+    asyncio.run(scenario())
+
+
 def test_stderr_flood_does_not_block_or_grow() -> None:
     """What is over the bound of stderr is thrown away, and the program goes on."""
     end = run("head -c 3000000 /dev/zero >&2; echo done")
@@ -100,3 +126,33 @@ def test_cancellation_kills_the_group() -> None:
 
     with pytest.raises(ProcessLookupError):
         os.kill(asyncio.run(scenario()), 0)
+
+
+def test_cancellation_amid_the_start_kills_the_group() -> None:
+    """Who is cancelled before asyncio has made its pipes leaves no child of the process behind either."""
+
+    async def scenario() -> bytes:
+        read, write = os.pipe()
+        task = asyncio.ensure_future(
+            run_process(
+                ("/bin/bash", "-c", f"sleep 300 & echo >&{write}; wait"),
+                descriptors=(write,),
+                environment={"PATH": os.environ["PATH"]},
+                wall_ms=60_000,
+                output_bytes=10,
+            )
+        )
+        while not task.done():
+            await asyncio.sleep(0)
+            if select.select([read], [], [], 0.05)[0]:  # without a turn of the loop between the start and this
+                break
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        os.close(write)
+        os.read(read, 20)
+        gone = select.select([read], [], [], 10)[0]
+        os.close(read)
+        return b"gone" if gone else b"alive"
+
+    assert asyncio.run(scenario()) == b"gone"
