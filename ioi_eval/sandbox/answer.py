@@ -192,7 +192,7 @@ def _words(answer: Any, body: bytes) -> str:
             return said.split("\n", 1)[0][:_SHOWN]
         if not answer:
             return "no reason given (a null file?)"
-    return body[:_SHOWN].decode("utf-8", "replace").strip() or "no reason given"
+    return " ".join(body[:_SHOWN].decode("utf-8", "replace").split()) or "no reason given"
 
 
 def _entries(status: int, body: bytes) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ioi_eval.errors import InputError, RejectedError, SetupError, TransientError
+from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Execution
 from ioi_eval.sandbox import answer, probing, wire
 from ioi_eval.sandbox.circuit import End
@@ -91,7 +91,10 @@ class Scout:
             SandboxError: it does not answer, or something else than Piston does.
         """
         reply = await self._client.get(url / "runtimes", within_s=CHECK_S)
-        return answer.runtimes(reply.status, reply.body)
+        try:
+            return answer.runtimes(reply.status, reply.body)
+        except SandboxError as error:
+            raise type(error)(f"{url}: {error}") from error
 
     async def explore(self, url: URL) -> Worker:
         """Find out what a worker can.
@@ -179,7 +182,10 @@ class Scout:
             refused = answer.refused_ceiling(reply.status, reply.body)
             following = probing.with_ceiling(service, refused) if refused else None
             if following is None:
-                return service, answer.execution(reply.status, reply.body)
+                try:
+                    return service, answer.execution(reply.status, reply.body)
+                except TransientError as error:
+                    raise type(error)(f"{url}: {error}") from error
             service = following
         raise SetupError("it refuses ever new limits")
 
