@@ -11,9 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from yarl import URL
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.doctor import Finding, State, examine_worker
+from ioi_eval.doctor.workers import _offered
+from ioi_eval.sandbox.discovery import Worker
+from ioi_eval.sandbox.probing import Look
+from ioi_eval.sandbox.wire import Service, Starter
+from ioi_eval.toolchain import Toolchain
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +66,7 @@ def test_a_worker_as_it_should_be(start: Any, artifacts: ArtifactStore) -> None:
         (["--limit", "run_timeout=30000"], ("run_timeout", State.WARNING, "PISTON_RUN_TIMEOUT=600000")),
         (["--limit", "run_cpu_time=3000"], ("run_cpu_time", State.BAD, "PISTON_RUN_CPU_TIME=600000")),
         (["--limit", "compile_timeout=10000"], ("compile_timeout", State.WARNING, "PISTON_COMPILE_TIMEOUT=300000")),
+        (["--limit", "compile_timeout=10000"], ("compile_timeout", State.WARNING, "a checker with testlib takes 10 s")),
         (["--limit", "run_memory_limit=268435456"], ("memory", State.BAD, "PISTON_RUN_MEMORY_LIMIT")),
         (["--ulimit", "ulimit -f 10000"], ("file size", State.WARNING, "PISTON_MAX_FILE_SIZE")),
         (["--ulimit", "ulimit -n 64"], ("open files", State.WARNING, "PISTON_MAX_OPEN_FILES")),
@@ -74,6 +81,24 @@ def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], find
     found = examine(worker(start, *options).urls[0], artifacts)[what]
     assert found.state is state
     assert setting in f"{found.advice} {found.detail}"
+
+
+@pytest.mark.parametrize("starter", Starter)
+def test_linking_is_told_of_where_libraries_decide_it(starter: Starter) -> None:
+    """The scripts of the `cms_ioi` package link dynamically, whatever is installed: there is nothing to advise."""
+    toolchain = Toolchain(command="g++", version="g++ 12.2.0", machine="x86_64-linux-gnu", static=False)
+    worker = Worker(
+        url=URL("http://127.0.0.1:2000/api/v2"),
+        runtimes=(),
+        profile="classic",
+        service=Service(starter=starter, version="1.0.0"),
+        look=Look(compilers=(toolchain,), kernel="6.1.0", processors=2, clock_s=0),
+        max_output_bytes=4 << 20,
+        max_body_bytes=None,
+        clock_ahead_s=0.0,
+    )
+    told = {finding.what for finding in _offered(worker)}
+    assert ("linking" in told) == (starter is not Starter.CMS_IOI)
 
 
 def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: ArtifactStore) -> None:
