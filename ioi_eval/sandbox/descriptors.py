@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.model import Blob, JobFile
 
+_MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
+
 
 @contextlib.contextmanager
 def descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
@@ -36,7 +38,7 @@ def descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
 
 def sealed(content: bytes, *, executable: bool = False) -> int:
     """A read-only descriptor of a memory file that nobody can change. The caller closes it."""
-    writable = os.memfd_create("ioi-eval", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    writable = _memory_file(executable)
     try:
         with open(writable, "wb", closefd=False) as stream:
             stream.write(content)
@@ -50,6 +52,15 @@ def sealed(content: bytes, *, executable: bool = False) -> int:
         return os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.close(writable)
+
+
+def _memory_file(executable: bool) -> int:
+    """An empty one. That it may become executable is said at once: with `vm.memfd_noexec=1` none else ever does."""
+    flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+    if executable:
+        with contextlib.suppress(OSError):  # a kernel that does not know the flag yet
+            return os.memfd_create("ioi-eval", flags | _MFD_EXEC)
+    return os.memfd_create("ioi-eval", flags)
 
 
 def _open(file: JobFile) -> int:
