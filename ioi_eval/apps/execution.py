@@ -75,13 +75,9 @@ class AppsExecutor:
             SetupError: there is none on the target, it does not work in a box, or it lacks what the profile needs.
             SandboxError: it could not be asked.
         """
-        settings, target = self._settings, self.target
-        interpreter = await self._builder.interpreter(settings.python, target)
-        if settings.profile is not None and settings.profile.numpy and interpreter.numpy is None:
-            raise SetupError(
-                f"the profile {settings.profile.name} needs numpy, and {interpreter.path} on {target.name} has none; "
-                "install it there, or give another interpreter with --python"
-            )
+        interpreter = await self._builder.interpreter(self._settings.python, self.target)
+        if self._settings.profile is not None:
+            require_fit(interpreter, self._settings.profile, on=self.target.name)
         return interpreter
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
@@ -173,6 +169,26 @@ class AppsExecutor:
         except ProblemProgramError as error:
             raise InputError(f"{settings.comparator}: {error}") from error
         return Judgement(checker=checker, limits=settings.judge)
+
+
+def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
+    """Refuse an interpreter on which a profile's programs would fail for what it lacks.
+
+    Raises:
+        SetupError: it is too old, or has no numpy where the profile needs that.
+    """
+    where = f"{interpreter.path} on {on}"
+    least = ".".join(map(str, profile.least_python))
+    if interpreter.release < profile.least_python:
+        raise SetupError(
+            f"the profile {profile.name} needs Python {least} or newer, and {where} is {interpreter.version}; give "
+            "another interpreter with --python"
+        )
+    if profile.numpy and interpreter.numpy is None:
+        raise SetupError(
+            f"the profile {profile.name} needs numpy, and {where} has none; install it there, or give another "
+            "interpreter with --python"
+        )
 
 
 def _read_checker(settings: AppsSettings) -> bytes | None:

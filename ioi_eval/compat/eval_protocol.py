@@ -103,4 +103,5 @@ PROFILE = Profile(
     given=given,
     grade=grade,
     source="eval-protocol 0.3, rewards/apps_testing_util.py and rewards/apps_execution_utils.py",
+    least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

@@ -127,4 +127,5 @@ PROFILE = Profile(
     given=given,
     grade=grade,
     source="LiveCodeBench, lcb_runner/evaluation/testing_util.py and compute_code_generation_metrics.py",
+    least_python=(3, 9),  # it rewrites programs by `ast.unparse`
 )

@@ -115,6 +115,7 @@ class Profile:
         grade: the results, from the runs that were made. Runs after the one where it stops may be missing.
         source: what was read.
         numpy: whether it puts numpy there.
+        least_python: the oldest Python that can do what it does.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Profile:
     grade: Callable[[AppsProblem, Sequence[Run]], Graded]
     source: str
     numpy: bool = False
+    least_python: tuple[int, int] = (3, 8)
 
     def wants_another(self, problem: AppsProblem, runs: Sequence[Run]) -> bool:
         """Whether another run could still change what it says.

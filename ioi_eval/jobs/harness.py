@@ -146,6 +146,11 @@ class Interpreter:
     sees: tuple[str, ...]
     harness: bytes
 
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of its version, to be compared: (3, 11, 2)."""
+        return tuple(map(int, re.findall(r"\d+", self.version.partition(" ")[2])[:3]))
+
     def __str__(self) -> str:
         """As it stands in results: `cpython 3.11.2, numpy 1.24.2`."""
         return self.version + (f", numpy {self.numpy}" if self.numpy else "")

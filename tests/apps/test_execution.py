@@ -12,10 +12,10 @@ import pytest
 import unprivileged
 from python_box import row, score_all
 
-from ioi_eval.apps.execution import AppsResult, AppsSettings
+from ioi_eval.apps.execution import AppsResult, AppsSettings, require_fit
 from ioi_eval.compat import profile_named
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.jobs.harness import preloaded
+from ioi_eval.jobs.harness import Interpreter, preloaded
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, Comparator, RowFault
 
@@ -321,3 +321,16 @@ def test_an_ordinary_user_gets_the_same(strongest: str) -> None:
         results = unprivileged.call(score_all, cache, programs, AppsSettings(), Isolation(strongest))
     assert [result.verdict for result in results] == ["AC", "AC", "AC", "WA", "RE", "RE"]
     assert {result.isolation for result in results} == {Isolation(strongest)}
+
+
+@pytest.mark.parametrize("profile", ["eval-protocol", "livecodebench"])
+def test_python_is_new_enough_for_a_profile_that_rewrites_programs(profile: str) -> None:
+    """3.8 has no `ast.unparse`: these graders, which need it, would call right programs wrong."""
+
+    def python(version: str) -> Interpreter:
+        return Interpreter(version=version, numpy=None, path="/usr/bin/python3", sees=(), harness=b"")
+
+    with pytest.raises(SetupError, match=r"needs Python 3\.9 or newer, .* is cpython 3\.8\.18"):
+        require_fit(python("cpython 3.8.18"), profile_named(profile), on="here")
+    for version in ("cpython 3.9.0", "cpython 3.14.0rc1", "pypy 3.10.14"):
+        require_fit(python(version), profile_named(profile), on="here")
