@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
+MOST_UNSEEN = 3  # calls in C below a program that have no frame, and count as recursion before Python 3.12
 
 CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bisect", "math", "fractions", "random")
 """A call-based answer is written against LeetCode's preamble, which has these names and the modules themselves."""
@@ -259,11 +260,11 @@ def _compiled(task: Task) -> types.CodeType:
 
 
 def _reset_interpreter() -> None:
-    """The depth of recursion that a script has, and integers of any length, as when APPS was made."""
+    """At least the depth of recursion that a script has, and integers of any length, as when APPS was made."""
     depth, frame = 0, sys._getframe(2)
     while frame:
         depth, frame = depth + 1, frame.f_back
-    sys.setrecursionlimit(1000 + depth)
+    sys.setrecursionlimit(1000 + depth + MOST_UNSEEN)
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
 
@@ -337,7 +338,8 @@ def _end(module: types.ModuleType, status: int) -> int:
         if name != "__builtins__":
             names[name] = None  # a file that was never closed is written out when nothing refers to it any more
     gc.collect()
-    return status if _flushed(sys.stdout, sys.stderr) and flushed else status or 120
+    _flushed(sys.stdout, sys.stderr)  # what has taken their place was flushed above, and only that counts
+    return status if flushed else status or 120
 
 
 def _flushed(*streams: Any) -> bool:
@@ -382,7 +384,7 @@ def fresh_streams() -> None:
             binary,
             encoding=old.encoding if old else "utf-8",
             errors=old.errors if old else "surrogateescape",
-            newline=None if fd == 0 else "\n",
+            newline="\n",  # nothing is translated, on input neither: a carriage return reaches the program
             line_buffering=fd == 2,
         )
         text.mode = mode[0]

@@ -54,6 +54,7 @@ PROGRAMS = {
     "deep recursion": "import sys\nsys.setrecursionlimit(10**6)\n"
     "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(50000))",
     "default recursion": "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(990))",
+    "deepest recursion": "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(997))",
     "too deep": "def f(n):\n    return 1 + f(n + 1)\nf(0)",
     "threads": "import threading, time\n"
     "def f():\n    time.sleep(.2)\n    print(2)\nthreading.Thread(target=f).start()\nprint(1)",
@@ -68,6 +69,9 @@ PROGRAMS = {
     "own stdout": "import io, os, sys\nclass W(io.StringIO):\n    def flush(self):\n"
     "        os.write(1, self.getvalue().encode()); self.seek(0); self.truncate()\nsys.stdout = W()\nprint('kept')",
     "closed stdout": "import sys\nprint(1)\nsys.stdout.close()",
+    "detached stdout": "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding='utf-8')\nprint('ü')",
+    "detached stdin": "import io, sys\nsys.stdin = io.TextIOWrapper(sys.stdin.detach(), 'utf-8')\nprint(input())",
+    "lost stdout": "import sys\nsys.stdout.detach()",
     "error": "print(1)\n1 / 0",
     "own error": "class E(Exception):\n    def __repr__(self):\n        raise self\nraise E",
     "error in thread": "import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start()\nt.join()\nprint(1)",
@@ -79,6 +83,7 @@ PROGRAMS = {
     "coding": "# coding: latin-1\nprint(len('é'))",
     "huge integers": "print(10**5000 % 7, len(str(10**5000)), int('9' * 5000) % 7)",
     "carriage returns": "print(input().split(), end='\\r\\n')",
+    "carriage returns kept": "import sys\nprint(repr(input()), sys.stdin.newlines, repr(sys.stdin.read()))",
     "not UTF-8": "import sys\nprint(ascii(sys.stdin.read()))",
     "surrogates": "print(1)\nprint('\\ud800')",
     "traceback source": "import traceback\ntry:\n    1 / 0\n"

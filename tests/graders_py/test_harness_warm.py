@@ -33,6 +33,16 @@ def test_programs_run(warm: Warm) -> None:
     assert decode(called.stdout) == ([1], 1.5)
 
 
+def test_streams_are_a_scripts(warm: Warm) -> None:
+    """A fork's streams take the bytes of lines' ends as they come, and may be taken apart, as a script's."""
+    program = "import sys\nprint(repr(input()), repr(sys.stdin.read()), sep='\\r\\n')"
+    assert warm.run(program, b"1 2\r\n3\r4\r\n").stdout == b"'1 2\\r'\r\n'3\\r4\\r\\n'\n"
+    taken = "import io, sys\nfor name in ('stdin', 'stdout'):\n    old = getattr(sys, name)\n"
+    taken += "    setattr(sys, name, io.TextIOWrapper(old.detach(), encoding='latin-1'))\nprint(input())"
+    ended = warm.run(taken, b"\xe9\n")
+    assert (ended.status, ended.stdout) == (0, b"\xe9\n")
+
+
 def test_fork_is_the_runners_child(warm: Warm) -> None:
     """The runner, not the warm process, is its parent, and reads its exact CPU time and memory."""
     program = (
