@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import unprivileged
 
@@ -21,11 +23,14 @@ from ioi_eval.config import Environment
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.endpoints import endpoint_source
+from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
 from ioi_eval.sandbox.local import LocalSandbox
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
 LINES = 60  # the most that a complete sandbox may take
+
+PACKAGES = {"bundled": {"ioi_eval", "bash"}, "classic": {"ioi_eval", "cms_ioi"}}
+"""What servers must have one of for a profile."""
 
 Entering = Callable[..., AbstractAsyncContextManager[Sandbox]]
 """Enters a sandbox; takes the profile."""
@@ -94,7 +99,7 @@ def entering(request: pytest.FixtureRequest) -> Entering:
     environment = Environment.read()
     if not environment.piston_endpoints:
         pytest.skip("PISTON_ENDPOINTS names no servers")
-    return _cluster(endpoint_source(environment.piston_endpoints), environment.piston_slots)
+    return _real(endpoint_source(environment.piston_endpoints), environment.piston_slots)
 
 
 @asynccontextmanager
@@ -116,6 +121,24 @@ async def _documented(profile: str | None = None) -> Any:
         uid = str(unprivileged.UID)
         prefix = ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
     yield documented()(*prefix)
+
+
+def _real(source: Any, slots: int) -> Entering:
+    """Servers that somebody else set up. What they have installed is asked of them, not of our client."""
+    installed = [_installed(url) for url in asyncio.run(endpoints_now(source))]
+
+    def enter(profile: str | None = None) -> PistonCluster:
+        needed = PACKAGES.get(profile or "")
+        if needed and not any(names & needed for names in installed):
+            pytest.skip(f"the {profile} profile needs one of these packages: {', '.join(sorted(needed))}")
+        return PistonCluster(source, max_requests_per_endpoint=slots, profile=profile)
+
+    return enter
+
+
+def _installed(url: str) -> set[str]:
+    answer = httpx.get(f"{url}/runtimes", timeout=10)
+    return {name for runtime in answer.json() for name in (runtime["language"], *runtime["aliases"])}
 
 
 def _cluster(source: Any, slots: int) -> Entering:

@@ -31,10 +31,11 @@ SELECTED = {
 """One of each verdict and of each kind of task."""
 
 FEW = {
-    *("berths/partially_correct/one-each.cpp", "buoys/compile_error/undeclared.cpp"),
+    *("berths/partially_correct/one-each.cpp", "lamps/compile_error/no-header.cpp"),
     *("keepers/incorrect/own-median.cpp", "lamps/model_solution/halving.cpp"),
 }
-"""For the classic profile, which compiles grader, checker and program with every test: seconds a job."""
+"""For the classic profile, which compiles grader, checker and program with every test: seconds a job. None of *buoys*,
+which the `cms_ioi` package would judge wrongly: its first header is not the problem's."""
 
 
 def name_of(row: dict[str, Any]) -> str:
@@ -58,7 +59,8 @@ async def judge(
     async with entering(profile) as sandbox:
         targets = sandbox.targets()
         stock = any(target.brings_pair for target in targets)
-        policy = Policy(isolation=Isolation.NONE if stock else Isolation.REDUCED)
+        # the cms_ioi package isolates nothing, and compiles with gnu++17 only
+        policy = Policy(isolation=Isolation.NONE, std="gnu++17") if stock else Policy(isolation=Isolation.REDUCED)
         scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
 
         async def work() -> None:
