@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, example_places, points, problem_cells
+from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, example_places, points, printable, problem_cells
 
 _SHOWN = 20
 
@@ -142,7 +142,9 @@ def _more(count: int) -> str:
 
 
 def cell(text: str) -> str:
-    """One line that stays in its cell: ids and messages come from strangers."""
-    line = " ".join(str(text).split())
-    short = line if len(line) <= 300 else f"{line[:300]}…"
-    return short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+    """One line that stays in its cell, and is words only: ids and messages come from strangers, a program's by way of a
+    checker. Where it is printed it has no control characters; where it is rendered no tags, links or images."""
+    short = printable(str(text), length=300)
+    return (
+        short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`").replace("](", "]\\(")
+    )

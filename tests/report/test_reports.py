@@ -160,6 +160,9 @@ def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     ):
         assert words in text
     assert markdown_table(("a",), [("x | y\n<script>`",)]).splitlines()[2] == "| x \\| y &lt;script>\\` |"
+    strange = "\x1b[31m \u202e ![image](http://example.com/p.png)"
+    shown = "\N{REPLACEMENT CHARACTER}[31m \N{REPLACEMENT CHARACTER} ![image]\\(http://example.com/p.png)"
+    assert markdown_table(("a",), [(strange,)]).splitlines()[2] == f"| {shown} |"
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| 2024/")}
     assert widths == {7}
 
