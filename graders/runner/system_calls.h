@@ -59,6 +59,8 @@ struct Rule {
 constexpr Rule kRules[] = {
     // Huge pages are not counted as resident; shared pages are kept when nobody has them mapped, and then not counted either.
     {Let::Counted, 0, {}, Where::Everywhere, ENOMEM, true, {C(mmap)}},
+    // Without a flag by which a thread gets a table of descriptors of its own, as it would by clone.
+    {Let::Without, 2, {2 /* CLOSE_RANGE_UNSHARE */}, Where::Everywhere, EPERM, true, {{kSysCloseRange, "close_range"}}},
     // Files without a name escape the count of a scratch directory that is not a
     // file system of its own; O_PATH would look at what Landlock does not let it open.
     {Let::Without, 2, {kOpenRefused}, Where::Everywhere, EOPNOTSUPP, true, {C(openat)}},
@@ -135,7 +137,7 @@ constexpr Rule kRules[] = {
     // Its own descriptors.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
      {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev), C(preadv2), C(pwritev2),
-      C(lseek), C(close), {kSysCloseRange, "close_range"}, C(fstat), C(ftruncate), C(copy_file_range),
+      C(lseek), C(close), C(fstat), C(ftruncate), C(copy_file_range),
       C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6), C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
       C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
     // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were.

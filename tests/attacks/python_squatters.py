@@ -206,6 +206,21 @@ EXHAUSTING = (
         """,
     ),
     program(
+        "sockets_of_every_thread",
+        "the same with a table of descriptors for each thread, by close_range",
+        """
+        import ctypes, socket, threading
+        def on():
+            if ctypes.CDLL(None).syscall(436, 1000, 1000, 2) == 0:  # CLOSE_RANGE_UNSHARE
+                print("GOT a table of its own", flush=True)
+        threads = [threading.Thread(target=on) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        """,
+    ),
+    program(
         "pages_in_sockets",
         "to have a pair of sockets keep a page for each byte that it is sent of a file",
         """

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 
+constexpr long kCloseRange = 436;  // since Linux 5.9; older headers lack it
+
 static char *pages(size_t size, int flags) {
     void *area = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
     return area == MAP_FAILED ? nullptr : static_cast<char *>(area);
@@ -144,6 +146,24 @@ ATTACK(pipes_of_every_thread) {
         const int flags = (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM) & ~left_out;
         if (clone(sleep_with_pipes, static_cast<char *>(stack) + 65536, flags, nullptr) >= 0) got("a thread without %x", left_out);
     }
+    held();
+}
+
+static int make_own_table(void *made) {
+    if (syscall(kCloseRange, 1000, 1000, 2 /* CLOSE_RANGE_UNSHARE */) == 0) *static_cast<volatile bool *>(made) = true;
+    for (;;) pause();
+    return 0;
+}
+
+// attack: pipes_behind_close_range
+// tries: the same by close_range, which can give the thread that calls it a table of its own
+// expect: WA
+// attempted: close_range
+ATTACK(pipes_behind_close_range) {
+    static volatile bool made = false;
+    attack::bare_thread(make_own_table, const_cast<bool *>(&made));
+    for (int i = 0; i < 20 && !made; ++i) usleep(1000);
+    if (made) got("a table of its own");
     held();
 }
 
