@@ -37,10 +37,11 @@
 // memory file with mode 0111, so that it can be executed but not read, and the kernel makes its process undumpable.
 //
 // Watching. The runner sleeps in ppoll on pidfds and wakes every 1 to 5 ms to read three numbers of each process: CPU
-// time (its CPU clock), run-queue delay (schedstat of its threads) and resident memory. *Idle* time is what
-// remains of an interval after CPU time and run-queue delay; only idle time, never the wall clock, makes a program that
-// waits a TLE: a loaded machine cannot. The numbers that are judged come from wait4 when all is over. The runner maps
-// no test data and stays small: a child's peak memory as the kernel counts it begins with its parent's at the fork.
+// time (its CPU clock), run-queue delay (schedstat of its threads) and resident memory; and now and then a fourth, the
+// size of its page tables, which are no part of that. *Idle* time is what remains of an interval after CPU time and
+// run-queue delay; only idle time, never the wall clock, makes a program that waits a TLE: a loaded machine cannot. The
+// numbers that are judged come from wait4 when all is over. The runner maps no test data and stays small: a child's peak
+// memory as the kernel counts it begins with its parent's at the fork.
 //
 // Communication. The manager runs beside the contestants and talks to them over FIFOs. Two questions are hard.
 // *Who is blocked by whom?* A process that ends before it has opened its FIFOs would leave its peer in open(2) for

@@ -46,6 +46,17 @@ class Account {
     return result;
   }
 
+  // What the kernel spends on page tables, which is in no resident size: single pages far apart take two pages of tables
+  // each. To write `status` costs the kernel as much as all the rest, so this is for now and then.
+  static int64_t tables_bytes(pid_t pid, const Sample& sample) {
+    char path[64], text[4096];
+    int thread = sample.delays.empty() ? pid : sample.delays.back().first;  // a main thread that has ended tells nothing
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, thread);
+    read_text(AT_FDCWD, path, text, sizeof text);
+    const char* line = strstr(text, "\nVmPTE:");
+    return line != nullptr ? 1024 * atoll(line + 7) : 0;
+  }
+
  private:
   // Returns by how much its delay has grown. Its state comes first: what is no wait then is in its delay afterwards.
   int64_t read_thread(const char* tid, bool is_main, bool states, const Sample& before, Sample& result) {

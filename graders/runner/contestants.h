@@ -33,6 +33,7 @@ struct Contestant {
   bool has_timers = false;         // that send a signal of its choice
   bool stopped = false;            // by us, for what another process did
   int refusals = 0;
+  int looks = 0;
   std::vector<std::pair<std::string, int>> attempted;
 
   std::string how() const {

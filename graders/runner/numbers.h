@@ -19,6 +19,9 @@ constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJud
 
 constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files
 constexpr int kScratchFiles = 256;
+constexpr int kLooksAtTables = 8;  // one of so many looks counts page tables
+// Of page tables, beside twice what the memory limit needs. A page in each 2 MiB that may be reserved takes less.
+constexpr int64_t kTablesBytes = 32 << 20;
 constexpr int64_t kScratchSlackBytes = 1 << 20;  // for a file of a stated size: the blocks that a file system adds
 constexpr int64_t kFileSlackBytes = 256 << 20;  // by how much a file may outgrow its limit before polling sees it
 constexpr size_t kMostNames = 32;             // of refused calls, in one report

@@ -189,6 +189,10 @@ class Watching : protected Scene {
     c.last = c.account.read(c.process.pid, c.last, states);
     c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
     if (c.started && c.last.resident_bytes > g_plan.memory_bytes) end(c, "memory");
+    if (states && ++c.looks % kLooksAtTables == 0) {
+      int64_t most = kTablesBytes + g_plan.memory_bytes / 256;  // a page of tables serves 512 pages
+      if (Account::tables_bytes(c.process.pid, c.last) > most) end(c, "memory");
+    }
     if (c.last.threads > g_plan.threads) end(c, "threads");
     const Place& place = g_places[static_cast<size_t>(c.index)];
     if (!full()) {

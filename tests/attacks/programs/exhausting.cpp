@@ -263,6 +263,21 @@ ATTACK(page_tables) {
     held("%zu page tables", tables);
 }
 
+// attack: page_tables_of_single_pages
+// tries: single pages far apart, each of which costs the kernel two pages of tables
+// expect: MLE
+ATTACK(page_tables_of_single_pages) {
+    size_t tables = 0;
+    for (uintptr_t at = uintptr_t{1} << 32; at < uintptr_t{1} << 46; at += uintptr_t{1} << 30) {
+        void *page = mmap(reinterpret_cast<void *>(at), 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (page == MAP_FAILED && errno != EEXIST) break;
+        if (page != MAP_FAILED) tables += *static_cast<volatile char *>(page) == 0 ? 2 : 0;
+        if (tables > 32768) break;  // 128 MiB
+    }
+    for (int i = 0; i < 100; ++i) usleep(1000);
+    got("%zu page tables", tables);
+}
+
 // attack: output_without_end
 // tries: to print for ever
 // expect: OLE
