@@ -51,6 +51,17 @@ CALLED = (
         "WA RE MLE TLE",
     ),
     function(
+        "alike_keys",
+        "a result whose keys share one hash, by which its judge would be busy for long",
+        """
+        def solve(n):
+            keys = ",".join('["i","%#x"],0' % (key * ((1 << 61) - 1)) for key in range(100))
+            for fd in range(3, 100):
+                attempt(os.write, fd, f'["d",{keys}]'.encode())
+            os._exit(0)
+        """,
+    ),
+    function(
         "harness_replaced",
         "to replace the harness's own functions",
         """

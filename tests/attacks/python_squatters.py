@@ -96,6 +96,32 @@ OUTLASTING = (
         "TLE",
     ),
     program(
+        "harness_stripped",
+        "to take from the harness what ends its process",
+        """
+        import atexit, gc, threading
+        os._exit = sys.exit = lambda *a: print("1.0")
+        gc.collect = atexit._run_exitfuncs = threading._shutdown = lambda *a: None
+        sys.stdout.flush = lambda: 1 / 0
+        """,
+        "WA RE TLE",
+    ),
+    program(
+        "harness_interrupted",
+        "exceptions from another thread, to break out of the harness's frames on their way to the end",
+        """
+        import ctypes, threading
+        main = ctypes.c_ulong(threading.get_ident())
+        def on():
+            while True:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(SystemExit))
+        threading.Thread(target=on, daemon=True).start()
+        sys.settrace(lambda *a: None)
+        print("1.0")
+        """,
+        "WA RE TLE",
+    ),
+    program(
         "thread_that_prints",
         "a daemon thread that prints while the judge reads",
         """

@@ -227,6 +227,17 @@ ATTACK(memory_kept_without_a_main_thread) {
     syscall(SYS_exit, 0);
 }
 
+// attack: memory_that_may_be_dropped
+// tries: pages that the kernel may drop (MAP_DROPPABLE), should these not be counted
+// expect: MLE WA
+ATTACK(memory_that_may_be_dropped) {
+    const size_t size = 256 << 20;
+    void *area = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | 8 /* since Linux 6.11 */, -1, 0);
+    if (area == MAP_FAILED) held();
+    for (size_t i = 0; i < size; i += 4096) static_cast<char *>(area)[i] = 1;
+    got("all of it");
+}
+
 // attack: address_space
 // tries: to reserve all addresses there are
 // expect: WA
