@@ -27,6 +27,7 @@ constexpr int64_t kFileSlackBytes = 256 << 20;  // by how much a file may outgro
 constexpr size_t kMostNames = 32;             // of refused calls, in one report
 constexpr int kMostRefusals = 1000;          // after that the kernel refuses by itself
 constexpr size_t kMessageBytes = 4000;
+constexpr size_t kScoreBytes = 4096;         // of the line or file that a judge program gives a score in
 constexpr size_t kStderrBytes = 2000;        // of what is kept, this much is in a line
 constexpr int64_t kWarmUs = 30'000'000;      // for an interpreter to start, or to answer, on a loaded machine
 constexpr size_t kReportBytes = 16384;       // the longest report of an interpreter

@@ -42,7 +42,7 @@ bool read_score(const std::string& text, Said& said, int64_t full = 1) {
     for (; *at >= '0' && *at <= '9'; at++) digits = true;
   }
   if (!digits || *at != '\0' || text.size() != static_cast<size_t>(at - text.c_str())) {
-    said.words = "not a score: " + text.substr(0, 100);
+    said.words = "not a score: " + (text.empty() ? "nothing was printed where it belongs" : text.substr(0, 100));
     return false;
   }
   double value = strtod(text.c_str(), nullptr);
@@ -51,6 +51,17 @@ bool read_score(const std::string& text, Said& said, int64_t full = 1) {
   said.value = value;
   if (full != 1) said.set(value / static_cast<double>(full));
   return said.valid;
+}
+
+// The text of a file in which a score stands. What is longer than this is none, and is not cut to make it one.
+bool read_score_of(int fd, bool first, Said& said, int64_t full = 1) {
+  std::string text = head(fd, kScoreBytes);
+  bool cut = file_size(fd) > static_cast<int64_t>(text.size());
+  if (cut && !(first && text.find('\n') != std::string::npos)) {
+    said.words = format("not a score: %s of more than %zu bytes", first ? "a line" : "a text", kScoreBytes);
+    return false;
+  }
+  return read_score(first ? first_line(text) : trimmed(text), said, full);
 }
 
 // The texts of CMS. Source: CMS, cms/grading/steps/evaluation.py.
@@ -70,7 +81,7 @@ Said read_cms(int output, int errors) {
     if (which == "wrong") text = kWrong;
   }
   said.message = text;
-  read_score(first_line(head(output, 4096)), said);
+  read_score_of(output, true, said);
   return said;
 }
 
@@ -97,7 +108,7 @@ Said read_kattis(int code, const std::string& feedback, int64_t full) {
   if (code != 42 || !score) {
     read_score(code == 42 ? "1" : "0", said);
   } else {
-    read_score(trimmed(head(score.get(), 4096)), said, full);
+    read_score_of(score.get(), false, said, full);
   }
   return said;
 }

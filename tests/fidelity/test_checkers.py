@@ -104,6 +104,10 @@ SCORES = {
     "0x1p-1": (JE, None),
     "OK": (JE, None),
     "٠.5": (JE, None),
+    "1" + " " * 4000 + "\\n": (AC, 1.0),
+    "1" + " " * 4094 + "\\nextra": (AC, 1.0),
+    "1" + " " * 5000 + "extra": (JE, None),
+    "0." + "0" * 5000 + "1\\n": (JE, None),
 }
 
 
@@ -213,6 +217,7 @@ def test_kattis_exit_codes_and_files(full_bench: Any, problem_from: Any) -> None
         "score above 1": Case("echo 50 > ${3}score.txt; exit 42", JE, None, "50"),
         "score of words": Case("echo half > ${3}score.txt; exit 42", JE, None, "half"),
         "empty score": Case(": > ${3}score.txt; exit 42", JE, None, "score"),
+        "long score": Case("printf '1%5000s' x > ${3}score.txt; exit 42", JE, None, "not a score"),
         "directory": Case('[ -d "$3" ] && [ "${3: -1}" = / ] && [ -z "$(ls "$3")" ] && exit 42', AC, 1.0),
         "stdin is the output": Case('[ "$(cat)" = printed ] && exit 42', AC, 1.0),
         "files": Case('cmp "$1" input.txt && [ "$(cat "$2")" = expected ] && [ $# = 3 ] && exit 42', AC, 1.0),

@@ -17,12 +17,20 @@ from ioi_eval.model import Blob, CheckerProtocol, Execution, Isolation, SourceFi
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["int main() { return 1; }", 'int main() { puts("nan"); }', 'int main() { puts("1.5"); }', "int main() {}"],
+    ("source", "protocol"),
+    [
+        ("int main() { return 1; }", "cms"),
+        ('int main() { puts("nan"); }', "cms"),
+        ('int main() { puts("1.5"); }', "cms"),
+        ("int main() {}", "cms"),
+        ('int main() { printf("1%5000s", "extra"); }', "cms"),
+        ('int main() { puts("1"); fputs("no number", stderr); return 7; }', "testlib"),
+    ],
 )
-def test_a_checker_that_fails_is_no_score(boxes: Boxes, runner: Blob | None, source: str) -> None:
+def test_a_checker_that_fails_is_no_score(boxes: Boxes, runner: Blob | None, source: str, protocol: str) -> None:
     """The checker's fault is JE for us, and nothing that any client can take for a score."""
-    execution = boxes.execute(classic.job(with_checker(source), CASE, SUM, pair=classic.own_pair(), runner=runner))
+    problem = with_checker(source, CheckerProtocol(protocol))
+    execution = boxes.execute(classic.job(problem, CASE, SUM, pair=classic.own_pair(), runner=runner))
     outcome = outcome_of(execution, "t")
     assert (outcome.verdict.value, outcome.score, outcome.judge_program) == ("JE", None, "checker")
     assert execution.run.stdout == ""
