@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ioi_eval.model import Problem, SubmissionResult, Verdict
-from ioi_eval.selection import reasoning_length, select, selected_score
+from ioi_eval.scores import total_points
+from ioi_eval.selection import reasoning_length, select
 
 _COLUMNS = ("all_subtasks_results", "target_subtask", "code_compiles", "metadata")
 
@@ -42,7 +43,7 @@ class LightRow(Mapping[str, Any]):
 
     def __getitem__(self, column: str) -> Any:
         if column == "all_subtasks_results":
-            return self._results()
+            return self.results()
         if column == "metadata":
             return {"completion_tokens": self._length}
         return {"target_subtask": self._target, "code_compiles": self._compiles}[column]
@@ -53,7 +54,8 @@ class LightRow(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(_COLUMNS)
 
-    def _results(self) -> list[dict[str, Any]]:
+    def results(self) -> list[dict[str, Any]]:
+        """The subtasks, as the column `all_subtasks_results` has them."""
         scores = array("d")
         scores.frombytes(self._scores)
         return [
@@ -68,6 +70,15 @@ class LightRow(Mapping[str, Any]):
         ]
 
 
-def limited_score(rows: list[LightRow]) -> float:
-    """The points that the 50 submissions of a contestant would reach, who does not know their scores."""
-    return selected_score(rows, select(rows))
+def limited_score(rows: list[LightRow], problem: Problem) -> float:
+    """The points that the 50 submissions of a contestant would reach, who does not know their scores.
+
+    Args:
+        rows: all submissions to the problem.
+        problem: gives the points of its subtasks. As any total, the sum is rounded once (source: CMS).
+    """
+    best = [0.0] * len(problem.subtasks)
+    for index in select(rows):
+        best = [max(ever, result["score"] or 0.0) for ever, result in zip(best, rows[index].results(), strict=True)]
+    parts = zip(best, (subtask.points for subtask in problem.subtasks), strict=True)
+    return total_points(parts, problem.score_precision) or 0.0

@@ -86,4 +86,4 @@ class ProblemTally:
     @property
     def best_of_50(self) -> float:
         """What the 50 that a contestant would hand in are worth together."""
-        return limited_score(self.rows)
+        return limited_score(self.rows, self.problem)

@@ -13,11 +13,13 @@ from scored import make_problem, outcomes, result_of
 from ioi_eval.model import (
     CompileOutcome,
     Submission,
+    SubmissionResult,
     Verdict,
 )
 from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.rows import Judged, result_row
-from ioi_eval.selection import select, selected_score
+from ioi_eval.scores import Together
+from ioi_eval.selection import select
 
 PROBLEM = make_problem(*((number * 33.33, f"{number}") for number in range(4)))
 
@@ -41,12 +43,18 @@ submissions = st.lists(
 )
 
 
+def result_for(made: Any) -> SubmissionResult:
+    """What becomes of a submission with these scores of tests, unless its compilation decides."""
+    of_tests, compiled = made[:2]
+    found = outcomes("0123", *(Verdict.JE if score is None else score for score in of_tests))
+    return result_of(PROBLEM, found, compiled=CompileOutcome(verdict=compiled), submission="u")
+
+
 def pair(
     of_tests: list[float | None], compiled: Verdict | None, target: str | None, meta: Any, generation: str
 ) -> tuple[dict[str, Any], LightRow]:
     """The same submission as a whole row and as a light one."""
-    found = outcomes("0123", *(Verdict.JE if score is None else score for score in of_tests))
-    result = result_of(PROBLEM, found, compiled=CompileOutcome(verdict=compiled), submission="u")
+    result = result_for((of_tests, compiled))
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     row = {"metadata": meta, "generation": generation}
     judged = Judged(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
@@ -60,7 +68,23 @@ def test_light_rows_are_chosen_like_whole_ones(made: list[Any]) -> None:
     whole, light = [one[0] for one in pairs], [one[1] for one in pairs]
     for limit in (5, 50):
         assert select(light, limit) == select(whole, limit)
-    assert limited_score(light) == selected_score(whole, select(whole))
+
+
+@given(submissions)
+def test_what_the_chosen_are_worth_is_rounded_once(made: list[Any]) -> None:
+    """As the total of all submissions is, and never more than that."""
+    light = [pair(*one)[1] for one in made]
+    chosen = Together(PROBLEM)
+    for index in select(light):
+        chosen.add(result_for(made[index]))
+    assert limited_score(light, PROBLEM) == chosen.score().at_least
+
+
+def test_thirds_add_up_to_the_whole() -> None:
+    """33.335 thrice over is 100, where each alone is rounded up."""
+    problem = make_problem((33.335, "0"), (33.335, "1"), (33.33, "2"))
+    result = result_of(problem, outcomes("012", 1.0, 1.0, 1.0), submission="u")
+    assert limited_score([LightRow({}, problem, result, None)], problem) == 100.0
 
 
 def test_a_light_row_is_light() -> None:
