@@ -142,6 +142,8 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         try:
             line = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
+            if stage.code is None:  # killed while it spoke
+                raise _unfinished(stage) from error
             raise TransportError(f"the runner's answer is damaged: {error} in {raw[:120]!r}") from error
         if not isinstance(line, dict):
             raise TransportError(f"the runner's answer is damaged: {raw[:120]!r}")
@@ -155,15 +157,23 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
             raise TransientError(f"the box lacked something: {words}")
         raise RejectedError(f"the runner reports a {last['fault']} fault: {words}")
     whole = last.get("end") is True and last.get("nonce") == nonce and last.get("lines") == len(parsed)
-    if not whole and stage.status == "TO":
-        raise SandboxError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
     if not whole:
-        how = f"exit code {stage.code}, signal {stage.signal}"
-        raise TransportError(f"the runner's answer was cut off ({how}); stderr: {stage.stderr[-400:]!r}")
+        raise _unfinished(stage)
     try:
         return parsed, Isolation(last["isolation"])
     except (KeyError, ValueError) as error:
         raise TransportError(f"the runner's end line is malformed: {error!r}") from error
+
+
+def _unfinished(stage: Stage) -> SandboxError:
+    """Why an answer has no end. Servers before isolate do not say which limit they killed a job for."""
+    if stage.status == "TO":
+        return SandboxError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
+    words = f"exit code {stage.code}, signal {stage.signal}"
+    if stage.code is None and stage.signal == "SIGKILL":
+        sent = f"{len(stage.stdout):,} characters"
+        words += f" after {sent}: a limit on output (PISTON_OUTPUT_MAX_SIZE), time or memory"
+    return TransportError(f"the runner's answer was cut off ({words}); stderr: {stage.stderr[-400:]!r}")
 
 
 def _step(line: dict[str, Any]) -> StepLine:

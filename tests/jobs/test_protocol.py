@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,6 +49,16 @@ def test_whole_answer_becomes_outcomes() -> None:
     assert answer.outcomes[1].signal == "SIGSEGV"
     assert answer.outcomes[1].exit_code is None
     assert answer.outcomes[1].message == "ä"
+
+
+@pytest.mark.parametrize("lost", [1, 60], ids=["a whole line", "part of a line"])
+def test_an_answer_that_a_limit_cut_off_names_the_setting(lost: int) -> None:
+    """Servers before isolate say SIGKILL and no more; by default 1,024 bytes are too many."""
+    whole = stage({"artifact": "a.out", "bytes": 90, "base64": "A" * 120}, end=False)
+    cut = replace(whole, stdout=whole.stdout[:-lost], code=None, signal="SIGKILL")
+    with pytest.raises(TransportError, match=r"cut off .*SIGKILL.* output \(PISTON_OUTPUT_MAX_SIZE\)") as raised:
+        compile_answer(cut, NONCE)
+    assert "AAAA" not in str(raised.value)
 
 
 def test_judge_fault_has_no_score_and_names_the_program() -> None:
