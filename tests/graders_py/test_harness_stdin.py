@@ -69,7 +69,7 @@ PROGRAMS = {
     "own stdout": "import io, os, sys\nclass W(io.StringIO):\n    def flush(self):\n"
     "        os.write(1, self.getvalue().encode()); self.seek(0); self.truncate()\nsys.stdout = W()\nprint('kept')",
     "closed stdout": "import sys\nprint(1)\nsys.stdout.close()",
-    "detached stdout": "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding='utf-8')\nprint('ü')",
+    "detached stdout": "import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.detach(), 'utf-8')\nprint('ü')",
     "detached stdin": "import io, sys\nsys.stdin = io.TextIOWrapper(sys.stdin.detach(), 'utf-8')\nprint(input())",
     "lost stdout": "import sys\nsys.stdout.detach()",
     "error": "print(1)\n1 / 0",
