@@ -5,8 +5,11 @@ Two ways: our own rules (`judged`), and another grader's (`run_of`, then its `gr
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.compat.terms import Ending, Graded, Profile, Run, judges
@@ -14,9 +17,10 @@ from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
-from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, result_is_right
+from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
 
 _SHOWN = 200  # characters of a value
+_MOST_BITS = 200_000  # longer integers take long to write in decimal
 _TRACEBACK = 1000  # characters of a traceback's end
 
 
@@ -93,31 +97,46 @@ def _how_it_failed(came: Returned) -> tuple[Verdict, str]:
 
 
 def _difference(test: CallTest, came: Returned) -> str:
+    expected = _words(test.expected)
     if not came.whole:
-        return f"expected {_shown(test.expected)}, found a result of {came.output_bytes} bytes"
+        return f"expected {_cut(expected, 0)}, found a result of {came.output_bytes} bytes"
     try:
-        return f"expected {_shown(test.expected)}, found {_shown(decode(came.output[:65536]))}"
+        found = _words(decode(came.output))
     except ValueFormatError:
-        return f"expected {_shown(test.expected)}, found no result but {came.output[:_SHOWN]!r}"
+        return f"expected {_cut(expected, 0)}, found no result but {came.output[:_SHOWN]!r}"
+    shorter = range(min(len(expected), len(found)))
+    place = bisect_left(shorter, True, key=lambda last: expected[: last + 1] != found[: last + 1])
+    return f"expected {_cut(expected, place)}, found {_cut(found, place)}"
 
 
-def _shown(value: object) -> str:
-    """A value for people: as JSON where it is one, cut."""
-    try:
-        words = big_json.dumps(_plain(value))
-    except (ValueError, TypeError, RecursionError):
-        words = f"a {type(value).__name__}"
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}… ({len(words)} characters)"
-
-
-def _plain(value: object) -> object:
+def _words(value: Value) -> str:
+    """A value for people: as JSON where it is one."""
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return f"[{','.join(map(_words, value))}]"
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        pairs = ((key if isinstance(key, str) else _words(key), _words(item)) for key, item in value.items())
+        return f"{{{','.join(f'{big_json.dumps(key)}:{item}' for key, item in pairs)}}}"
     if isinstance(value, Foreign):
-        return f"<{value.type_name}>"
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+        return big_json.dumps(f"<{value.type_name}>")
+    if isinstance(value, Fraction):
+        over = "" if value.denominator == 1 else f"/{_digits(value.denominator)}"
+        return big_json.dumps(f"{_digits(value.numerator)}{over}")
+    return _digits(value) if type(value) is int else big_json.dumps(value)
+
+
+def _digits(number: int) -> str:
+    """An integer in decimal; `str` refuses more than 4,300 digits."""
+    return f"{Decimal(number):f}" if number.bit_length() <= _MOST_BITS else f"an integer of {number.bit_length()} bits"
+
+
+def _cut(words: str, place: int) -> str:
+    """What stands around a place."""
+    if len(words) <= _SHOWN:
+        return words
+    start = max(0, min(place - _SHOWN // 2, len(words) - _SHOWN))
+    end = start + _SHOWN
+    dots = "…" if start else "", "…" if end < len(words) else ""
+    return f"{dots[0]}{words[start:end]}{dots[1]} ({len(words)} characters)"
 
 
 def failed(test: AppsTest, settings: AppsSettings, words: str) -> AppsTestResult:

@@ -25,6 +25,8 @@ NEXT = row(["3\n", "-1\n"], ["4\n", "0\n"])
 ADD = row([[1, 2], [[1], [2]]], [3, [1, 2]], "add")
 BIG = row([f"1\n{'7 ' * 60_000}\n"], [f"{7 * 60_000}\n"])
 DIGITS = row(["400\n"], [f"{10**400 + 7}\n"])
+SEVENS = 10**5000 // 9 * 7
+INC = row([[SEVENS]], [SEVENS + 1], "inc")
 TWENTY = row(["1\n"] * 20, ["1\n"] * 20)
 
 THREADED = """
@@ -110,6 +112,13 @@ WRONG: dict[str, tuple[AppsProblem, str, list[str], str]] = {
     "another result": (ADD, "def add(a, b): return a", ["WA", "WA"], "expected 3, found 1"),
     "an exit from a function": (ADD, "def add(a, b): exit()", ["RE", "RE"], "exit code 1"),
     "an object": (ADD, "class A: pass\ndef add(a, b): return A()", ["WA", "WA"], 'expected 3, found "<A>"'),
+    "a digit of 5000, called": (INC, "def inc(n): return n + 2", ["WA"], "778 (5000 characters), found …777"),
+    "far in a list": (
+        row([[]], [list(range(20_000))], "f"),
+        "def f(): return [*range(19_000), -1]",
+        ["WA"],
+        ",18999,-1] (102894 characters)",
+    ),
     "what is no result": (ADD, "import os\ndef add(a, b):\n    os._exit(0)", ["WA", "WA"], "found no result"),
 }  # fmt: skip
 
