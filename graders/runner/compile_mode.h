@@ -245,6 +245,7 @@ class Workshop {
             "/piston/packages", prefix.c_str()}) {
         landlock.grant(path, right::Read | right::Execute);
       }
+      grant_local_pythons(landlock);
       for (const std::string& path : g_plan.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
@@ -252,6 +253,18 @@ class Workshop {
       if (!landlock.restrict()) return "landlock";
     }
     return g_means.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
+  }
+
+  // The libraries of a Python that was installed from its source, as in Python's own container images, and the packages
+  // that an administrator has given to the system's.
+  static void grant_local_pythons(Landlock& landlock) {
+    const std::string libraries = "/usr/local/lib";
+    DIR* directory = opendir(libraries.c_str());
+    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
+      if (strstr(entry->d_name, "python3") == nullptr) continue;
+      landlock.grant((libraries + "/" + entry->d_name).c_str(), right::Read | right::Execute);
+    }
+    if (directory != nullptr) closedir(directory);
   }
 
   void artifact(const std::string& path, const std::string& as) {

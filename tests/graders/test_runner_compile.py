@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import subprocess
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,28 @@ DESCRIPTORS = b"""
 #include <stdio.h>
 int main() { for (int fd = 0; fd < 4096; fd++) if (fcntl(fd, F_GETFD) >= 0) printf("%d ", fd); }
 """
+
+
+class LocalBox(Box):
+    """A box whose `/usr/local` holds the libraries of a Python, and something else."""
+
+    def command(self, *arguments: str) -> list[str]:
+        """The words, with those that make these files."""
+        words = super().command(*arguments)
+        at = words.index("--remount-ro")
+        made = ["--tmpfs", "/usr/local"]
+        for name in ("lib/python3.99", "lib/libpython3.99.so.1.0", "lib/other"):
+            made += ["--symlink", SECRET.decode(), f"/usr/local/{name}/here"]
+        return [*words[:at], *made, *words[at:]]
+
+
+@pytest.mark.parametrize(("name", "seen"), [("python3.99", True), ("libpython3.99.so.1.0", True), ("other", False)])
+def test_a_python_of_the_machine_own_is_seen(boxes: Callable[[str], Box], name: str, seen: bool) -> None:
+    """An interpreter in `/usr/local`, where Python's own container images have it, finds its libraries."""
+    box = boxes("bwrap-user")
+    local = LocalBox(**{each.name: getattr(box, each.name) for each in fields(box)})
+    entry = last_step(compile_(local, step("ls", f"/usr/local/lib/{name}")))
+    assert (entry["code"], entry["output"].strip() == "here") == (0 if seen else 2, seen), entry
 
 
 def test_runner_descriptors_are_closed(box: Box) -> None:
