@@ -51,7 +51,7 @@ class Fingerprints:
         Args:
             problem, submission: what is judged.
             target: where.
-            python: its interpreter, which says something of submissions in Python only.
+            python: the fingerprint of its interpreter, which says something of submissions in Python only.
         """
         known = self._problems.get(id(problem))
         if known is None:

@@ -308,13 +308,14 @@ def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answ
 )
 def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure: Sequence[Answer]) -> None:
     """The next who needs it asks again."""
-    line = '{"python": "cpython 3.11.2", "numpy": null, "executable": "/usr/bin/python3", "reads": []}'
+    line = '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", "reads": []}'
 
     async def scenario() -> None:
         sandbox = Scripted(built, *unsure, said("harness.bin", output=line))
         builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
         with pytest.raises(SetupError, match="the interpreter python3"):
             await builder.interpreter("python3", TARGET)
-        assert str(await builder.interpreter("python3", TARGET)) == "cpython 3.11.2"
+        found = await builder.interpreter("python3", TARGET)
+        assert (str(found), found.fingerprint) == ("cpython 3.11.2", "cpython 3.11.2|ab")
 
     asyncio.run(scenario())

@@ -38,9 +38,24 @@ def probe() -> dict[str, Any]:
     return {
         "python": f"{sys.implementation.name} {sys.version.split()[0]}",
         "numpy": numpy.__version__ if numpy else None,
+        "packages": _packages(),
         "executable": sys.executable,
         "reads": sorted({os.path.abspath(path) for path in roots if path and os.path.exists(path)}),
     }
+
+
+def _packages() -> str:
+    """A hash of what is installed beside the standard library, by the names there: those of packages have versions."""
+    import hashlib
+
+    names: list[str] = []
+    for path in sys.path:
+        if os.path.basename(path) in ("site-packages", "dist-packages"):
+            try:
+                names += os.listdir(path)
+            except OSError:
+                continue  # it is not there, or programs may not read it either
+    return hashlib.sha256("\n".join(sorted(set(names) - {"__pycache__"})).encode("utf-8", "replace")).hexdigest()
 
 
 def bundle(path: str) -> None:

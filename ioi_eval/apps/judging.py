@@ -101,7 +101,7 @@ class AppsFingerprints:
     Args:
         settings: how programs are run and judged.
         target: where.
-        python: the interpreter there, as it says of itself.
+        python: the interpreter there, by its fingerprint.
         checker: the source of the comparator's checker, as it judges (`AppsExecutor.checker`): the file may have been
             edited since.
     """

@@ -126,9 +126,9 @@ def executor(sandbox: Sandbox, settings: AppsSettings, place: Place) -> AppsExec
 async def ready(sandbox: Sandbox, settings: AppsSettings, place: Place) -> tuple[AppsExecutor, AppsFingerprints]:
     """What judges programs there, and makes fingerprints of it, once the interpreter has said what it is."""
     judge = executor(sandbox, settings, place)
-    python = str(await judge.interpreter())
+    python = await judge.interpreter()
     tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
-    return judge, AppsFingerprints(settings, judge.target, python, checker=judge.checker)
+    return judge, AppsFingerprints(settings, judge.target, python.fingerprint, checker=judge.checker)
 
 
 _IN_LINE, _MOST_IN_LINE = 7, 56

@@ -135,6 +135,7 @@ class Interpreter:
     Args:
         version: as it says of itself (`cpython 3.11.2`).
         numpy: numpy's version there; `None` without it.
+        packages: a hash of what is installed there.
         path: the program.
         sees: the directories and files outside of the system's own that it reads.
         harness: the harness as its code.
@@ -142,9 +143,15 @@ class Interpreter:
 
     version: str
     numpy: str | None
+    packages: str = ""
     path: str
     sees: tuple[str, ...]
     harness: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """What of it decides how a program ends: itself, and the packages that programs can import."""
+        return f"{self}|{self.packages}"
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -185,6 +192,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
         return Interpreter(
             version=str(said["python"]),
             numpy=said["numpy"],
+            packages=str(said["packages"]),
             path=str(said["executable"]),
             sees=_outermost(said["reads"]),
             harness=answer.artifacts["harness.bin"],

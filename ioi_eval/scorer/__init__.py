@@ -24,6 +24,7 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.jobs.bundled import BUNDLE_TESTS
+from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
@@ -95,7 +96,8 @@ class Scorer:
         for target in self._sandbox.targets():
             if target.profile == "bundled" and target.name not in self._pythons:
                 with contextlib.suppress(SetupError):
-                    self._pythons[target.name] = str(await self._builder.interpreter(self._python, target))
+                    interpreter = await self._builder.interpreter(self._python, target)
+                    self._pythons[target.name] = interpreter.fingerprint
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.
@@ -157,8 +159,8 @@ class Scorer:
             isolation=run.weakest,
             keep_all=exhaustive,
         )
-        if run.interpreter:
-            self._pythons[target.name] = run.interpreter
+        if run.interpreter is not None:
+            self._pythons[target.name] = run.interpreter.fingerprint
         return replace(result, fingerprint=self._fingerprint(problem, submission, target))
 
     def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
@@ -185,8 +187,8 @@ class Scorer:
         return submission_result(problem, submission, failure, {})
 
 
-def _describe(target: Target, interpreter: str) -> str:
-    if interpreter:
+def _describe(target: Target, interpreter: Interpreter | None) -> str:
+    if interpreter is not None:
         return f"{target.name}, {target.profile}, {interpreter}"
     linking = "static" if target.toolchain.static else "dynamic"
     return f"{target.name}, {target.profile}, {target.toolchain.version}, {linking}"

@@ -129,7 +129,7 @@ class BundledWay:
             interpreter = await self._builder.interpreter(self._policy.python, run.target)
         except SetupError as error:
             raise UnfitError(str(error)) from error
-        run.interpreter = str(interpreter)
+        run.interpreter = interpreter
         return interpreter
 
     async def _run(self, run: Run, programs: Programs) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.judging import Judging
 from ioi_eval.model import Isolation, Language, OutputFile, Problem, SourceFile, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
@@ -43,7 +44,7 @@ class Run:
         self.outputs = {output.test: output.content for output in outputs}
         self.judging = Judging(problem, exhaustive=exhaustive)
         self.weakest: Isolation | None = None
-        self.interpreter = ""  # as it says of itself; empty where none is used
+        self.interpreter: Interpreter | None = None
 
     def note_isolation(self, isolation: Isolation) -> None:
         """Remember the weakest isolation over all jobs."""

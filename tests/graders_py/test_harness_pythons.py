@@ -60,3 +60,21 @@ def test_probe(archive: Path, python: str) -> None:
     said = json.loads(answer.stdout)
     assert said["python"].startswith("cpython 3.")
     assert said["numpy"] is None or said["numpy"][0].isdigit()
+
+
+def test_probe_tells_what_is_installed(archive: Path, python: str, tmp_path: Path) -> None:
+    """A package that is installed, or another version of it, makes another interpreter; a compiled file does not."""
+    subprocess.run([python, "-m", "venv", "--without-pip", str(tmp_path)], check=True)
+    (packages,) = tmp_path.glob("lib/python3*/site-packages")
+
+    def told() -> str:
+        command = [str(tmp_path / "bin" / "python"), "-s", str(archive), "probe"]
+        return str(json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["packages"])
+
+    seen = [told()]
+    (packages / "__pycache__").mkdir(exist_ok=True)
+    assert told() == seen[0]
+    for name in ("sortedcontainers-2.3.0.dist-info", "sortedcontainers-2.4.0.dist-info"):
+        (packages / name).mkdir()
+        seen.append(told())
+    assert len(set(seen)) == 3
