@@ -29,6 +29,7 @@ _RULES = (
     *("interpreters.py", "judging.py", "programs.py", "reductions.py", "scores.py", "toolchain.py"),
     *("apps/bundles.py", "apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
+    *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # what a box holds, and how a stage ended
 )
 
 
@@ -125,7 +126,7 @@ def digest_of_modules(package: Path) -> str:
 @lru_cache(maxsize=1)
 def _scripts_digest() -> str:
     digest = hashlib.sha256(boxfiles.runner_source())
-    for name in ("compile", "run"):
+    for name in ("compile", "run", "stages.cpp"):
         digest.update(boxfiles.read(name))
     return digest.hexdigest()
 
