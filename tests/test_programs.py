@@ -308,7 +308,9 @@ def test_an_interpreter_that_is_not_there_is_asked_for_once(tmp_path: Path, answ
 )
 def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure: Sequence[Answer]) -> None:
     """The next who needs it asks again."""
-    line = '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", "reads": []}'
+    line = (
+        '{"python": "cpython 3.11.2", "numpy": null, "packages": "ab", "executable": "/usr/bin/python3", "reads": []}'
+    )
 
     async def scenario() -> None:
         sandbox = Scripted(built, *unsure, said("harness.bin", output=line))

@@ -81,6 +81,7 @@ def job(
     pair: Pair | None = None,
     runner: Content | None = None,
     least: Isolation = Isolation.REDUCED,
+    judge_std: str | None = None,
     most_wall_ms: int | None = None,
     alone: bool = False,
 ) -> Job:
@@ -93,6 +94,7 @@ def job(
         pair: the scripts to carry; `None` where the worker's package brings its own.
         runner: the runner as it was compiled on the target, for our own pair to judge with.
         least: the weakest isolation that our own pair accepts.
+        judge_std: the C++ standard of checker and manager for our own pair; `None` for that of submissions.
         most_wall_ms: the longest run stage that the target allows, for a job with the runner; `None` for no bound.
         alone: nothing else of ours may run on that machine meanwhile.
 
@@ -101,7 +103,9 @@ def job(
     """
     if reason := refusal(problem, case, stock=pair is None):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
-    config = _config(problem) if pair is None else _config(problem) | {"isolation": least.value}
+    config = _config(problem)
+    if pair is not None:
+        config |= {"isolation": least.value, "judge_cxx_std": judge_std or problem.cxx_std}
     return _job(
         problem.key.id,
         code,

@@ -27,10 +27,14 @@ _COMPILED = CompileOutcome(verdict=None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scripts:
-    """What judges in the box: scripts and runner of ours, or nothing where the target brings its own."""
+    """What judges in the box: scripts and runner of ours, or nothing where the target brings its own.
+
+    `judge_std` is the problem's own standard of C++, whatever its submissions are compiled to.
+    """
 
     pair: classic.Pair | None
     runner: Content | None
+    judge_std: str
 
 
 class ClassicWay:
@@ -60,13 +64,15 @@ class ClassicWay:
             raise UnfitError(f"the classic profile compiles C++ only, not {run.language.value}")
         if len(run.sources) > 1:
             raise UnfitError("the classic profile compiles programs of one file only")
+        judge_std = run.problem.cxx_std
         run.problem = classic.to_standard(run.problem, self._policy.std)
         if words := self._unfit.get((run.target.name, run.problem.cxx_std)):
             raise _unfit(run, words)  # known: no job more is spent on it
         run.note_isolation(run.target.isolation)
-        scripts = _Scripts(pair=None, runner=None)
+        scripts = _Scripts(pair=None, runner=None, judge_std=judge_std)
         if not run.target.brings_pair:
-            scripts = _Scripts(pair=classic.own_pair(), runner=await self._builder.runner(run.target))
+            runner = await self._builder.runner(run.target)
+            scripts = _Scripts(pair=classic.own_pair(), runner=runner, judge_std=judge_std)
         judging, compiled = run.judging, None
         while not judging.done:
             at_any_time = (*judging.pending(), *judging.judge_fault_reruns())
@@ -132,6 +138,7 @@ class ClassicWay:
             pair=scripts.pair,
             runner=scripts.runner,
             least=self._policy.isolation,
+            judge_std=scripts.judge_std,
             most_wall_ms=run.target.max_wall_ms,
             alone=alone,
         )

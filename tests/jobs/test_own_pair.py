@@ -125,6 +125,17 @@ def test_the_problem_s_own_standard(boxes: Boxes) -> None:
     assert judged(boxes, None, dataclasses.replace(PLAIN, cxx_std="gnu++20"), code)[0] == "AC"
 
 
+def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
+    """As in the bundled profile, also where submissions are compiled to another one."""
+    source = '#include <cstdio>\n#include <span>\nint main() { int one = 1; printf("%d", std::span(&one, 1)[0]); }\n'
+    problem = dataclasses.replace(with_checker(source, CheckerProtocol.CMS), cxx_std="gnu++20")
+    assert judged(boxes, boxes.runner, problem, SUM)[0] == "AC"
+    older = classic.to_standard(problem, "gnu++17")
+    for judge_std, compiles in (("gnu++20", True), (None, False)):
+        job = classic.job(older, CASE, SUM, pair=classic.own_pair(), runner=boxes.runner, judge_std=judge_std)
+        assert (compile_outcome(boxes.execute(job)).verdict is None) == compiles
+
+
 def test_the_pair_travels_in_a_classic_job() -> None:
     """`compile`, `run` and the runner lie beside the test, the runner executable."""
     job = classic.job(PLAIN, CASE, SUM, pair=classic.own_pair(), runner=b"ELF")
