@@ -88,6 +88,15 @@ class Background:
 _opening = threading.Lock()
 
 
+def _free_in_fork() -> None:
+    """Whoever holds the lock while a process is forked does not live in that, and would hold it there for ever."""
+    global _opening  # noqa: PLW0603 - a lock that another thread holds cannot be released, only replaced
+    _opening = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_in_fork)
+
+
 def background(isolation: Isolation) -> Background:
     """This process's own sandbox of that isolation.
 

@@ -217,3 +217,30 @@ def test_a_fork_ends_too() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert (ended.stdout, ended.stderr) == ("7\n", "")
+
+
+def test_a_fork_while_another_thread_opens(tmp_path: Path) -> None:
+    """A sandbox that is being opened by a thread of the parent's keeps no child waiting."""
+    script = (
+        "import os, signal, threading\n"
+        "from ioi_eval.apps import background\n"
+        "opening, forked = threading.Event(), threading.Event()\n"
+        "def slowly(*_):\n"
+        "    opening.set()\n"
+        "    forked.wait()\n"
+        "def told(*_):\n"
+        "    os.write(1, b'opened')\n"
+        "background._of_process = slowly\n"
+        "threading.Thread(target=background.background, args=('reduced',)).start()\n"
+        "opening.wait()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    signal.alarm(20)\n"
+        "    background._of_process = told\n"
+        "    background.background('reduced')\n"
+        "    os._exit(0)\n"
+        "forked.set()\n"
+        "os.waitpid(child, 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True, cwd=tmp_path)
+    assert done.stdout == b"opened"
