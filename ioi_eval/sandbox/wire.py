@@ -39,6 +39,8 @@ DEFAULT_MEMORY_BYTES = 8 << 30
 IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 """Sent for a compile stage in which nothing of ours runs. Source: Piston's own defaults, `api/src/config.js`."""
 
+_MOST_TIMER_MS = (1 << 31) - 1
+"""Source: Node's `setTimeout`, which fires at once where it is told to wait longer: a job would be killed unstarted."""
 
 _NO_NAMES = frozenset({"", ".", ".."})
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
@@ -272,8 +274,9 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
     """
     ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
     gives_way = job.kind is JobKind.RUNNER or job.trusted
+    run_wall_ms = min(run.wall_ms, _MOST_TIMER_MS)
     limits = {
-        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if gives_way else run.wall_ms,
+        "run_timeout": ceilings.lowered("run_timeout", run_wall_ms) if gives_way else run_wall_ms,
         "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if gives_way else run.cpu_ms,
         "compile_timeout": compiling.wall_ms,
         "compile_cpu_time": compiling.cpu_ms,

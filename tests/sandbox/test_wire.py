@@ -127,6 +127,12 @@ def test_the_runners_hard_limits_give_way_to_the_server() -> None:
     assert waiting_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
 
 
+def test_no_timer_overflows() -> None:
+    """A bundle of many passes, or of long games, may take 60 days by the runner's rules; a server's timer holds 24."""
+    job = replace(runner(), run_limits=replace(LIMITS, wall_ms=5_000_000_000))
+    assert encode(job, OURS)["run_timeout"] == 2_147_483_647
+
+
 def test_a_memory_limit_is_never_lowered() -> None:
     """Less memory than a job needs would change verdicts: the server must refuse. Only our default gives way."""
     service = replace(BASH, ceilings=Ceilings(run_memory_limit=1 << 20, compile_memory_limit=1 << 20))
