@@ -122,36 +122,14 @@ Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
   }
 }
 
-// A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
-// Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
-class Canonical {
+// A text as bytes, one by one.
+class Bytes {
  public:
-  explicit Canonical(int fd) : fd_(fd) {}
-
   static constexpr int End = -1;
 
-  // The next character; End after the last line, whether or not that had its newline.
-  int next() {
-    bool gap = false;
-    int c = raw();
-    while (c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r') {
-      gap = true;
-      c = raw();
-    }
-    if (c == '\n' || (c == End && inside_)) {
-      inside_ = false;
-      return '\n';
-    }
-    if (c != End && gap && inside_) {
-      at_--;
-      return ' ';
-    }
-    inside_ = c != End;
-    return c;
-  }
+  explicit Bytes(int fd) : fd_(fd) {}
 
- private:
-  int raw() {
+  int peek() {
     if (at_ == filled_) {
       ssize_t n;
       while ((n = read(fd_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
@@ -161,13 +139,47 @@ class Canonical {
       at_ = 0;
       filled_ = static_cast<size_t>(n);
     }
-    return static_cast<unsigned char>(buffer_[at_++]);
+    return static_cast<unsigned char>(buffer_[at_]);
   }
 
+  int next() {
+    int c = peek();
+    if (c != End) at_++;
+    return c;
+  }
+
+ private:
   int fd_;
-  bool inside_ = false;  // something of the line has been seen
   size_t at_ = 0, filled_ = 0;
   char buffer_[8192];
+};
+
+// A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
+// Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
+class Canonical {
+ public:
+  static constexpr int End = Bytes::End;
+
+  explicit Canonical(int fd) : bytes_(fd) {}
+
+  // The next character; End after the last line, whether or not that had its newline.
+  int next() {
+    bool gap = false;
+    for (int c = bytes_.peek(); c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; c = bytes_.peek()) {
+      gap = true;
+      bytes_.next();
+    }
+    int c = bytes_.peek();
+    if (c != End && c != '\n' && gap && inside_) return ' ';
+    bytes_.next();
+    if (c == End && inside_) c = '\n';
+    inside_ = c != End && c != '\n';
+    return c;
+  }
+
+ private:
+  Bytes bytes_;
+  bool inside_ = false;  // something of the line has been seen
 };
 
 bool white_diff(int output, int answer) {

@@ -56,40 +56,6 @@ TokenRules token_rules(const Test& test) {
   return rules;
 }
 
-// A text as bytes, one by one.
-class Bytes {
- public:
-  static constexpr int End = -1;
-
-  explicit Bytes(int fd) : fd_(fd) {}
-
-  int peek() {
-    if (at_ == filled_) {
-      ssize_t n;
-      while ((n = read(fd_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
-      }
-      if (n < 0) system_fault("read an output");
-      if (n == 0) return End;
-      at_ = 0;
-      filled_ = static_cast<size_t>(n);
-    }
-    return static_cast<unsigned char>(buffer_[at_]);
-  }
-
-  int next() {
-    int c = peek();
-    if (c != End) at_++;
-    return c;
-  }
-
-  bool in_token() { return peek() != End && !is_blank(peek()); }
-
- private:
-  int fd_;
-  size_t at_ = 0, filled_ = 0;
-  char buffer_[8192];
-};
-
 bool near(long double ours, long double theirs, const TokenRules& rules) {
   if (std::isnan(theirs) || std::isnan(ours)) return std::isnan(theirs) && std::isnan(ours);
   if (std::isinf(theirs) || std::isinf(ours)) return ours == theirs;
@@ -97,12 +63,14 @@ bool near(long double ours, long double theirs, const TokenRules& rules) {
   return difference <= rules.absolute || difference <= rules.relative * std::fabs(theirs);
 }
 
+bool in_token(Bytes& bytes) { return bytes.peek() != Bytes::End && !is_blank(bytes.peek()); }
+
 // Reads a token of each, which may be longer than memory is wide.
 bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
   std::string our_text, their_text;
   bool same = true;
-  while (ours.in_token() || theirs.in_token()) {
-    int a = ours.in_token() ? ours.next() : Bytes::End, b = theirs.in_token() ? theirs.next() : Bytes::End;
+  while (in_token(ours) || in_token(theirs)) {
+    int a = in_token(ours) ? ours.next() : Bytes::End, b = in_token(theirs) ? theirs.next() : Bytes::End;
     if (a != Bytes::End && our_text.size() < kLongestNumber) our_text += static_cast<char>(a);
     if (b != Bytes::End && their_text.size() < kLongestNumber) their_text += static_cast<char>(b);
     same &= rules.case_sensitive ? a == b : (a >= 'A' && a <= 'Z' ? a + 32 : a) == (b >= 'A' && b <= 'Z' ? b + 32 : b);
