@@ -55,7 +55,7 @@ def read_sheet(row: Row) -> Sheet:
     """
     where = f"{row.source}, row {row.number}"
     task_type = row.optional_text("task_type")
-    time_limit = None if row.values.get("time_limit") is None else row.number_of("time_limit")
+    time_limit = row.number_of("time_limit") if row.has("time_limit") else None
     if time_limit is not None and time_limit <= 0:
         raise row.error(f"time_limit is {time_limit:g}, where CPU seconds above 0 are needed")
     memory_limit = row.integer("memory_limit") if row.has("memory_limit") else None

@@ -225,9 +225,10 @@ def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
     [
         ({"time_limit": 0}, "time_limit is 0, where CPU seconds above 0 are needed"),
         ({"time_limit": -1.5}, "time_limit is -1.5"),
-        ({"time_limit": float("nan")}, "time_limit is nan, where a finite number is needed"),
+        ({"time_limit": float("inf")}, "time_limit is inf, where a finite number is needed"),
         ({"time_limit": "1"}, "time_limit is '1'"),
         ({"time_limit": None, "grader_files": BATCH_FILES[:3]}, "gives a time_limit"),
+        ({"time_limit": float("nan"), "grader_files": BATCH_FILES[:3]}, "gives a time_limit"),
         ({"memory_limit": 256}, "memory_limit is 256, where bytes are needed"),
         ({"memory_limit": None}, "gives a memory_limit"),
         ({"score_precision": -1}, "score_precision is -1"),
