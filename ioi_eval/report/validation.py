@@ -22,9 +22,10 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
     parts += _listed("Not judged", values["refused"])
     parts += _listed("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]])
     if values["silent"]:
-        parts.append(f"{values['silent']} solutions state nothing, and were not judged.")
+        parts.append(f"Nothing is stated of {counted(values['silent'], 'solution')}: not judged.")
     if values["unmatched"]:
-        parts.append(f"{values['unmatched']} stated results are of no solution that was read.")
+        results = counted(values["unmatched"], "stated result")
+        parts.append(f"{results} of no solution that was read: year, problem_id and label (or --id-column) must match.")
     if values["pending"]:
         parts.append(f"Interrupted: {counted(values['pending'], 'solution')} still to be judged.")
     if values["problems"]:
@@ -91,7 +92,7 @@ def _disagreement(values: Mapping[str, Any]) -> str:
         f"{values['problem']}, {values['solution']}, {where}: stated {values['stated']}, seen {values['seen']}",
         told(values),
     ]
-    return "\n".join(lines[:1] + [f"  {printable(line.strip())}" for line in lines[1:]])
+    return "\n  ".join(printable(line.strip()) for line in lines)
 
 
 def _listed(head: str, items: Sequence[str]) -> Iterable[str]:
@@ -111,5 +112,5 @@ def _conclusion(values: Mapping[str, Any]) -> str:
     if values["agrees"]:
         return f"All {statements} statements agree."
     failed = len(values["undecided"]) + len(values["refused"]) + values["pending"]
-    more = f"; {failed} solutions were not judged" if failed else ""
+    more = f"; not judged: {counted(failed, 'solution')}" if failed else ""
     return f"{len(values['disagreements'])} of {statements} statements disagree{more}."

@@ -139,16 +139,17 @@ def test_the_reports_show_what_was_found() -> None:
     validation.add(
         solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", evidence="terminate called")
     )
+    validation.add(replace(solution({"02": "AC"}), name="odd\x1b[2J.cpp"), result("AC", "AC", "WA"))
     values = validation.as_dict()
     text, document = terminal_validation(values), markdown_validation(values)
     for words in (
         "subtask 02: stated AC, seen WA\n  test 3: WA, 0.300 s of 2 s, 1.0 MiB",
         "row 3: bad",
-        "2 solutions state",
+        "Nothing is stated of 2 solutions: not judged.",
     ):
         assert words in text
     assert "\x1b" not in text
-    assert "2 of 2 statements disagree; 1 solutions were not judged." in text
+    assert "3 of 3 statements disagree; not judged: 1 solution." in text
     assert "| 2024/nile | sol.cpp | 02 | AC | WA | test 3: WA" in document
     assert evidence(None) == "no test was run"
 
