@@ -70,18 +70,7 @@ class ReturnedAnswer:
 
 
 def returned_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> ReturnedAnswer:
-    """Read the answer to a run plan, with outputs and reports where it has them.
-
-    Args:
-        stage: the job's run stage.
-        nonce: the plan's.
-        names: test numbers of the plan → test names.
-        time_limit_s: to mark near-limit results.
-
-    Raises:
-        TransportError: it is not whole.
-        IsolationError, RejectedError: the runner refused.
-    """
+    """Read the answer to a run plan as `run_answer` does, with outputs and reports where it has them."""
     lines, isolation = whole_lines(stage, nonce)
     tests = by_number(lines, lambda number, line: _returned(line, names[number], time_limit_s))
     return ReturnedAnswer(tests=tests, isolation=isolation)
