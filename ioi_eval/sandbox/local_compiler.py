@@ -45,4 +45,6 @@ def _ask(path: str, question: str) -> str:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise SetupError(f"the compiler {path} does not answer {question}: {error}") from error
+    if not answer.stdout.strip():
+        raise SetupError(f"the compiler {path} says nothing to {question}; name another one in CXX")
     return answer.stdout
