@@ -261,16 +261,18 @@ def _job(
     if runner is not None:
         files[RUNNER] = runner
     wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
+    cpu_ms = wall_ms * (processes + 2)
     if runner is not None:
         wall_ms = round(time_limit_s * 10_000) + 10 * manager_ms + RUNNER_SLACK_MS
         wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
+        cpu_ms = wall_ms  # more than all that the runner allows; servers refuse more than their run_cpu_time
     return Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=content, executable=name == RUNNER) for name, content in files.items()),
         compile_limits=COMPILE_LIMITS,
         run_limits=StageLimits(
             wall_ms=wall_ms,
-            cpu_ms=wall_ms * (processes + 2),
+            cpu_ms=cpu_ms,
             # since isolate, checker, diff and page cache share the stage's memory: under the problem's own limit a
             # right answer of 10 MB came out wrong (recorded: `cms_big_output_10MB_ml64`)
             memory_bytes=memory_limit_bytes * (processes + 1) + _JUDGE_MEMORY_BYTES,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from small_problems import small_problem
 
+from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs import classic
 from ioi_eval.model import (
@@ -132,6 +133,16 @@ def test_hard_limits_lie_above_the_problems() -> None:
     assert job.run_limits.cpu_ms >= job.run_limits.wall_ms
     assert (job.run_limits.memory_bytes or 0) > 2 * BATCH.memory_limit_bytes
     assert job.compile_limits is not None
+
+
+def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
+    """600 s of wall clock and of CPU time by our package; since isolate more is refused with 400, and for good."""
+    for problem in (BATCH, COMMUNICATION, replace(COMMUNICATION, time_limit_s=20.0)):
+        job = classic.job(problem, CASE, "", pair=classic.own_pair(), runner=b"elf", most_wall_ms=600_000)
+        assert job.run_limits.wall_ms <= 600_000
+        assert job.run_limits.cpu_ms <= 600_000
+        allowed_s = problem.time_limit_s * problem.processes * 1.25 + (problem.time_limit_s + 1) * problem.processes
+        assert job.run_limits.cpu_ms > 1000 * (allowed_s + JudgeLimits().cpu_s)
 
 
 def test_our_pair_travels_with_the_job() -> None:
