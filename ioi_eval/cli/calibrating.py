@@ -13,6 +13,7 @@ from ioi_eval.calibration.kept import Calibration, keep, taken_here
 from ioi_eval.calibration.workload import REFERENCE
 from ioi_eval.config import Environment
 from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.processors import processors
 from ioi_eval.scorer import Scorer
 
 _CROWDED = 1.1
@@ -37,7 +38,7 @@ def calibrate_here() -> int:
 
 async def _measure() -> tuple[Speed, str]:
     environment = Environment.read()
-    slots = len(os.sched_getaffinity(0))
+    slots = processors()
     async with LocalSandbox(slots=slots, compiler=environment.compiler) as sandbox:
         (target,) = sandbox.targets()
         scorer = Scorer(sandbox, artifacts=ArtifactStore(environment.cache), spread=False)

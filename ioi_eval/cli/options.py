@@ -16,7 +16,10 @@ Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: 
 Workers = Annotated[
     int | None,
     typer.Option(
-        "--workers", metavar="N", min=1, help="Jobs at once; by default the processors, or a cluster's slots."
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Jobs at once; by default the processors (of a container its quota), or a cluster's slots.",
     ),
 ]
 IdColumn = Annotated[

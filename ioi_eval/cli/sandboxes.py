@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -167,7 +166,7 @@ async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
     from ioi_eval.sandbox.local import LocalSandbox
 
     async with LocalSandbox(
-        slots=place.workers or len(os.sched_getaffinity(0)),
+        slots=place.workers,
         isolation=place.isolation or Isolation.REDUCED,
         compiler=Environment.read().compiler,
         profile=place.profile or "bundled",

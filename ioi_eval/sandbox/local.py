@@ -31,6 +31,7 @@ from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import descriptors
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.process import run_process, stage_of
+from ioi_eval.sandbox.processors import processors
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.shown import refusal_to_show
 from ioi_eval.sandbox.slots import Slots
@@ -46,7 +47,7 @@ class LocalSandbox:
     """Executes jobs on this machine. An async context manager.
 
     Args:
-        slots: how many jobs run at once; the processors that this process may use, by default.
+        slots: how many jobs run at once; by default the processors that this process may use (`processors.py`).
         isolation: the weakest isolation that is accepted.
         strongest: do not even try a stronger one (to test `reduced` where `full` is to be had).
         compiler: the C++ compiler's command.
@@ -66,7 +67,7 @@ class LocalSandbox:
         compiler: str = "g++",
         profile: str = "bundled",
     ) -> None:
-        self._slots = Slots(slots or len(os.sched_getaffinity(0)))
+        self._slots = Slots(slots or processors())
         self._least = isolation
         self._strongest = strongest
         self._compiler = compiler

@@ -1,0 +1,54 @@
+"""How many processors this process may use: by its affinity, and by the quota of its control group.
+
+A container with a quota (Docker's `--cpus`, Kubernetes' `limits.cpu`) sees all processors of its machine. A slot for
+each of them would give every program a small part of one, and most results would be that the machine is too loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+CGROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+
+
+def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
+    """So many that none has to be shared; at least 1.
+
+    Args:
+        cgroups: where control groups are mounted.
+        own: tells those of this process.
+
+    Source: Linux, cgroup-v2, `cpu.max`; sched-bwc, `cpu.cfs_quota_us`.
+    """
+    shares = [share for group in _groups(cgroups, own) if (share := _share(group)) is not None]
+    return max(1, min([len(os.sched_getaffinity(0)), *map(int, shares)]))
+
+
+def _groups(cgroups: Path, own: Path) -> Iterator[Path]:
+    """The groups whose quota holds for this process: its own and those above. A container may see none but the root."""
+    try:
+        lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root = cgroups / "cpu" if controllers else cgroups
+        group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
+        for one in (group, *group.parents):
+            yield root / one.relative_to("/")
+
+
+def _share(group: Path) -> float | None:
+    """How many processors a group may use at once; `None` where it has no quota."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            words = " ".join((group / name).read_text(encoding="ascii") for name in names).split()
+        except OSError:
+            continue
+        if len(words) == 2 and all(word.isdecimal() for word in words) and int(words[1]):
+            return int(words[0]) / int(words[1])
+    return None
