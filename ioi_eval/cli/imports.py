@@ -53,14 +53,14 @@ class Rows:
             The exit code.
         """
         from ioi_eval.importers.rows_out import write_rows
-        from ioi_eval.report.terminal import printable
+        from ioi_eval.report.terminal import counted, printable
 
         tasks = [read(package, year=self.year, **stated) for package in packages]
         written = write_rows(tasks, self.out)
         for task in tasks:
             tests = {name for row in task.problem_rows for name in row["test_names"]}
-            counts = f"{len(task.problem_rows)} subtasks, {len(tests)} tests, {len(task.solution_rows)} solutions"
-            print(f"{task.key}: {counts}")
+            sizes = {"subtask": len(task.problem_rows), "test": len(tests), "solution": len(task.solution_rows)}
+            print(f"{task.key}: {', '.join(counted(size, noun) for noun, size in sizes.items())}")
             for note in task.notes:
                 print(f"  {printable(note)}")
         print(f"\n{written.problems}\n{written.tests}\n{written.solutions}")

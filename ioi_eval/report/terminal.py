@@ -90,7 +90,8 @@ def _contests(summary: Mapping[str, Any]) -> Iterable[str]:
 def _verdicts(summary: Mapping[str, Any]) -> str:
     counts = summary["submissions"]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items())
-    copies = f" ({counts['copies']} copies of others)" if counts["copies"] else ""
+    of_others = "a copy of another" if counts["copies"] == 1 else "copies of others"
+    copies = f" ({counts['copies']} {of_others})" if counts["copies"] else ""
     rows = counted(counts["rows"], "submission")
     return f"{counts['scored']} of {rows} scored{copies}{': ' if verdicts else ''}{verdicts}"
 

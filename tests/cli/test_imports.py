@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from addition import Start
@@ -30,3 +31,24 @@ def test_the_year_must_be_given(start: Start) -> None:
     ended = start("import", "cms", "task", "--out", "out")
     assert ended.returncode == 2
     assert "--year" in ended.stderr
+
+
+def test_what_was_read_is_counted(start: Start, tmp_path: Path) -> None:
+    """With one of a kind in the singular; what is missing beside it is noted."""
+    limits = {"time_limit": 1.0, "memory_limit": 256, "has_grader": False, "has_checker": False}
+    files = {
+        "problem.json": json.dumps({"name": "tt", "title": "Twice", "type": "Batch", **limits}),
+        "subtasks.json": json.dumps({"subtasks": {"full": {"index": 1, "score": 100}}}),
+        "solutions.json": json.dumps({"a.cpp": {"verdict": "correct"}}),
+        "solution/a.cpp": "int main() {}",
+        "tests/mapping": "full 1\nfull 2\n",
+        **{f"tests/{test}.{ending}": "1\n" for test in (1, 2) for ending in ("in", "out")},
+    }
+    for name, text in files.items():
+        path = tmp_path / "task" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    ended = start("import", "tps", "task", "--year", "2022", "--out", "out")
+    assert ended.returncode == 0, ended.stderr
+    assert "2022/tt: 1 subtask, 2 tests, 1 solution\n" in ended.stdout
+    assert "no solution is labelled model_solution" in ended.stdout
