@@ -59,6 +59,7 @@ struct Plan {
   int64_t return_bytes = 0;  // of each output
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
+  int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound
   std::vector<Test> tests;
 
   // The manager is an interactor: its stdin and stdout are the program's.

@@ -168,6 +168,7 @@ void read_run_line(PlanLine& line, Plan& plan) {
     read_checker_line(line, plan);
   } else if (line.name == "order") {
     plan.needed_only = line.choice<bool>("run", {{"all", false}, {"needed", true}});
+    if (line.has("enough_ms")) plan.enough_ms = line.number("enough_ms", 1, kMostMs);
   } else if (line.name == "test") {
     read_test_line(line, plan);
   } else {

@@ -87,7 +87,9 @@ void run_tests() {
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));
   Needed needed;
+  int64_t begun_us = now_us();
   for (const Test& test : g_plan.tests) {
+    if (g_lines > 0 && g_plan.enough_ms > 0 && now_us() - begun_us >= g_plan.enough_ms * 1000) break;
     if (!needed.has(test)) continue;
     Passes passes;
     Outcome outcome = run_once(test, passes);

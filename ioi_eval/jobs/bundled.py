@@ -83,6 +83,7 @@ def run_job(
     nonce: str,
     exhaustive: bool = False,
     alone: bool = False,
+    enough_s: float | None = None,
 ) -> Job:
     """The job that runs a submission on tests. Test number n of the plan is `tests[n]`.
 
@@ -94,6 +95,7 @@ def run_job(
         nonce: 32 hexadecimal digits.
         exhaustive: run every test, whatever its group's score is already.
         alone: nothing else of ours may run on that machine meanwhile.
+        enough_s: after so much wall clock no other test is begun; `None` for no bound.
     """
     plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
     files = [*_program_files(programs), *_program_line(plan, problem, programs)]
@@ -107,7 +109,8 @@ def run_job(
         threads=policy.threads,
     )
     _task_lines(plan, problem, programs, policy)
-    plan.line("order", run="all" if exhaustive else "needed")
+    enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
+    plan.line("order", run="all" if exhaustive else "needed", enough_ms=enough_ms)
     for number, planned in enumerate(tests):
         files += _test_line(plan, number, planned, problem.tests[planned.test], programs.outputs.get(planned.test))
     wall_ms = _START_MS + len(tests) * most_wall_ms(problem, policy)

@@ -26,7 +26,7 @@ from ioi_eval.model import CompileOutcome, Execution, Isolation, Language, Verdi
 from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import Run
-from ioi_eval.scorer.spreading import Paces, Reach, both, run_spread
+from ioi_eval.scorer.spreading import BUNDLE_S, Paces, Reach, both, run_spread
 
 
 def one_lane(_: Target) -> int:
@@ -168,7 +168,14 @@ class BundledWay:
             attempts -= 1
             nonce = secrets.token_hex(16)
             job = bundled.run_job(
-                run.problem, programs, tests, self._policy, nonce=nonce, exhaustive=run.judging.exhaustive, alone=alone
+                run.problem,
+                programs,
+                tests,
+                self._policy,
+                nonce=nonce,
+                exhaustive=run.judging.exhaustive,
+                alone=alone,
+                enough_s=BUNDLE_S,
             )
             arrived = False
             try:

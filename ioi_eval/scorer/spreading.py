@@ -2,7 +2,8 @@
 
 A job should be long enough that its start costs nothing beside it, and short enough that the last submissions of a run
 do not keep one slot busy while the others have nothing to do: about `BUNDLE_S`. How long a test takes is not known
-before, so the first job of a problem is small, and the others follow what its tests have taken so far.
+before, so the first job of a problem is small, the others follow what its tests have taken so far, and a job that has
+taken so long begins no other test: of a submission that is slow among fast ones, idle slots can take the rest.
 
 While slots are idle a submission uses them too. A test that runs there may turn out not to matter, as one before it
 scores 0; `judging.py` proves that this changes no result, and an idle slot had nothing else to do.
@@ -20,7 +21,8 @@ from ioi_eval.judging import Judging
 from ioi_eval.model import ProblemKey, TestOutcome
 
 BUNDLE_S = 2.0
-"""How long a job should take, in seconds of wall clock; a job's start takes 0.01 s here, on a cluster 0.03 s."""
+"""How long a job should take, and may before it begins another test, in seconds of wall clock; a job's start takes
+0.01 s here, on a cluster 0.03 s."""
 
 SPLIT_S = 0.1
 """What takes less, in seconds, is not split for the sake of an idle slot: a job's start on a Piston server takes 0.05 s
@@ -149,15 +151,14 @@ async def run_spread(
         What `run` raises; the other jobs are abandoned then.
     """
     # Not a task group: the next job is chosen when the first of them ends, by what all of them have recorded so far.
-    under_way: dict[asyncio.Task[None], frozenset[str]] = {}
+    under_way: dict[asyncio.Task[None], Bundle] = {}
     try:
         while True:
-            names = frozenset().union(*under_way.values())
-            pending = judging.pending(under_way=names)
+            running = [planned for bundle in under_way.values() for planned in bundle]
+            pending = judging.pending(under_way=frozenset(planned.test for planned in running))
             if pending and len(under_way) < max(1, lanes()):
-                bundle = cut(pending)
-                task = asyncio.create_task(run(bundle))
-                under_way[task] = frozenset(planned.test for planned in bundle)
+                bundle = cut(_apart(pending, running))
+                under_way[asyncio.create_task(run(bundle))] = bundle
             elif under_way:
                 ended, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
@@ -169,3 +170,9 @@ async def run_spread(
         for task in under_way:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
+
+
+def _apart(pending: Bundle, running: Bundle) -> Bundle:
+    """The tests in whose groups nothing runs come first: a zero that is found meanwhile says nothing of them."""
+    groups = {group for planned in running for group, _ in planned.at}
+    return sorted(pending, key=lambda planned: any(group in groups for group, _ in planned.at))

@@ -89,3 +89,13 @@ def test_the_whole_dump_scored_twice_is_the_same(tmp_path: Path, cache: Path) ->
         for n, (w, b) in enumerate(ways)
     ]
     assert all(rows == found[0] for rows in found[1:])
+
+
+WAITS = '#include <unistd.h>\n#include <cstdio>\nint main() { usleep(1100000); puts("1"); }'
+
+
+def test_what_a_job_leaves_is_run_in_another(full_bench: Any, problem_from: Any) -> None:
+    """A job that has taken long begins no other test; each is run all the same, once."""
+    problem = problem_from(dict.fromkeys("abc", (b"", b"1\n")), time_limit_s=2.0)
+    outcomes = full_bench.outcomes(problem, WAITS)
+    assert {name: outcome.verdict for name, outcome in outcomes.items()} == dict.fromkeys("abc", "AC")

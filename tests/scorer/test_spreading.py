@@ -68,6 +68,20 @@ def test_idle_slots_are_used(lanes: int) -> None:
     assert judging.done
 
 
+def test_idle_slots_take_other_subtasks_first() -> None:
+    """Tests of a subtask in which one runs may turn out not to matter; those of another are wanted in any case."""
+    judging = Judging(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
+    begun: list[str] = []
+
+    def one(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
+        begun.append(pending[0].test)
+        return pending[:1]
+
+    asyncio.run(run_spread(judging, one, Machine(judging).run, lambda: 3))
+    assert begun[:3] == ["t0", "t4", "t8"]
+    assert sorted(begun) == sorted(TESTS[:12])
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_result_is_that_of_one_lane(seed: int) -> None:
     """Whatever ends first: what decides is the same first zero of each subtask."""
