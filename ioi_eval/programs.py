@@ -305,7 +305,7 @@ class Builder:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, trusted=trusted, alone=alone)
             execution = await self._sandbox.execute(job, target)
-            return compile_answer(execution.run, nonce)
+            return compile_answer(execution.run, nonce, execution.returned)
 
         return await repeated(ask)
 

@@ -40,7 +40,7 @@ class Workshop {
       if (action.kind == Kind::Step && !step(action.words, steps++)) return;
     }
     for (const CompileAction& action : g_plan.actions) {
-      if (action.kind == Kind::Artifact) artifact(action.words[0], action.words[1]);
+      if (action.kind == Kind::Artifact) artifact(action.words[0], action.words[1], action.words[2]);
     }
   }
 
@@ -267,13 +267,20 @@ class Workshop {
     if (directory != nullptr) closedir(directory);
   }
 
-  void artifact(const std::string& path, const std::string& as) {
+  void artifact(const std::string& path, const std::string& as, const std::string& into) {
     Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
-    print("{\"artifact\":" + quoted(as) + ",\"base64\":\"");
-    print_base64(fd.get(), status.st_size);
-    print(format("\",\"bytes\":%lld}\n", static_cast<long long>(status.st_size)));
+    print("{\"artifact\":" + quoted(as));
+    if (int file = g_files.inherited(into); file >= 0) {
+      if (!copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
+      print(",\"into\":" + quoted(into));
+    } else {
+      print(",\"base64\":\"");
+      print_base64(fd.get(), status.st_size);
+      print("\"");
+    }
+    print(format(",\"bytes\":%lld}\n", static_cast<long long>(status.st_size)));
     g_lines++;
   }
 

@@ -31,6 +31,14 @@ class JobFiles {
 
   void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
 
+  // One that we were given open; -1 if there is none of that name.
+  int inherited(const std::string& name) const {
+    for (const auto& [known, fd] : entries_) {
+      if (known == name && !by_path_) return fd;
+    }
+    return -1;
+  }
+
   int get(const std::string& name) {
     for (const auto& [known, fd] : entries_) {
       if (known == name) return fd;

@@ -33,7 +33,7 @@ struct Test {
 
 struct CompileAction {
   enum class Kind { See, Step, Artifact } kind;
-  std::vector<std::string> words;  // See: file, path. Step: argv. Artifact: path, name.
+  std::vector<std::string> words;  // See: file, path. Step: argv. Artifact: path, name, file.
 };
 
 struct Plan {

@@ -50,7 +50,8 @@ void read_compile_line(PlanLine& line, Plan& plan) {
     plan.actions.push_back({Kind::Step, argv});
   } else if (line.name == "artifact") {
     std::string path = path_below(line, "path");
-    plan.actions.push_back({Kind::Artifact, {path, line.has("as") ? line.text("as") : path}});
+    std::string name = line.has("as") ? line.text("as") : path;
+    plan.actions.push_back({Kind::Artifact, {path, name, line.has("into") ? line.text("into") : ""}});
   } else {
     line.bad("is unknown in compile mode");
   }

@@ -218,8 +218,9 @@ def compile_job(
             files.append(JobFile(name=name, content=content))
             plan.line("see", file=name, **{"as": path})
         plan.line("step", argv=step.argv)
-    for artifact in recipe.artifacts:
-        plan.line("artifact", path=artifact)
+    returns = tuple(f"artifact{number}" for number in range(len(recipe.artifacts)))
+    for artifact, name in zip(recipe.artifacts, returns, strict=True):
+        plan.line("artifact", path=artifact, into=name)
     total = len(recipe.steps)
     return Job(
         kind=JobKind.RUNNER,
@@ -229,6 +230,7 @@ def compile_job(
         ),
         alone=alone,
         sees=recipe.reads,
+        returns=returns,
     )
 
 

@@ -66,8 +66,13 @@ class RunAnswer:
     isolation: Isolation
 
 
-def compile_answer(stage: Stage, nonce: str) -> CompileAnswer:
+def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
     """Read the answer to a compile plan.
+
+    Args:
+        stage: the job's run stage.
+        nonce: the plan's.
+        returned: the files that came back beside it.
 
     Raises:
         TransportError: it is not whole.
@@ -79,7 +84,7 @@ def compile_answer(stage: Stage, nonce: str) -> CompileAnswer:
         for line in lines:
             if "artifact" in line:
                 name = string(line, "artifact")
-                content = base64.b64decode(string(line, "base64"), validate=True)
+                content = _content(line, returned or {})
                 if len(content) != line["bytes"]:
                     raise TransportError(f"artifact {name!r} arrived with {len(content)} bytes")
                 artifacts[name] = content
@@ -88,6 +93,13 @@ def compile_answer(stage: Stage, nonce: str) -> CompileAnswer:
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         raise TransportError(f"a line of the runner is malformed: {error!r}") from error
     return CompileAnswer(steps=tuple(steps), artifacts=artifacts, isolation=isolation)
+
+
+def _content(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
+    """An artifact's bytes, which came in the line or beside it."""
+    if "into" in line:
+        return returned[string(line, "into")]
+    return base64.b64decode(string(line, "base64"), validate=True)
 
 
 def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> RunAnswer:

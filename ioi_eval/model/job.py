@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ioi_eval.model.problem import Content
@@ -56,6 +57,8 @@ class Job:
         trusted: nothing in the box comes from a submission (the runner's own compilation).
         sees: directories of the machine that the box shows too, read-only (an interpreter that is not the system's). On
             a server whoever runs it decides what boxes see.
+        returns: names of files that it writes if it is given them open (kind RUNNER), which spares the way through its
+            stdout. A sandbox need not: what has no file stays in the stdout.
     """
 
     kind: JobKind
@@ -67,6 +70,7 @@ class Job:
     alone: bool = False
     trusted: bool = False
     sees: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What a sandbox returns for a job."""
+    """What a sandbox returns for a job.
+
+    Args:
+        run, compile: how its stages ended.
+        returned: what was written to the files that `Job.returns` names, where the sandbox gave it such files.
+    """
 
     run: Stage
     compile: Stage | None = None
+    returned: Mapping[str, bytes] = field(default_factory=dict)

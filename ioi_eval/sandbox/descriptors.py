@@ -36,6 +36,34 @@ def descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
             os.close(descriptor)
 
 
+@contextlib.contextmanager
+def returned_files(names: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Empty memory files for what a job writes, by name. Whoever holds no descriptor of them cannot reach them.
+
+    Raises:
+        TransientError: there is no memory or are no descriptors left.
+    """
+    opened: dict[str, int] = {}
+    try:
+        try:
+            for name in names:
+                opened[name] = _memory_file(executable=False)
+        except OSError as error:
+            raise TransientError(f"no memory or descriptors left for what a job returns: {error.strerror}") from error
+        yield opened
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def written(descriptor: int) -> bytes:
+    """All that was written to a file, wherever its offset is."""
+    size = os.fstat(descriptor).st_size
+    with open(descriptor, "rb", buffering=0, closefd=False) as file:
+        file.seek(0)
+        return file.read(size)
+
+
 def sealed(content: bytes, *, executable: bool = False) -> int:
     """A read-only descriptor of a memory file that nobody can change. The caller closes it."""
     writable = _memory_file(executable)

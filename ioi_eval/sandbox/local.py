@@ -28,7 +28,7 @@ from ioi_eval.errors import IsolationError, RejectedError, SetupError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
-from ioi_eval.sandbox.descriptors import descriptors
+from ioi_eval.sandbox.descriptors import descriptors, returned_files, written
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.sandbox.processors import processors
@@ -121,8 +121,8 @@ class LocalSandbox:
         async with self._slots.take(alone=job.alone) as slot:
             if job.kind is JobKind.SCRIPTS:
                 return await self._run_trusted_script(job, slot)
-            with descriptors(job.files) as files:
-                return await self._run_runner(job, files, slot, target.isolation)
+            with descriptors(job.files) as files, returned_files(job.returns) as returns:
+                return await self._run_runner(job, files, returns, slot, target.isolation)
 
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
@@ -151,8 +151,11 @@ class LocalSandbox:
 
     # ------------------------------------------------------------------ the kinds of jobs
 
-    async def _run_runner(self, job: Job, files: Mapping[str, int], slot: int, isolation: Isolation) -> Execution:
-        table = ",".join(f"{name}={descriptor}" for name, descriptor in files.items() if name != "runner")
+    async def _run_runner(
+        self, job: Job, files: Mapping[str, int], returns: Mapping[str, int], slot: int, isolation: Isolation
+    ) -> Execution:
+        given = {**files, **returns}
+        table = ",".join(f"{name}={descriptor}" for name, descriptor in given.items() if name != "runner")
         command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--fds", table)
         with contextlib.ExitStack() as stack:
             directory = None
@@ -163,7 +166,7 @@ class LocalSandbox:
                 directory = stack.enter_context(work_directory(_slot_uid(slot)))
             end = await run_process(
                 (*before, *command),
-                descriptors=tuple(files.values()),
+                descriptors=tuple(given.values()),
                 cwd=directory,
                 environment={"PATH": PATH},
                 stdin=job.stdin,
@@ -172,7 +175,8 @@ class LocalSandbox:
             )
         if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
             _require_shown(end.stderr.decode("utf-8", "replace"))
-        return Execution(run=stage_of(end))
+        returned = {name: written(descriptor) for name, descriptor in returns.items()}
+        return Execution(run=stage_of(end), returned=returned)
 
     async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
         with work_directory(_slot_uid(slot)) as directory:
