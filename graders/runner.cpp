@@ -90,6 +90,9 @@ void close_on_exec() {
   });
 }
 
+// The table of descriptors is shared with zones, and where it is shared the kernel takes 10 ms to let it grow: so now.
+void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
+
 void require_isolation() {
   Means& m = g_means;
   // Only somebody else's root directory hides this machine's files from a compiler; else it takes Landlock.
@@ -113,15 +116,25 @@ void die_with_parent() {
   if (getppid() != parent) _exit(4);
 }
 
+// Whoever started us keeps a box ready, and says when its turn has come. Without a word there is nobody left who could.
+void await_turn() {
+  char word;
+  ssize_t n;
+  while ((n = read(STDIN_FILENO, &word, 1)) < 0 && errno == EINTR) {
+  }
+  if (n != 1) _exit(4);
+}
+
 [[noreturn]] void usage() {
   static const char text[] = "usage: runner (--dir DIRECTORY | --fds NAME=NUMBER,... | --probe | --version)"
-                             " [--most full|reduced|none] [--without landlock,notify]\n";
+                             " [--most full|reduced|none] [--wait] [--without landlock,notify]\n";
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(2);
   _exit(2);
 }
 
 int main_of(int argc, char** argv) {
   std::string mode, value, without;
+  bool waits = false;
   Isolation most = Isolation::Full;
   for (int i = 1; i < argc; i++) {
     std::string word = argv[i];
@@ -133,6 +146,8 @@ int main_of(int argc, char** argv) {
       most = level == "full" ? Isolation::Full : level == "reduced" ? Isolation::Reduced : Isolation::None;
     } else if (word == "--without") {
       without = argv[++i];
+    } else if (word == "--wait") {
+      waits = true;
     } else if (mode.empty() && (takes_value || word == "--probe" || word == "--version")) {
       mode = word;
       if (takes_value) value = argv[++i];
@@ -159,6 +174,7 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   close_on_exec();
+  grow_table();
   mode == "--dir" ? g_files.in_directory(value) : g_files.inherit(value);
   g_plan = read_plan();
   find_means(most, without);
@@ -167,6 +183,7 @@ int main_of(int argc, char** argv) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   find_base();
+  if (waits) await_turn();
   if (g_plan.compile) {
     Workshop().run();
   } else {

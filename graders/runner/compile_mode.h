@@ -271,9 +271,14 @@ class Workshop {
     Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
+    int file = g_files.inherited(into);
+    if (file >= 0 && !copy_bytes(fd.get(), file)) {
+      std::string words = format("write %s: %s", into.c_str(), strerror(errno));
+      clear();
+      fault("system", words);
+    }
     print("{\"artifact\":" + quoted(as));
-    if (int file = g_files.inherited(into); file >= 0) {
-      if (!copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
+    if (file >= 0) {
       print(",\"into\":" + quoted(into));
     } else {
       print(",\"base64\":\"");

@@ -1,11 +1,18 @@
 """The embedded sandbox: jobs run on this machine, in namespaces where it allows them.
 
-    job ── files become descriptors ── slot ── [setpriv] [bwrap] runner ── stdout ── Execution
+    job ── files become descriptors ── box ── [setpriv] [bwrap] runner ── slot ── stdout ── Execution
 
 Nothing of a job is ever at a path that a submission could name: bytes travel in sealed memory files, test data
 by descriptors of the files where they already are. For jobs of kind RUNNER the runner is the box's PID 1 and
 confines each contestant further (`graders/PROTOCOL.md`); where namespaces are not to be had it does so with
 Landlock and seccomp alone, which is reported as `reduced`.
+
+A slot is a job that may run. To make a box (namespaces, mounts, a program to load) takes some 8 ms, of which half is
+spent in waiting for the kernel; so there are a few more boxes than slots, and in these the runner is ready and waits
+for its turn. A job that runs alone has no box beside it, not even such a one.
+
+What was compiled comes back by a descriptor too, where the job says so: as base64 in the runner's stdout it would take
+10 ms of our only thread.
 
 Two isolation levels are decided here, once, when the sandbox is entered: `full` if bwrap really starts a box,
 else `reduced`. A level below what the caller accepts is an `IsolationError` that says what to install or allow.
@@ -38,7 +45,12 @@ from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.work_directories import sweep, work_directory
 
 _FIRST_UID = 0x70000000
-"""Slot uids as root: far above what distributions, systemd and container tools hand out."""
+"""Boxes' uids as root: far above what distributions, systemd and container tools hand out."""
+
+_SLOTS_A_SPARE_BOX = 8
+"""For so many slots one box more is made ready, and at least one: a job takes 0.1 s or more, a box 0.008 s."""
+
+_YOUR_TURN = b"\n"
 
 _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
@@ -68,6 +80,7 @@ class LocalSandbox:
         profile: str = "bundled",
     ) -> None:
         self._slots = Slots(slots or processors())
+        self._boxes = Slots(self._slots.count + max(1, self._slots.count // _SLOTS_A_SPARE_BOX))
         self._least = isolation
         self._strongest = strongest
         self._compiler = compiler
@@ -118,11 +131,12 @@ class LocalSandbox:
             raise RejectedError("; ".join(refusals))
         if job.kind is JobKind.SCRIPTS and not job.trusted:
             return await self.run_commands(commands(job), job.files, alone=job.alone)
-        async with self._slots.take(alone=job.alone) as slot:
+        async with self._boxes.take(alone=job.alone) as box:
             if job.kind is JobKind.SCRIPTS:
-                return await self._run_trusted_script(job, slot)
+                async with self._slots.take():
+                    return await self._run_trusted_script(job, box)
             with descriptors(job.files) as files, returned_files(job.returns) as returns:
-                return await self._run_runner(job, files, returns, slot, target.isolation)
+                return await self._run_runner(job, files, returns, box, target.isolation)
 
     async def run_commands(
         self, stages: Sequence[Command], files: Sequence[JobFile], *, alone: bool = False
@@ -145,45 +159,46 @@ class LocalSandbox:
                 f"({self.why_not_full}); use the bundled profile, whose runner confines programs itself"
             )
         executable = {file.name for file in files if file.executable}
-        async with self._slots.take(alone=alone) as slot:
+        async with self._boxes.take(alone=alone) as box, self._slots.take():
             with descriptors(files) as opened:
-                return await self._script_boxes.run(stages, opened, executable=executable, uid=_slot_uid(slot))
+                return await self._script_boxes.run(stages, opened, executable=executable, uid=_box_uid(box))
 
     # ------------------------------------------------------------------ the kinds of jobs
 
     async def _run_runner(
-        self, job: Job, files: Mapping[str, int], returns: Mapping[str, int], slot: int, isolation: Isolation
+        self, job: Job, files: Mapping[str, int], returns: Mapping[str, int], box: int, isolation: Isolation
     ) -> Execution:
         given = {**files, **returns}
         table = ",".join(f"{name}={descriptor}" for name, descriptor in given.items() if name != "runner")
-        command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--fds", table)
+        command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--wait", "--fds", table)
         with contextlib.ExitStack() as stack:
             directory = None
-            before = as_user(_slot_uid(slot))
+            before = as_user(_box_uid(box))
             if isolation is Isolation.FULL:
                 before += (*in_namespaces(hide=self._hidden, show=job.sees), "--")
             else:
-                directory = stack.enter_context(work_directory(_slot_uid(slot)))
+                directory = stack.enter_context(work_directory(_box_uid(box)))
             end = await run_process(
                 (*before, *command),
                 descriptors=tuple(given.values()),
                 cwd=directory,
                 environment={"PATH": PATH},
-                stdin=job.stdin,
+                stdin=_YOUR_TURN,
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
+                turn=self._slots.take(),
             )
         if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:
             _require_shown(end.stderr.decode("utf-8", "replace"))
         returned = {name: written(descriptor) for name, descriptor in returns.items()}
         return Execution(run=stage_of(end), returned=returned)
 
-    async def _run_trusted_script(self, job: Job, slot: int) -> Execution:
-        with work_directory(_slot_uid(slot)) as directory:
+    async def _run_trusted_script(self, job: Job, box: int) -> Execution:
+        with work_directory(_box_uid(box)) as directory:
             for file in job.files:
                 _place(directory, file)
             end = await run_process(
-                (*as_user(_slot_uid(slot)), "bash", "run", *job.args),
+                (*as_user(_box_uid(box)), "bash", "run", *job.args),
                 cwd=directory,
                 environment={**_TRUSTED_ENVIRONMENT, "TMPDIR": str(directory)},
                 stdin=job.stdin,
@@ -202,7 +217,7 @@ class LocalSandbox:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
         if shutil.which("bwrap") is None:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
-        command = (*as_user(_slot_uid(0)), *in_namespaces(), "--", "/usr/bin/true")
+        command = (*as_user(_box_uid(0)), *in_namespaces(), "--", "/usr/bin/true")
         probe = _try(command)
         if probe.returncode == 0:
             return Isolation.FULL, ""
@@ -217,7 +232,7 @@ def _require_way_out_of_root() -> None:
     """Refuse to run programs as root, also as the root of a container that has no other user."""
     if shutil.which("setpriv") is None:
         raise SetupError("running as root needs setpriv (package util-linux), to leave root before a program starts")
-    probe = _try((*as_user(_slot_uid(0)), "true"))
+    probe = _try((*as_user(_box_uid(0)), "true"))
     if probe.returncode != 0:
         raise SetupError(
             f"root cannot become another user here ({probe.stderr.strip()}), and programs are never run as root: start "
@@ -241,11 +256,11 @@ def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
         raise SetupError(f"{command[0]} cannot be tried: {error}; try again when this machine is less busy") from error
 
 
-def _slot_uid(slot: int) -> int | None:
-    """As root, an unprivileged uid that no other slot of any run on this machine is likely to have."""
+def _box_uid(box: int) -> int | None:
+    """As root, an unprivileged uid that no other box of any run on this machine is likely to have."""
     if os.geteuid() != 0:
         return None
-    return _FIRST_UID + (os.getpid() & 0xFFFF) * 256 + slot % 256
+    return _FIRST_UID + (os.getpid() & 0xFFFF) * 256 + box % 256
 
 
 def _place(directory: Path, file: JobFile) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ async def run_process(
     stdin: bytes = b"",
     wall_ms: int,
     output_bytes: int,
+    turn: AbstractAsyncContextManager[object] | None = None,
 ) -> ProcessEnd:
     """Start a program, wait for it, and kill its process group at the deadline, at the bound, or on cancellation.
 
@@ -59,11 +61,12 @@ async def run_process(
         stdin: its standard input.
         wall_ms: deadline.
         output_bytes: most stdout.
+        turn: entered when it has been started, and held until it has ended. Before that it gets no input, and its time
+            does not run.
 
     Raises:
         TransientError: it cannot be started.
     """
-    started = time.monotonic()
     # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
     # 16 ms or more in a process of 500 MB
     starting = asyncio.create_subprocess_exec(
@@ -82,12 +85,15 @@ async def run_process(
         raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
     stdout, stderr = bytearray(), bytearray()
     timed_out = overflowed = False
+    started = time.monotonic()
     try:
-        async with asyncio.timeout(wall_ms / 1000), asyncio.TaskGroup() as group:
-            group.create_task(_read(process.stdout, stdout, output_bytes))
-            group.create_task(_read(process.stderr, stderr, None))
-            group.create_task(_feed(process.stdin, stdin))
-            group.create_task(process.wait())
+        async with turn or contextlib.nullcontext():
+            started = time.monotonic()
+            async with asyncio.timeout(wall_ms / 1000), asyncio.TaskGroup() as group:
+                group.create_task(_read(process.stdout, stdout, output_bytes))
+                group.create_task(_read(process.stderr, stderr, None))
+                group.create_task(_feed(process.stdin, stdin))
+                group.create_task(process.wait())
     except* _Overflow:
         overflowed = True
     except* TimeoutError:

@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ioi_eval.sandbox.local import _slot_uid
+from ioi_eval.sandbox.local import _box_uid
 
 OWN_UID = "IOI_EVAL_TEST_OWN_UID"
 """Set where the whole user id belongs to these tests."""
@@ -76,8 +76,8 @@ def kept_memory_bytes() -> int:
 
 
 def our_uids() -> frozenset[int]:
-    """User ids under which only our jobs run: as root the slots', else none but perhaps our own."""
-    first = _slot_uid(0)
+    """User ids under which only our jobs run: as root those of boxes', else none but perhaps our own."""
+    first = _box_uid(0)
     if first is not None:
         return frozenset(range(first, first + 256))
     return frozenset({os.geteuid()}) if os.environ.get(OWN_UID) == str(os.geteuid()) else frozenset()

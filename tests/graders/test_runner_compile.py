@@ -102,6 +102,29 @@ def test_missing_artifact_has_no_line(plain_box: Box) -> None:
     assert answer.last["end"] is True
 
 
+def test_an_artifact_without_a_file_to_go_into_is_in_its_line(box: Box) -> None:
+    """What the plan names need not have been given; and a file that lies in the directory is not one to write to."""
+    answer = compile_(
+        box,
+        see("a", "main.cpp"),
+        step("sh", "-c", "echo made > made"),
+        "artifact path=made into=nowhere",
+        *(["artifact path=made as=again into=a"] if box.by_directory else []),
+        files={"a": HELLO},
+    )
+    lines = [entry for entry in answer.lines if "artifact" in entry]
+    assert lines[0] == {"artifact": "made", "base64": base64.b64encode(b"made\n").decode(), "bytes": 5}
+    assert lines[1:] == ([lines[0] | {"artifact": "again"}] if box.by_directory else [])
+
+
+def test_an_artifact_that_cannot_be_written_is_no_artifact(plain_box: Box) -> None:
+    """The file is there and may only be read: our fault, and nobody's program."""
+    if plain_box.by_directory:
+        pytest.skip("nothing is inherited")
+    answer = compile_(plain_box, step("sh", "-c", "echo made > made"), "artifact path=made into=a", files={"a": b""})
+    assert (answer.last["fault"], answer.code) == ("system", 3)
+
+
 READING = {
     "a file of this machine": b'#include "/etc/passwd"\n',
     "another user's file": b'asm(".incbin \\"/etc/shadow\\"");\nint main() {}\n',

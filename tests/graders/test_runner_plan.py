@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,13 @@ def test_good_plan_runs_everywhere(box: Box, program: Callable[..., Path]) -> No
     assert answer.only["verdict"] == "AC"
     assert answer.last == {"end": True, "nonce": NONCE, "lines": 1, "isolation": box.level, "runner": 1}
     assert answer.code == 0
+
+
+def test_nothing_begins_before_its_turn(box: Box) -> None:
+    """Who is to wait does nothing when nobody is left who could say that its turn has come (stdin is empty here)."""
+    script = line("step", argv=["sh", "-c", "echo begun"])
+    answer = replace(box, more=("--wait",)).run(plan("compile", line("limits", **COMPILE_LIMITS), script), {})
+    assert (answer.code, answer.lines, answer.last) == (4, [], {})
 
 
 def test_names_and_words_are_decoded(boxes: Callable[[str], Box]) -> None:

@@ -6,12 +6,15 @@ import asyncio
 import os
 import select
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from ioi_eval.errors import TransientError
 from ioi_eval.sandbox.process import ProcessEnd, run_process, stage_of
+from ioi_eval.sandbox.slots import Slots
 
 
 def run(script: str, **options: Any) -> ProcessEnd:
@@ -97,6 +100,54 @@ def test_missing_program_is_our_failure() -> None:
     """What cannot be started is never a verdict."""
     with pytest.raises(TransientError, match="cannot start"):
         asyncio.run(run_process(("/nonexistent/program",), wall_ms=1000, output_bytes=1))
+
+
+def test_nothing_is_given_and_no_time_runs_before_the_turn() -> None:
+    """It is started, and gets its input when its turn has come; the turn is over when it has ended."""
+    told: list[str] = []
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        await asyncio.sleep(0.6)
+        told.append("begins")
+        yield
+        told.append("ends")
+
+    end = run("date +%s%N; read word; date +%s%N", stdin=b"go\n", wall_ms=500, turn=turn())
+    started, given = map(int, end.stdout.split())
+    assert given - started > 400_000_000
+    assert not end.timed_out
+    assert end.wall_ms < 500
+    assert told == ["begins", "ends"]
+
+
+def test_cancellation_before_the_turn_kills_the_group() -> None:
+    """Whoever goes away while it waits leaves nothing behind."""
+
+    async def scenario() -> bool:
+        read, write = os.pipe()
+        slots = Slots(1)
+        async with slots.take():
+            task = asyncio.ensure_future(
+                run_process(
+                    ("/bin/bash", "-c", f"echo >&{write}; sleep 300 & wait"),
+                    descriptors=(write,),
+                    environment={"PATH": os.environ["PATH"]},
+                    wall_ms=60_000,
+                    output_bytes=10,
+                    turn=slots.take(),
+                )
+            )
+            await asyncio.to_thread(os.read, read, 20)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        os.close(write)
+        gone = bool(select.select([read], [], [], 10)[0])
+        os.close(read)
+        return gone
+
+    assert asyncio.run(scenario())
 
 
 def test_cancellation_kills_the_group() -> None:
