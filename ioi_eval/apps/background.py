@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine
 from functools import cache
 from typing import Any, TypeVar
 
-from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.apps.execution import AppsExecutor, read_checker
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Environment
@@ -71,10 +71,13 @@ class Background:
             self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _executor(self, settings: AppsSettings) -> AppsExecutor:
+        """The one for these settings; a new one where the checker has been edited since."""
         with self._lock:
-            if settings not in self._executors:
-                self._executors[settings] = AppsExecutor(self._sandbox, artifacts=self._artifacts, settings=settings)
-            return self._executors[settings]
+            executor = self._executors.get(settings)
+            if executor is None or executor.checker != read_checker(settings):
+                executor = AppsExecutor(self._sandbox, artifacts=self._artifacts, settings=settings)
+                self._executors[settings] = executor
+            return executor
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         running = asyncio.run_coroutine_threadsafe(work(), self._loop)

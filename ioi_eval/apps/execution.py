@@ -66,7 +66,7 @@ class AppsExecutor:
         self._chosen: Target | None = None
         self._settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
-        self._checker = _read_checker(self._settings)
+        self._checker = read_checker(self._settings)
 
     async def interpreter(self) -> Interpreter:
         """The Python that programs are run with.
@@ -191,7 +191,12 @@ def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
         )
 
 
-def _read_checker(settings: AppsSettings) -> bytes | None:
+def read_checker(settings: AppsSettings) -> bytes | None:
+    """The source of the comparator's checker, as it is now; `None` without one.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     if not settings.comparator.program:
         return None
     path = Path(settings.comparator.program)

@@ -153,6 +153,17 @@ def test_a_sandbox_that_fails_is_no_score() -> None:
     assert result.score == 0.0
 
 
+def test_a_checker_that_is_edited_judges_what_comes_then(tmp_path: Path) -> None:
+    """Though the sandbox, and what it knows, is kept as long as the process; with none any more there is no score."""
+    checker = tmp_path / "checker.sh"
+    for score in (1, 0, 1):
+        checker.write_text(f"#!/bin/sh\necho {score}\n")
+        assert evaluate(DOUBLE, comparator=f"checker:{checker}").score == score
+    checker.unlink()
+    with pytest.raises(InputError, match="checker.sh cannot be read"):
+        evaluate(DOUBLE, comparator=f"checker:{checker}")
+
+
 def test_from_an_event_loop_and_from_many_threads() -> None:
     """A caller's loop is not touched; calls share one sandbox."""
 
