@@ -191,7 +191,7 @@ class BundledWay:
                     run.record_failure(tests, error)
                     return len(tests)
                 continue
-            self._reach.observe(run.target.name, asked, len(tests))
+            self._reach.observe(run.target.name, asked=asked, granted=len(tests), held=len(answer.outcomes))
             run.note_isolation(answer.isolation)
             for outcome in answer.outcomes.values():
                 run.judging.record(outcome)

@@ -93,18 +93,19 @@ class Reach:
         """The most that the next job on this target should hold."""
         return self._tests.get(target, self._most_tests)
 
-    def observe(self, target: str, asked: int, arrived: int) -> None:
-        """Take in that an answer arrived.
+    def observe(self, target: str, *, asked: int, granted: int, held: int) -> None:
+        """Take in that a whole answer arrived.
 
         Args:
             target: where from.
             asked: how many tests were tried first.
-            arrived: how many the job had whose answer was whole; fewer if those before were cut.
+            granted: how many the job had in the end; fewer if answers before were cut.
+            held: how many of them the answer holds; fewer if the rest did not matter any more, or took too long.
         """
         reach = self.tests(target)
-        if arrived < asked:
-            self._tests[target], self._whole[target] = min(reach, arrived), 0
-        elif target in self._tests and asked >= reach:
+        if granted < asked:
+            self._tests[target], self._whole[target] = min(reach, granted), 0
+        elif target in self._tests and held >= reach:
             self._whole[target] += 1
             if self._whole[target] == TRUST:
                 self._tests[target], self._whole[target] = min(2 * reach, self._most_tests), 0

@@ -160,7 +160,7 @@ def test_a_checker_that_is_edited_judges_what_comes_then(tmp_path: Path) -> None
         checker.write_text(f"#!/bin/sh\necho {score}\n")
         assert evaluate(DOUBLE, comparator=f"checker:{checker}").score == score
     checker.unlink()
-    with pytest.raises(InputError, match="checker.sh cannot be read"):
+    with pytest.raises(InputError, match=r"checker\.sh cannot be read"):
         evaluate(DOUBLE, comparator=f"checker:{checker}")
 
 

@@ -132,19 +132,22 @@ def test_jobs_are_sized_by_what_tests_have_taken() -> None:
 def test_what_was_cut_is_not_asked_for_again_soon() -> None:
     """By nobody on that target; after many whole answers twice as much is tried, until it is cut again."""
     reach = Reach(64)
-    reach.observe("small", 8, 4)
-    reach.observe("small", 8, 8)  # was under way meanwhile
+    reach.observe("small", asked=8, granted=4, held=4)
+    reach.observe("small", asked=8, granted=8, held=8)  # was under way meanwhile
     assert (reach.tests("small"), reach.tests("other")) == (4, 64)
     for _ in range(2 * TRUST):
-        reach.observe("small", 3, 3)  # says nothing of four
-    reach.observe("small", 8, 2)
+        reach.observe("small", asked=3, granted=3, held=3)  # says nothing of four
+        reach.observe("small", asked=4, granted=4, held=3)  # neither does this
+    assert reach.tests("small") == 4
+    for _ in range(2):
+        reach.observe("small", asked=8, granted=2, held=2)
     for _ in range(TRUST - 1):
-        reach.observe("small", 2, 2)
+        reach.observe("small", asked=2, granted=2, held=2)
     assert reach.tests("small") == 2
-    reach.observe("small", 2, 2)
+    reach.observe("small", asked=2, granted=2, held=2)
     assert reach.tests("small") == 4
     for _ in range(10 * TRUST):
-        reach.observe("small", 64, 64)
+        reach.observe("small", asked=64, granted=64, held=64)
     assert reach.tests("small") == 64
 
 
