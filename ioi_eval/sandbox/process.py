@@ -86,21 +86,22 @@ async def run_process(
     stdout, stderr = bytearray(), bytearray()
     timed_out = overflowed = False
     started = time.monotonic()
-    try:
-        async with turn or contextlib.nullcontext():
+    async with contextlib.AsyncExitStack() as held:
+        try:
+            await held.enter_async_context(turn or contextlib.nullcontext())
             started = time.monotonic()
             async with asyncio.timeout(wall_ms / 1000), asyncio.TaskGroup() as group:
                 group.create_task(_read(process.stdout, stdout, output_bytes))
                 group.create_task(_read(process.stderr, stderr, None))
                 group.create_task(_feed(process.stdin, stdin))
                 group.create_task(process.wait())
-    except* _Overflow:
-        overflowed = True
-    except* TimeoutError:
-        timed_out = True
-    finally:
-        _kill_group(process)
-        await asyncio.shield(_reaped(process))
+        except* _Overflow:
+            overflowed = True
+        except* TimeoutError:
+            timed_out = True
+        finally:
+            _kill_group(process)
+            await asyncio.shield(_reaped(process))
     return ProcessEnd(
         stdout=bytes(stdout),
         stderr=bytes(stderr),

@@ -8,6 +8,7 @@ import select
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,6 +120,27 @@ def test_nothing_is_given_and_no_time_runs_before_the_turn() -> None:
     assert not end.timed_out
     assert end.wall_ms < 500
     assert told == ["begins", "ends"]
+
+
+@pytest.mark.parametrize("bounds", [{"wall_ms": 300}, {"output_bytes": 10}], ids=["deadline", "flood"])
+def test_a_turn_is_held_until_who_was_stopped_is_gone(bounds: dict[str, int], tmp_path: Path) -> None:
+    """Whoever has the next turn does not run beside it."""
+    told = tmp_path / "pid"
+    there: list[bool] = []
+
+    def look() -> None:
+        there.append(Path("/proc", told.read_text().strip()).exists())
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            look()
+
+    end = run(f"echo $$ > {told}; echo more than ten bytes; sleep 60", turn=turn(), **bounds)
+    assert end.timed_out or end.overflowed
+    assert there == [False]
 
 
 def test_cancellation_before_the_turn_kills_the_group() -> None:
