@@ -20,7 +20,7 @@ from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
-from ioi_eval.model import Blob, Execution, Isolation, Job
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
@@ -124,6 +124,37 @@ def test_who_runs_alone_has_no_box_beside(cache: Path) -> None:
     others = spans([*executions[:2], *executions[3:]])
     assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in others)
     assert (beside, left) == (1, 0)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> None:
+    """They take slots from jobs of the runner's, and one that runs alone has neither beside it."""
+    script = Job(
+        kind=JobKind.SCRIPTS,
+        files=(JobFile(name="run", content=SPAN.encode()),),
+        run_limits=StageLimits(wall_ms=60_000, cpu_ms=60_000),
+        trusted=trusted,
+    )
+
+    async def scenario() -> list[Execution]:
+        async with entered(cache, slots=2) as (sandbox, target, runner):
+            if not trusted and target.isolation is not Isolation.FULL:
+                pytest.skip(f"no full isolation here: {sandbox.why_not_full}")
+            await sandbox.execute(script, target)  # the first one compiles what starts it
+            compiled = job(runner, SPAN)
+            jobs = [script, script, script, compiled, replace(script, alone=True), compiled, script, script]
+            tasks = [asyncio.ensure_future(sandbox.execute(one, target)) for one in jobs]
+            return [await task for task in tasks]
+
+    executions = asyncio.run(scenario())
+    times = [
+        execution.run.stdout if number not in (3, 5) else answer_of(execution).steps[0].output
+        for number, execution in enumerate(executions)
+    ]
+    intervals = [(int(begun), int(ended)) for begun, ended in map(str.split, times)]
+    alone = intervals.pop(4)
+    assert most_at_once(intervals) == 2
+    assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in intervals)
 
 
 def test_time_does_not_run_before_the_turn(cache: Path) -> None:
