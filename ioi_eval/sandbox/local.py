@@ -44,8 +44,9 @@ from ioi_eval.sandbox.shown import refusal_to_show
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.work_directories import sweep, work_directory
 
-_FIRST_UID = 0x70000000
-"""Boxes' uids as root: far above what distributions, systemd and container tools hand out."""
+_FIRST_UID, _MOST_BOXES = 0x70000000, 1 << 12
+"""Boxes' uids as root, so many for a process: above what distributions, systemd and container tools hand out, and below
+the uids that some programs take for negative numbers. Source: systemd's `UIDS-GIDS.md`."""
 
 _SLOTS_A_SPARE_BOX = 8
 """For so many slots one box more is made ready, and at least one: a job takes 0.1 s or more, a box 0.008 s."""
@@ -260,7 +261,7 @@ def _box_uid(box: int) -> int | None:
     """As root, an unprivileged uid that no other box of any run on this machine is likely to have."""
     if os.geteuid() != 0:
         return None
-    return _FIRST_UID + (os.getpid() & 0xFFFF) * 256 + box % 256
+    return _FIRST_UID + (os.getpid() & 0xFFFF) * _MOST_BOXES + box % _MOST_BOXES
 
 
 def _place(directory: Path, file: JobFile) -> None:

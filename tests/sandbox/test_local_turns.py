@@ -23,7 +23,7 @@ from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.local import LocalSandbox, _box_uid
 
 POLICY = Policy(compile=CompileLimits(), isolation=Isolation.REDUCED)
 NONCE = secrets.token_hex(16)
@@ -102,6 +102,18 @@ def _parent(pid: str) -> int:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives boxes users of their own")
+def test_each_box_has_a_user_of_its_own() -> None:
+    """Also on a machine of a thousand processors; and no other run's are among them."""
+    uids = [_box_uid(box) for box in range(1100)]
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if set(uids).isdisjoint(map(_box_uid, range(1100))) else 1)
+    assert len(set(uids)) == len(uids)
+    assert all(uid is not None and 0x70000000 <= uid < 1 << 31 for uid in uids)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_who_runs_alone_has_no_box_beside(cache: Path) -> None:
