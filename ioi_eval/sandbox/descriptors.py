@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.model import Blob, JobFile
@@ -16,40 +18,34 @@ from ioi_eval.model import Blob, JobFile
 _MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
 
 
-@contextlib.contextmanager
-def descriptors(files: Sequence[JobFile]) -> Iterator[dict[str, int]]:
-    """The job's files as open, read-only descriptors, by name.
+def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, int]]:
+    """The job's files as open, read-only descriptors, by name; closed at the end.
 
     Raises:
-        SandboxError: a file that is referred to cannot be read any more, or there are no descriptors left.
+        SandboxError: on entering: a file that is referred to cannot be read any more, or there are no descriptors left.
     """
-    opened: dict[str, int] = {}
-    try:
-        try:
-            for file in files:
-                opened[file.name] = _open(file)
-        except OSError as error:
-            raise TransientError(f"no memory or descriptors left for a job's files: {error.strerror}") from error
-        yield opened
-    finally:
-        for descriptor in opened.values():
-            os.close(descriptor)
+    return _opened([(file.name, partial(_open, file)) for file in files], "a job's files")
 
 
-@contextlib.contextmanager
-def returned_files(names: Sequence[str]) -> Iterator[dict[str, int]]:
+def returned_files(names: Sequence[str]) -> AbstractContextManager[dict[str, int]]:
     """Empty memory files for what a job writes, by name. Whoever holds no descriptor of them cannot reach them.
 
     Raises:
-        TransientError: there is no memory or are no descriptors left.
+        TransientError: on entering: there is no memory or are no descriptors left.
     """
+    return _opened([(name, partial(_memory_file, executable=False)) for name in names], "what a job returns")
+
+
+@contextlib.contextmanager
+def _opened(openers: Sequence[tuple[str, Callable[[], int]]], what: str) -> Iterator[dict[str, int]]:
+    """Descriptors by name; all are closed at the end, also where one of them cannot be had."""
     opened: dict[str, int] = {}
     try:
         try:
-            for name in names:
-                opened[name] = _memory_file(executable=False)
+            for name, opener in openers:
+                opened[name] = opener()
         except OSError as error:
-            raise TransientError(f"no memory or descriptors left for what a job returns: {error.strerror}") from error
+            raise TransientError(f"no memory or descriptors left for {what}: {error.strerror}") from error
         yield opened
     finally:
         for descriptor in opened.values():
