@@ -29,7 +29,7 @@ from ioi_eval.model import (
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
-"""Most tests a job: enough that a box's start (6 ms) is nothing, few enough that no job holds 200 descriptors."""
+"""Most tests a job: enough that a box's start (8 ms) is nothing, few enough that no job holds 200 descriptors."""
 
 _START_MS = 10_000  # for starting the box and the runner, on a loaded machine
 _LINE_BYTES = 40_000  # a test's longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters

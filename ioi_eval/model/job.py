@@ -49,8 +49,7 @@ class Job:
     Args:
         kind: what starts it.
         files: what is in the box. The first is the main file.
-        args: arguments of the run stage.
-        stdin: standard input of the run stage.
+        args, stdin: of the run stage (kind SCRIPTS: the runner finds all that it needs in files).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
         alone: nothing else of ours may run on that machine meanwhile (a near-limit time is measured again).

@@ -2,7 +2,7 @@
 which directories exist.
 
 Facts that shape it (each tried):
-- bwrap started by real root leaves `/proc/sys` writable inside, so root first becomes a slot's own uid.
+- bwrap started by real root leaves `/proc/sys` writable inside, so root first becomes a box's own uid.
 - `--unshare-all` only *tries* the user namespace: it is asked for by name.
 - bwrap inherits its environment to PID 1 even with `--clearenv`, so it is started with an empty one.
 - bwrap leaves inherited descriptors open: files travel by descriptor, and the runner itself is started from one.

@@ -1,4 +1,4 @@
-"""Slots of one machine: how many jobs run at once, and which of them runs alone.
+"""Slots of one machine: how many jobs run at once, and which of them runs alone. (Boxes are counted by the same rules.)
 
 First come, first served; a job that needs every slot waits at the head of the queue until all are free. Release
 is synchronous, so that a cancellation cannot lose a slot on the way.

@@ -1,7 +1,7 @@
 """What a job must leave as it was: processes, mounts, files, shared memory, descriptors, and our own standing.
 
 Looked at from outside, after each job. Orphans are found because this process is made the reaper of its descendants,
-and because in these tests a slot's user id is nobody else's.
+and because in these tests a box's user id is nobody else's.
 """
 
 from __future__ import annotations
