@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -61,8 +62,16 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
             kind=JobKind.RUNNER,
             files=_files({name: content for name, content in request.files.items() if name not in {MAIN, STDIN}}),
             run_limits=_limits(request.run, output_bytes),
+            waits=_is_ours(request.files["runner"], pair["runner"]),
         )
     return _scripts(_files(request.files), request, output_bytes)
+
+
+def _is_ours(runner: bytes, ours: Content) -> bool:
+    """Whether a client's runner is the one that we would send: only of that is it known what it understands."""
+    if isinstance(ours, bytes):
+        return runner == ours
+    return len(runner) == ours.size and hashlib.sha256(runner).hexdigest() == ours.sha256
 
 
 def _is_classic(request: Request) -> bool:

@@ -183,17 +183,17 @@ class _Server:
         with self._place():
             async with self._body(asked) as body:
                 content_type = asked.headers.get("Content-Type", "")
-                wanted = await _in_thread(self._read, body, content_type, size=len(body))
-                work = languages.work(wanted, self._pair, output_bytes=self._settings.output_bytes)
+                wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
                 execution = await self._run(work)
         runtime = wanted.runtime
         return _execution(execution) | {"language": runtime.language, "version": runtime.version}
 
-    def _read(self, body: bytes, content_type: str) -> Request:
+    def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | languages.Scripts]:
         settings = self._settings
-        return request.request(
+        wanted = request.request(
             request.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
         )
+        return wanted, languages.work(wanted, self._pair, output_bytes=settings.output_bytes)
 
     async def _run(self, work: Job | languages.Scripts) -> Execution:
         try:

@@ -59,6 +59,18 @@ def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
     assert answer.isolation is Isolation.FULL
 
 
+def test_a_runner_of_another_version_is_told_only_what_every_version_knows(served: Served) -> None:
+    """A client may be older than its server, and its runner with it."""
+    runner = b'#!/bin/sh\nfor word in "$@"; do case $word in -*) echo "$word";; esac; done\n'
+    files = [
+        {"name": "run", "content": 'exec ./runner --dir . "$@"\n'},
+        {"name": "plan", "content": "x"},
+        {"name": "runner", "content": base64.b64encode(runner).decode(), "encoding": "base64"},
+    ]
+    run = served.execute(language="ioi_eval", files=files).json()["run"]
+    assert (run["stdout"].split(), run["stderr"]) == (["--most", "--fds"], "")
+
+
 def test_a_bash_job_may_have_files_of_any_name(served: Served) -> None:
     """Neither `compile` nor `run` means anything to bash."""
     files = [
