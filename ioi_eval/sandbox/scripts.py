@@ -202,7 +202,7 @@ def _stage_words(stage: Command, stdin: int) -> tuple[str, ...]:
 def _no_answer(code: int, timed_out: bool, words: str) -> Exception:
     if timed_out:
         return TransientError("the box gave no answer in time")
-    if words.startswith("bwrap:"):  # before anything of the job's was started
+    if words.startswith("bwrap:") and "/box/" in words:  # before anything of the job's was started
         return RejectedError(f"the files of the job cannot be placed into a box: {words}")
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     return TransientError(f"the box gave no answer ({how}): {words[-400:]}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
+import resource
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -244,6 +246,19 @@ def test_files_that_do_not_fit_are_refused(boxes: Boxes) -> None:
     """A file and a directory of one name: bwrap says no, and so do we, in its words."""
     with pytest.raises(RejectedError, match="cannot be placed"):
         boxes.execute(script_job("true", files={"a": b"x", "a/b": b"y"}))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a limit that holds for boxes and not for us")
+def test_a_box_that_cannot_be_made_is_not_the_jobs_fault(boxes: Boxes) -> None:
+    """The machine has no room for another process: that passes."""
+    boxes.run("true")  # compiles what starts it
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, hard))
+    try:
+        with pytest.raises(TransientError, match=r"the box gave no answer .*Resource temporarily unavailable"):
+            boxes.run("true")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
 
 
 def test_reduced_isolation_runs_no_scripts_of_others() -> None:
