@@ -6,6 +6,7 @@ difference is noted. A difference in what would run (the task type) is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.errors import InputError, UnsupportedError
@@ -117,6 +118,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         raise InputError("neither the row nor graders/grader_config.json gives a task_type")
     task_type = config.task_type
     files = classify(sheet.grader_files, key.id, task_type, link=config.linked is not False)
+    _check_places(key, sheet.grader_files, config)
     _check_linking(key, files, config)
     interactive = task_type is TaskType.INTERACTIVE
     has_checker = _has_checker(sheet, config, files, task_type)
@@ -159,6 +161,17 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
         cxx_std=sheet.cxx_std or default_std(key.year),
         notes=_conflicts(key, sheet, config),
     )
+
+
+def _check_places(key: ProblemKey, files: Sequence[SourceFile], config: GraderConfig) -> None:
+    """Refuse a grader, stub or header that lies where it is not used: every submission would be a compilation error."""
+    below = {file.path for file in files if file.path.startswith("graders/")}
+    wanted = {f"{key.id}.h".lower()} | ({"grader.cpp", "stub.cpp"} if config.linked is not False else set())
+    for file in files:
+        path = f"graders/{file.name}"
+        slipped = file.path in (file.name, f"grader/{file.name}")
+        if slipped and file.name.lower() in wanted and path not in below:
+            raise InputError(f"grader_files holds {file.path}, where nothing uses it; call it {path}")
 
 
 def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) -> None:

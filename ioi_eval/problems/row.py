@@ -133,6 +133,8 @@ class Row:
 
     def pairs(self, column: str) -> tuple[tuple[str, str | None], ...]:
         """A list of `[name, content]` pairs that must be there; a content may be null."""
+        if isinstance(self.values.get(column), dict):
+            raise self.error(f'{column} is an object, where a list of pairs is needed: [["path", "content"], …]')
         found = []
         for item in self.items(column):
             pair = _as_list(item)
