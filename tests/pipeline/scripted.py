@@ -174,17 +174,18 @@ class Contest:
         resume: bool = True,
         selection: Selection | None = None,
         unscored: Unscored = Unscored.NULL,
+        journal: Callable[..., Journal] = Journal,
         **settings: Any,
     ) -> Outcome:
         """Score the dump."""
         self.progress = Silent()
-        with Journal(self.out, options={}, resume=resume) as journal:
+        with journal(self.out, options={}, resume=resume) as kept:
             return asyncio.run(
                 score_dump(
                     self.out,
                     self.intake(judge, selection),
                     judge,
-                    journal=journal,
+                    journal=kept,
                     settings=Settings(**{"workers": 3, "spare": 0, **settings}),
                     progress=self.progress,
                     unscored=unscored,

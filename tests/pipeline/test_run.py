@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from functools import partial
+
 import orjson
 import pytest
 from scripted import NILE, Contest, ScriptedJudge, programs
@@ -9,7 +13,8 @@ from scripted import NILE, Contest, ScriptedJudge, programs
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.model import Isolation, Problem, Submission
+from ioi_eval.journal import Journal
+from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
 from ioi_eval.pipeline import Selection
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
 from ioi_eval.sandbox import Target
@@ -268,6 +273,15 @@ def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, judge: Scrip
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
+def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
+    """A sandbox that judges one in sixty is slow to be of use, and not broken."""
+    failing = [f"JE // {number}" for number in range(120)]
+    contest.write(*programs(*failing[:60], "1", *failing[60:], "0.5"))
+    outcome = contest.run(judge, workers=1)
+    assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
+    assert len(judge.judged) == 122
+
+
 def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
     """A thousand refusals of one problem say nothing of the sandbox, and others are judged behind them."""
     contest.write(*programs(*(f"unfit // {n}" for n in range(150)), "1"))
@@ -275,6 +289,33 @@ def test_problems_that_cannot_be_judged_here_do_not_end_the_run(contest: Contest
     assert (outcome.stopped_by, outcome.exit_code) == (None, 1)
     assert len(judge.judged) == 151
     assert outcome.summary["submissions"]["scored"] == 1
+
+
+class Patient(ScriptedJudge):
+    """Judges its second submission when the journal has the first one on the disk itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.synced = threading.Event()
+
+    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
+        """Wait, if it is the second."""
+        if self.judged:
+            assert await asyncio.to_thread(self.synced.wait, 60)
+        return await super().score(problem, submission, exhaustive=exhaustive)
+
+
+def test_results_reach_the_disk_while_nothing_new_comes(contest: Contest) -> None:
+    """A power cut during a long submission does not cost those before it."""
+    contest.write(*programs("1", "0.5"))
+    judge = Patient()
+
+    class Watched(Journal):
+        def sync(self) -> None:
+            super().sync()
+            judge.synced.set()
+
+    assert contest.run(judge, workers=1, journal=partial(Watched, sync_s=0.5)).exit_code == 0
 
 
 def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, judge: ScriptedJudge) -> None:
