@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.model import ProblemKey, Verdict
+from ioi_eval.extract.cpp import looks_like_cpp
+from ioi_eval.model import Language, ProblemKey, TaskType, Verdict
 from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
 from ioi_eval.report.suspicious import is_suspicious
@@ -111,6 +112,7 @@ class Summary:
         self._attempted: Counter[str] = Counter()
         self._suspicious = 0
         self._aimless = Refusals()
+        self._unfenced = Refusals()
         self._cpu = CpuSplit()
 
     def add(self, judged: Judged, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
@@ -129,6 +131,8 @@ class Summary:
         self._extraction[judged.submission.extraction] += 1
         if target_subtask is not None and all(one.subtask != target_subtask for one in result.subtasks):
             self._aimless.add(str(result.problem), target_subtask)
+        if _is_unfenced(judged, row):
+            self._unfenced.add("", result.submission)
         if result.score is None and len(self._undecided) < EXAMPLES:
             self._undecided.append(
                 {"submission": result.submission, "problem": str(result.problem), "error": judge_error(result)}
@@ -190,7 +194,12 @@ class Summary:
             "cpu_s": self._cpu.as_dict(),
             "this_run": _this_run(run),
             "options": dict(run.options),
-            "notes": [*run.notes, *_problem_notes(tallies), *_target_notes(self._aimless)],
+            "notes": [
+                *run.notes,
+                *_problem_notes(tallies),
+                *_target_notes(self._aimless),
+                *_unfenced_notes(self._unfenced),
+            ],
         }
 
 
@@ -290,6 +299,28 @@ def _target_notes(aimless: Refusals) -> list[str]:
             f"{one['examples'][0]!r}: {their} target_subtask_score is null"
         )
     return notes
+
+
+def _is_unfenced(judged: Judged, row: Mapping[str, Any]) -> bool:
+    """Whether nothing was found in a text that may be a program itself."""
+    text = row.get("generation")
+    return (
+        judged.result.verdict is Verdict.NC
+        and judged.problem.task_type is not TaskType.OUTPUT_ONLY
+        and judged.submission.language is not Language.PYTHON
+        and isinstance(text, str)
+        and not any(fence in text for fence in ("```", "~~~"))
+        and looks_like_cpp(text)
+    )
+
+
+def _unfenced_notes(unfenced: Refusals) -> list[str]:
+    """Generations that may be programs as they stand: without fences they are no code."""
+    return [
+        f"{one['rows']} without code (NC) {'looks' if one['rows'] == 1 else 'look'} like C++ without a fence, such as "
+        f"{one['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program belongs in `code`"
+        for one in unfenced.as_list()
+    ]
 
 
 def _verdicts(counts: Counter[Verdict]) -> dict[str, int]:

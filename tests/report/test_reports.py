@@ -182,6 +182,21 @@ def test_a_target_that_is_no_subtask_is_noted() -> None:
     assert "1 row was written for a subtask that it does not have, such as '0': its target" in str(one.as_dict(RUN))
 
 
+def test_programs_without_a_fence_are_noted() -> None:
+    """They are no code (NC), and whoever has taken the fences away should learn why all of them are."""
+    summary = Summary()
+    bare = "int main() { return 0; }"
+    for name, text in (("a", bare), ("b", "I cannot."), ("c", f"```cpp\n{bare}"), ("d", None), ("e", bare)):
+        submission = Submission(id=name, problem=NILE.key, code=None)
+        nothing = CompileOutcome(verdict=Verdict.NC, message="no code found")
+        result = submission_result(NILE, submission, nothing, {}, target="local")
+        judged = Judged(problem=NILE, submission=submission, fingerprint="f", result=result)
+        summary.add(judged, {"generation": text}, target_subtask=None)
+    (note,) = summary.as_dict(RUN)["notes"][1:]
+    assert note.startswith("2 without code (NC) look like C++ without a fence, such as 'a': ")
+    assert "belongs in `code`" in note
+
+
 def test_an_empty_summary_is_no_error() -> None:
     """Nothing may have been judged at all."""
     values = Summary().as_dict(RUN)
