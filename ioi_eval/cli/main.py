@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -12,7 +15,7 @@ from ioi_eval.cli import apps as apps_commands
 from ioi_eval.cli import cluster
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
-from ioi_eval.cli.exits import command
+from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
@@ -71,8 +74,18 @@ def about(
     """
 
 
+def _refuse_empty_words(words: Sequence[str]) -> None:
+    """End the call where a word of it is empty: as a path that is the working directory, and nobody means that."""
+    for before, word in pairwise(("", *words)):
+        if not word.strip() or re.fullmatch(r"--[\w-]+=\s*", word):
+            where = word.rstrip("= ") or (f"what follows {before}" if before else "the first word")
+            print(f"ioi-eval: {where} is empty: is a variable of the shell not set?", file=sys.stderr)
+            raise SystemExit(WRONG_CALL)
+
+
 def main() -> None:
     """What the installed command calls. What a terminal cannot show, as a file's name that is no UTF-8, is escaped."""
+    _refuse_empty_words(sys.argv[1:])
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
     app(prog_name="ioi-eval")

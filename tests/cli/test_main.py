@@ -70,3 +70,19 @@ def test_a_full_disk_behind_stdout_is_told_in_a_line() -> None:
     assert ended.returncode == 1
     assert ended.stderr.endswith("ioi-eval: the output cannot be written: No space left on device\n")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("score", "", "--out", "out"), "what follows score is empty"),
+        (("score", "dump.jsonl", "--out", ""), "what follows --out is empty"),
+        (("doctor", "--endpoints="), "--endpoints is empty"),
+    ],
+)
+def test_an_empty_word_is_a_wrong_call(start: Start, tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    """`--out "$OUT"` without the variable would write into the working directory."""
+    ended = start(*words)
+    assert ended.returncode == 2
+    assert ended.stderr == f"ioi-eval: {told}: is a variable of the shell not set?\n"
+    assert list(tmp_path.iterdir()) == []
