@@ -87,4 +87,4 @@ def test_more_is_asked_for_when_full_answers_have_arrived(tmp_path: Path, holds:
 
     asyncio.run(scenario())
     assert machine.asked[:2] == [8, 4], "the first one was cut"
-    assert (8 in machine.asked[2:]) is tries_more
+    assert (max(machine.asked[2:]) > 4) is tries_more
