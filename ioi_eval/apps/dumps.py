@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, PROGRAM_COLUMNS, problem_of, samples_of
-from ioi_eval.problems.first_rows import Need, check_first_rows
+from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.rows import open_source
 from ioi_eval.rows.source import Source
@@ -79,7 +79,7 @@ def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
 
 
 _NEEDS = (
-    Need(columns=PROGRAM_COLUMNS, advice="Are DUMP and --dataset swapped?"),
+    Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --dataset swapped?"),
     Need(columns=PROBLEM_COLUMNS, advice="It says which problem a program is for: add it to the rows"),
 )
 

@@ -14,7 +14,7 @@ from ioi_eval.errors import InputError, RowError
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate, submission_keys
-from ioi_eval.problems.first_rows import Need, check_first_rows
+from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.problems.submissions import (
@@ -146,7 +146,7 @@ def survey(source: RowSource, selection: Selection, *, id_column: str = "uuid") 
 def _needs(id_column: str) -> tuple[Need, ...]:
     """What every row of a dump must have."""
     return (
-        Need(columns=PROGRAM_COLUMNS, advice="Are DUMP and --problems or --tests swapped?"),
+        Need(columns=PROGRAM_COLUMNS, advice=f"{PROGRAMS_ADVICE}, or are DUMP and --problems or --tests swapped?"),
         Need(columns=("problem_id",), advice="It says which problem a program is for: add it to the rows"),
         Need(columns=(id_column,), advice="It names a submission: name the column that does with --id-column"),
     )
