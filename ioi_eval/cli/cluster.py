@@ -8,6 +8,7 @@ import typer
 
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
 from ioi_eval.cli.exits import FAILED, WRONG_CALL
+from ioi_eval.report.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +48,7 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     ]
     _show(("endpoint", "ms", "slots", "server", "runtimes"), rows, left=frozenset({0, 3, 4}))
     there = sum(not each.why_not for each in found)
-    print(f"\n{there} of {len(found)} workers answer: {there * slots} slots.")
+    print(f"\n{there} of {counted(len(found), 'worker')} answer: {counted(there * slots, 'slot')}.")
     return _exit_code(there, len(found))
 
 

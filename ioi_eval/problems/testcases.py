@@ -160,7 +160,7 @@ def _missing(
         return None
     subtask, name = absent[0]
     others = len({name for _, name in absent}) - 1
-    more = f" (nor {others} more tests)" if others else ""
+    more = f" (nor {others} more test{'' if others == 1 else 's'})" if others else ""
     return InputError(
         f"problem {key}: subtask {subtask} names the test {name}, which is not in {source.describe()}{more};"
         " give the tests that belong to this version of the problems"

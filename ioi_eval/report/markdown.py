@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, example_places, points, printable, problem_cells
+from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, counted, example_places, points, printable, problem_cells
 
 _SHOWN = 20
 
@@ -89,9 +89,10 @@ def _problem(problem: Mapping[str, Any]) -> str:
     ]
     head = ("subtask", "best", "score", "first by", "undecided")
     name = f" ({cell(problem['name'])})" if problem["name"] else ""
+    submissions = counted(problem["submissions"], "submission")
     return (
         f"### {problem['year']}/{cell(problem['problem'])}{name}\n\n"
-        f"{problem['submissions']} submissions, {problem['solved']} with full marks.\n\n{markdown_table(head, rows)}"
+        f"{submissions}, {problem['solved']} with full marks.\n\n{markdown_table(head, rows)}"
     )
 
 

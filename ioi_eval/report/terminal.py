@@ -100,7 +100,7 @@ def _cost(summary: Mapping[str, Any]) -> Iterable[str]:
     run = summary["this_run"]
     if run["judged"]:
         cpu = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run["cpu_s"].items())
-        yield f"{done_in(run)} in {run['wall_s']:.1f} s, {run['workers']} jobs at once; CPU: {cpu}"
+        yield f"{done_in(run)} in {run['wall_s']:.1f} s, {counted(run['workers'], 'job')} at once; CPU: {cpu}"
     else:
         yield done_in(run)
 

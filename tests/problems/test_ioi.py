@@ -288,7 +288,7 @@ def test_missing_tests_are_named(tmp_path: Path) -> None:
     rows = [problem_row(), problem_row(subtask="02-full", test_names=["1-01", "2-01", "2-02"])]
     error = load(tmp_path, rows, [test_row("1-01"), test_row("1-02")]).unusable[KEY]
     assert f"problem 2024/sum: subtask 02-full names the test 2-01, which is not in {tmp_path}/t.jsonl" in str(error)
-    assert "(nor 1 more tests)" in str(error)
+    assert "(nor 1 more test)" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,8 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
 def test_the_report_has_it_all_and_cells_stay_cells() -> None:
     """Names and messages come from strangers: none breaks out of its table."""
     text = markdown_report(example())
+    assert "\n2 submissions, 0 with full marks." in text
+    assert "\n1 submission, 0 with full marks." in text
     for words in (
         "- State: **not complete**",
         "### 2024/nile (nile\\|title)",
