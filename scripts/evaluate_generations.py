@@ -27,7 +27,7 @@ from ioi_eval import (
     sample,
     submission_from_row,
 )
-from ioi_eval.errors import RowError, UnsupportedError
+from ioi_eval.errors import IoiEvalError, RowError, UnsupportedError, ours_alone
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.report.rows import judge_error
 
@@ -81,4 +81,11 @@ if __name__ == "__main__":
     if len(sys.argv) not in (1, 4):
         sys.exit(__doc__)
     sources = sys.argv[1:] or [str(path) for path in (sample.dump(), sample.problems(), sample.tests())]
-    sys.exit(asyncio.run(evaluate(*sources)))
+    try:
+        sys.exit(asyncio.run(evaluate(*sources)))
+    except (IoiEvalError, BaseExceptionGroup) as error:
+        ours = ours_alone(error)
+        if not isinstance(ours, IoiEvalError):
+            raise
+        print(ours, file=sys.stderr)
+        sys.exit(2)

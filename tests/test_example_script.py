@@ -27,3 +27,11 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     assert (answer.returncode, answer.stdout) == (1, "2026/berths\t100\nnot judged\t2\n"), answer.stderr
     assert "row 2: a submission in Python is not supported for 2026/berths" in answer.stderr
     assert "row 3: there is no problem 2026/nowhere" in answer.stderr
+
+
+def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
+    """Whoever tries it on data of their own meets this first."""
+    command = [sys.executable, str(SCRIPT), str(tmp_path / "no.jsonl"), str(sample.problems()), str(sample.tests())]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert answer.returncode == 2
+    assert answer.stderr == f"there is no file or folder {tmp_path / 'no.jsonl'}; check the path\n"
