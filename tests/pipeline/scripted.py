@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,20 +56,33 @@ class ScriptedJudge:
     Args:
         version: another one is another way of judging.
         before: is called with every submission that is judged.
+        held: ids of submissions that wait, and for each that of the one which must have been read before it is judged.
     """
 
-    def __init__(self, version: str = "1", before: Callable[[Submission], None] | None = None) -> None:
+    def __init__(
+        self,
+        version: str = "1",
+        before: Callable[[Submission], None] | None = None,
+        *,
+        held: Mapping[str, str] | None = None,
+    ) -> None:
         self.judged: list[str] = []
         self.at_once = self.most_at_once = 0
         self._version = version
         self._before = before
+        self._held = held or {}
+        self._read = {until: threading.Event() for until in self._held.values()}
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """What determines the outcome here."""
+        if submission.id in self._read:
+            self._read[submission.id].set()
         return (f"{self._version}:{problem.key}:{submission.code}",)
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Do what the program says."""
+        if until := self._held.get(submission.id):
+            assert await asyncio.to_thread(self._read[until].wait, 60)
         self.judged.append(submission.id)
         if self._before is not None:
             self._before(submission)

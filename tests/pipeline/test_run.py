@@ -16,6 +16,7 @@ from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.journal import Journal
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
 from ioi_eval.pipeline import Selection
+from ioi_eval.pipeline.run import FOLLOWERS
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -93,6 +94,15 @@ def test_copies_that_come_much_later_find_their_leader(contest: Contest, judge: 
     contest.run(judge)
     assert len(judge.judged) == 100
     assert {row["duplicate_of"] for row in contest.results()[100:]} == {f"u{n}" for n in range(100)}
+
+
+def test_copies_that_are_done_wait_no_more(contest: Contest) -> None:
+    """How many may wait for leaders at a time is bounded; how many there are in a dump is not."""
+    half = FOLLOWERS * 3 // 4
+    contest.write(*programs(*["1"] * half, *["0.5"] * half))
+    judge = ScriptedJudge(held={"u0": f"u{half - 1}", f"u{half}": f"u{2 * half - 1}"})
+    assert contest.run(judge).exit_code == 0
+    assert judge.judged == ["u0", f"u{half}"]
 
 
 def test_without_dedupe_all_are_judged(contest: Contest, judge: ScriptedJudge) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
+from collections.abc import Mapping
 from dataclasses import replace
 
 from scripted import Contest, ScriptedJudge, programs
@@ -19,10 +18,11 @@ class Mixed(ScriptedJudge):
     Args:
         ways: those that are to be had, the first one met first.
         taken: the way in which it judges.
+        held: as for any scripted judge.
     """
 
-    def __init__(self, *ways: str, taken: str) -> None:
-        super().__init__()
+    def __init__(self, *ways: str, taken: str, held: Mapping[str, str] | None = None) -> None:
+        super().__init__(held=held)
         self.ways, self.taken = ways, taken
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
@@ -72,37 +72,11 @@ def test_copies_follow_their_leader_whatever_way_it_went(contest: Contest) -> No
     assert later.judged == []
 
 
-class Held(Mixed):
-    """Judges the first submission only when another one has been read.
-
-    Args:
-        until: the id of the other one.
-        taken: the way in which it judges.
-    """
-
-    def __init__(self, until: str, *, taken: str) -> None:
-        super().__init__("old", "new", taken=taken)
-        self._until = until
-        self._read = threading.Event()
-
-    def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
-        """Says that it has been read."""
-        if submission.id == self._until:
-            self._read.set()
-        return super().fingerprints(problem, submission)
-
-    async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
-        """Wait, if it is the first."""
-        if submission.id == "u0":
-            assert await asyncio.to_thread(self._read.wait, 60)
-        return await super().score(problem, submission, exhaustive=exhaustive)
-
-
 def test_a_copy_that_waited_for_room_follows_too(contest: Contest) -> None:
     """It was read, and expected to go the one way, before its leader went the other."""
     last = -(-(ROWS + 2) // BATCH_ROWS) * BATCH_ROWS - 1  # of those that are read when there is no room any more
     contest.write(*programs("1 1 1", *(f"1 1 1 // {number}" for number in range(1, last)), "1 1 1"))
-    judge = Held(f"u{last}", taken="new")
+    judge = Mixed("old", "new", taken="new", held={"u0": f"u{last}"})
     assert contest.run(judge, workers=1).exit_code == 0
     assert contest.results()[last]["duplicate_of"] == "u0"
     assert len(judge.judged) == last

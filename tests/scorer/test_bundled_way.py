@@ -6,6 +6,7 @@ import asyncio
 import base64
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -18,13 +19,6 @@ from ioi_eval.scorer import Scorer
 from ioi_eval.scorer.spreading import TRUST
 from ioi_eval.toolchain import Toolchain
 
-TESTS = tuple(f"t{number}" for number in range(8))
-PROBLEM = small_problem(
-    name="Numbers",
-    subtasks=(Subtask(name="all", points=100, tests=TESTS),),
-    task_type=TaskType.OUTPUT_ONLY,
-    output_tests=TESTS,
-)
 RIGHT = {
     **{"verdict": "AC", "score": "1", "message": "", "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "code": 0},
     **{"signal": 0, "limit": None, "attempted": {}, "stderr": "", "judge": {"cpu_us": 1, "wall_us": 1}},
@@ -38,11 +32,14 @@ class Machine:
     Args:
         most: an answer of more tests is cut on its way.
         holds: so many tests of a job are run at most, as if they took long.
+        wall_s: how long a test is said to take.
     """
 
-    def __init__(self, *, most: int, holds: int) -> None:
+    def __init__(self, *, most: int = 1000, holds: int = 1000, wall_s: float = 0.001) -> None:
         self._most, self._holds = most, holds
+        self._line = {**RIGHT, "wall_us": round(wall_s * 1e6)}
         self.asked: list[int] = []
+        self.orders: set[str] = set()
 
     def targets(self) -> Sequence[Target]:
         """One."""
@@ -62,7 +59,8 @@ class Machine:
         nonce = next(line.split()[1] for line in lines if line.startswith("nonce "))
         tests = sum(line.startswith("test ") for line in lines)
         self.asked.append(tests)
-        told = [{"test": number, **RIGHT} for number in range(min(tests, self._holds))]
+        self.orders |= {line for line in lines if line.startswith("order ")}
+        told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         end = {"end": True, "nonce": nonce, "lines": len(told), "isolation": "full", "runner": 1}
         answer = "".join(f"{orjson.dumps(line).decode()}\n" for line in (*told, end))
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
@@ -72,19 +70,36 @@ def _said(stdout: str) -> Execution:
     return Execution(run=Stage(stdout=stdout, stderr="", code=0, signal=None, status=None, wall_ms=1.0))
 
 
+def judge(cache: Path, machine: Machine, *, tests: int, times: int = 1, **options: Any) -> None:
+    """Have outputs for so many tests judged so many times, by one scorer."""
+    names = tuple(f"t{number}" for number in range(tests))
+    subtasks = (Subtask(name="all", points=100, tests=names),)
+    problem = small_problem(subtasks=subtasks, task_type=TaskType.OUTPUT_ONLY, output_tests=names)
+    outputs = tuple(OutputFile(test=name, content=b"1") for name in names)
+
+    async def scenario() -> None:
+        scorer = Scorer(machine, artifacts=ArtifactStore(cache), **options)
+        for number in range(times):
+            submission = Submission(id=f"u{number}", problem=problem.key, code=None, outputs=outputs)
+            result = await scorer.score(problem, submission)
+            assert (result.verdict, result.score) == (Verdict.AC, 100.0), result
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize(("holds", "tries_more"), [(8, True), (3, False)])
 def test_more_is_asked_for_when_full_answers_have_arrived(tmp_path: Path, holds: int, tries_more: bool) -> None:
     """Not when those arrived that held less than was asked for: they say nothing of the limit."""
     machine = Machine(most=4, holds=holds)
-    outputs = tuple(OutputFile(test=test, content=b"1") for test in TESTS)
-
-    async def scenario() -> None:
-        scorer = Scorer(machine, artifacts=ArtifactStore(tmp_path), bundle_tests=len(TESTS))
-        for number in range(TRUST):
-            submission = Submission(id=f"u{number}", problem=PROBLEM.key, code=None, outputs=outputs)
-            result = await scorer.score(PROBLEM, submission)
-            assert (result.verdict, result.score) == (Verdict.AC, 100.0), result
-
-    asyncio.run(scenario())
+    judge(tmp_path, machine, tests=8, times=TRUST, bundle_tests=8)
     assert machine.asked[:2] == [8, 4], "the first one was cut"
     assert (max(machine.asked[2:]) > 4) is tries_more
+
+
+@pytest.mark.parametrize(("wall_s", "asked"), [(0.001, [8, 32]), (0.45, [8, *[4] * 8])])
+def test_jobs_follow_what_tests_have_taken(tmp_path: Path, wall_s: float, asked: list[int]) -> None:
+    """The first is small; the others take some two seconds each, or hold all that is left. None begins a test later."""
+    machine = Machine(wall_s=wall_s)
+    judge(tmp_path, machine, tests=40)
+    assert machine.asked == asked
+    assert machine.orders == {"order run=needed enough_ms=2000"}
