@@ -100,8 +100,7 @@ async def run_process(
         except* TimeoutError:
             timed_out = True
         finally:
-            _kill_group(process)
-            await asyncio.shield(_reaped(process))
+            await _ended(process)
     return ProcessEnd(
         stdout=bytes(stdout),
         stderr=bytes(stderr),
@@ -157,13 +156,33 @@ async def _started(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) ->
     """
     task = asyncio.ensure_future(starting)
     try:
-        return await asyncio.shield(task)
+        await _done(task)
     except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if task.exception() is None:
-            _kill_group(task.result())
-            await asyncio.shield(_reaped(task.result()))
+        if not task.cancelled() and task.exception() is None:
+            await _ended(task.result())
         raise
+    return task.result()
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Kill what is left of the process and its group, and wait until it is gone."""
+    _kill_group(process)
+    await _done(asyncio.ensure_future(_reaped(process)))
+
+
+async def _done(task: asyncio.Future[Any]) -> None:
+    """Wait for its end, however often the caller is cancelled meanwhile; the caller is told of that afterwards.
+
+    (A deadline may come while a cancellation is under way, and nobody else knows of the process.)
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 async def _reaped(process: asyncio.subprocess.Process) -> None:

@@ -201,14 +201,18 @@ def test_cancellation_kills_the_group() -> None:
         os.kill(asyncio.run(scenario()), 0)
 
 
-def test_cancellation_amid_the_start_kills_the_group() -> None:
-    """Who is cancelled before asyncio has made its pipes leaves no child of the process behind either."""
+@pytest.mark.parametrize("times", [1, 3])
+def test_cancellation_amid_the_start_kills_the_group(times: int) -> None:
+    """Who is cancelled before asyncio has made its pipes leaves no child of the process behind either.
+
+    Nor who is cancelled again while it sees to that: a deadline may come amid a cancellation.
+    """
 
     async def scenario() -> bytes:
         read, write = os.pipe()
         task = asyncio.ensure_future(
             run_process(
-                ("/bin/bash", "-c", f"sleep 300 & echo >&{write}; wait"),
+                ("/bin/bash", "-c", f"sleep 30 & echo >&{write}; wait"),
                 descriptors=(write,),
                 environment={"PATH": os.environ["PATH"]},
                 wall_ms=60_000,
@@ -219,7 +223,9 @@ def test_cancellation_amid_the_start_kills_the_group() -> None:
             await asyncio.sleep(0)
             if select.select([read], [], [], 0.05)[0]:  # without a turn of the loop between the start and this
                 break
-        task.cancel()
+        for _ in range(times):
+            task.cancel()
+            await asyncio.sleep(0)
         with pytest.raises(asyncio.CancelledError):
             await task
         os.close(write)
