@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,21 @@ class Machine:
         most: an answer of more tests is cut on its way.
         holds: so many tests of a job are run at most, as if they took long.
         wall_s: how long a test is said to take.
+        fifth: what is said otherwise of the fifth test of the first job.
     """
 
-    def __init__(self, *, most: int = 1000, holds: int = 1000, wall_s: float = 0.001) -> None:
+    def __init__(
+        self,
+        *,
+        most: int = 1000,
+        holds: int = 1000,
+        wall_s: float = 0.001,
+        fifth: Mapping[str, object] | None = None,
+    ) -> None:
         self._most, self._holds = most, holds
         self._line = {**RIGHT, "wall_us": round(wall_s * 1e6)}
+        self._fifth = fifth or {}
+        self.alone: list[bool] = []
         self.asked: list[int] = []
         self.orders: set[str] = set()
 
@@ -58,9 +68,13 @@ class Machine:
         lines = plan.decode().splitlines()
         nonce = next(line.split()[1] for line in lines if line.startswith("nonce "))
         tests = sum(line.startswith("test ") for line in lines)
+        first = not self.asked
         self.asked.append(tests)
+        self.alone.append(job.alone)
         self.orders |= {line for line in lines if line.startswith("order ")}
         told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
+        if first:
+            told[4:5] = [{**line, **self._fifth} for line in told[4:5]]
         end = {"end": True, "nonce": nonce, "lines": len(told), "isolation": "full", "runner": 1}
         answer = "".join(f"{orjson.dumps(line).decode()}\n" for line in (*told, end))
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
@@ -103,3 +117,15 @@ def test_jobs_follow_what_tests_have_taken(tmp_path: Path, wall_s: float, asked:
     judge(tmp_path, machine, tests=40)
     assert machine.asked == asked
     assert machine.orders == {"order run=needed enough_ms=2000"}
+
+
+NEAR_LIMIT = {"verdict": "TLE", "score": "0", "cpu_us": 1_050_000}
+JUDGE_FAULT = {"verdict": "JE", "score": None, "fault": "exit", "program": "checker", "words": "exit code 1"}
+
+
+@pytest.mark.parametrize(("fifth", "alone"), [(NEAR_LIMIT, True), (JUDGE_FAULT, False)], ids=["near", "fault"])
+def test_what_is_in_doubt_is_run_once_more(tmp_path: Path, fifth: Mapping[str, object], alone: bool) -> None:
+    """By itself in a box; and where time is in doubt, with nothing else of ours on the machine."""
+    machine = Machine(fifth=fifth)
+    judge(tmp_path, machine, tests=8)
+    assert list(zip(machine.asked, machine.alone, strict=True)) == [(8, False), (1, alone)]
