@@ -39,6 +39,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
+_LEGEND = "(best: of one submission; all: each subtask's best of all together; 50: the same of 50, not chosen by score)"
 
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:
@@ -68,7 +69,7 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
         for problem in problems
     ]
     return (
-        table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})),
+        table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})) + f"\n{_LEGEND}",
         table(("problem", "best per subtask"), best, left=frozenset({0, 1})),
     )
 
