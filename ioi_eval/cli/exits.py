@@ -31,7 +31,7 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             code = _run_alone(lambda: run(*args, **kwargs))
             sys.stdout.flush()
         except IoiEvalError as error:
-            print(f"ioi-eval: {error}", file=sys.stderr)
+            print("; ".join([f"ioi-eval: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr)
             code = FAILED if isinstance(error, SandboxError) else WRONG_CALL
         except KeyboardInterrupt:
             print("ioi-eval: interrupted", file=sys.stderr)

@@ -61,7 +61,9 @@ class Membership:
             return
         words = f"no endpoint can be used: {'; '.join(map(str, self.unusable.values())) or 'none was named'}"
         silent = self.unusable and all(isinstance(error, TransientError) for error in self.unusable.values())
-        raise UnavailableError(words) if silent else SetupError(words)
+        error = UnavailableError(words) if silent else SetupError(words)
+        error.add_note("`ioi-eval doctor --endpoints …` tries each and says what to do")
+        raise error
 
     async def look_around(self) -> None:
         """Ask for the endpoints; take in those that are new, or could not be used before; let go those that left."""

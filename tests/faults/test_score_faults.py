@@ -117,6 +117,7 @@ def test_no_server_answers(environment: dict[str, str], tmp_path: Path) -> None:
     ended = score(environment, tmp_path / "out", "http://127.0.0.1:1")
     assert ended.returncode == 1
     assert "no endpoint can be used: http://127.0.0.1:1/api/v2" in ended.stderr
+    assert ended.stderr.endswith("; `ioi-eval doctor --endpoints …` tries each and says what to do\n")
     assert "Traceback" not in ended.stderr
 
 
