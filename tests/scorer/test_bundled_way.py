@@ -24,6 +24,8 @@ RIGHT = {
     **{"signal": 0, "limit": None, "attempted": {}, "stderr": "", "judge": {"cpu_us": 1, "wall_us": 1}},
 }
 """What the runner says of a test, but for its number."""
+STEP = {"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
+"""And of a step."""
 
 
 class Machine:
@@ -48,6 +50,7 @@ class Machine:
         self._line = {**RIGHT, "wall_us": round(wall_s * 1e6)}
         self._fifth = fifth or {}
         self.alone: list[bool] = []
+        self.compiled_alone: list[bool] = []
         self.asked: list[int] = []
         self.orders: set[str] = set()
 
@@ -67,6 +70,8 @@ class Machine:
         assert isinstance(plan, bytes)
         lines = plan.decode().splitlines()
         nonce = next(line.split()[1] for line in lines if line.startswith("nonce "))
+        if "mode compile" in lines:
+            return _said(_answer(nonce, self._compiled(lines, alone=job.alone)))
         tests = sum(line.startswith("test ") for line in lines)
         first = not self.asked
         self.asked.append(tests)
@@ -75,9 +80,22 @@ class Machine:
         told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         if first:
             told[4:5] = [{**line, **self._fifth} for line in told[4:5]]
-        end = {"end": True, "nonce": nonce, "lines": len(told), "isolation": "full", "runner": 1}
-        answer = "".join(f"{orjson.dumps(line).decode()}\n" for line in (*told, end))
+        answer = _answer(nonce, told)
         return _said(answer if tests <= self._most else answer[: len(answer) // 2])
+
+    def _compiled(self, plan: Sequence[str], *, alone: bool) -> list[dict[str, object]]:
+        """The first time a limit stops it."""
+        self.compiled_alone.append(alone)
+        if len(self.compiled_alone) == 1:
+            return [{"step": 0, **STEP, "code": 1, "limit": "cpu"}]
+        steps = sum(line.startswith("step ") for line in plan)
+        program = {"artifact": "a.out", "base64": base64.b64encode(b"program").decode(), "bytes": 7}
+        return [*({"step": number, **STEP} for number in range(steps)), program]
+
+
+def _answer(nonce: str, told: Sequence[Mapping[str, object]]) -> str:
+    end = {"end": True, "nonce": nonce, "lines": len(told), "isolation": "full", "runner": 1}
+    return "".join(f"{orjson.dumps(line).decode()}\n" for line in (*told, end))
 
 
 def _said(stdout: str) -> Execution:
@@ -129,3 +147,12 @@ def test_what_is_in_doubt_is_run_once_more(tmp_path: Path, fifth: Mapping[str, o
     machine = Machine(fifth=fifth)
     judge(tmp_path, machine, tests=8)
     assert list(zip(machine.asked, machine.alone, strict=True)) == [(8, False), (1, alone)]
+
+
+def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:
+    """What others do on the machine makes no program CE."""
+    machine = Machine()
+    problem = small_problem(subtasks=(Subtask(name="all", points=100, tests=("t0", "t1")),))
+    submission = Submission(id="u", problem=problem.key, code="int main() {}")
+    result = asyncio.run(Scorer(machine, artifacts=ArtifactStore(tmp_path)).score(problem, submission))
+    assert (result.verdict, machine.compiled_alone, machine.alone) == (Verdict.AC, [False, True], [False])
