@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,7 @@ async def run_process(
     wall_ms: int,
     output_bytes: int,
     turn: AbstractAsyncContextManager[object] | None = None,
+    is_all: Callable[[bytearray], bool] | None = None,
 ) -> ProcessEnd:
     """Start a program, wait for it, and kill its process group at the deadline, at the bound, or on cancellation.
 
@@ -63,6 +64,7 @@ async def run_process(
         output_bytes: most stdout.
         turn: entered when it has been started, and held until it has ended. Before that it gets no input, and its time
             does not run.
+        is_all: whether that stdout is all that it has to say: its turn is over then, though it is waited for.
 
     Raises:
         TransientError: it cannot be started.
@@ -91,8 +93,8 @@ async def run_process(
             await held.enter_async_context(turn or contextlib.nullcontext())
             started = time.monotonic()
             async with asyncio.timeout(wall_ms / 1000), asyncio.TaskGroup() as group:
-                group.create_task(_read(process.stdout, stdout, output_bytes))
-                group.create_task(_read(process.stderr, stderr, None))
+                group.create_task(_listen(process.stdout, stdout, output_bytes, is_all, held))
+                group.create_task(_read(process.stderr, stderr))
                 group.create_task(_feed(process.stdin, stdin))
                 group.create_task(process.wait())
         except* _Overflow:
@@ -130,13 +132,28 @@ class _Overflow(Exception):
     """More output than there may be."""
 
 
-async def _read(stream: asyncio.StreamReader | None, kept: bytearray, bound: int | None) -> None:
-    """Read a stream to its end. Over the bound the process is stopped; without one, the rest is thrown away."""
+async def _listen(
+    stream: asyncio.StreamReader | None,
+    kept: bytearray,
+    bound: int,
+    is_all: Callable[[bytearray], bool] | None,
+    turn: contextlib.AsyncExitStack,
+) -> None:
+    """Read a stream to its end. Over the bound the process is stopped; when it has said all, its turn is over."""
     assert stream is not None
     while chunk := await stream.read(_CHUNK):
-        if bound is not None and len(kept) + len(chunk) > bound:
+        if len(kept) + len(chunk) > bound:
             raise _Overflow
-        if bound is not None or len(kept) < _STDERR_BYTES:
+        kept += chunk
+        if is_all is not None and is_all(kept):
+            await turn.aclose()
+
+
+async def _read(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
+    """Read a stream to its end, and keep no more of it than is worth showing."""
+    assert stream is not None
+    while chunk := await stream.read(_CHUNK):
+        if len(kept) < _STDERR_BYTES:
             kept += chunk
 
 
@@ -192,7 +209,7 @@ async def _reaped(process: asyncio.subprocess.Process) -> None:
     reader took: with nobody reading, that would be for ever.
     """
     async with asyncio.TaskGroup() as group:
-        drains = [group.create_task(_read(stream, bytearray(), None)) for stream in (process.stdout, process.stderr)]
+        drains = [group.create_task(_read(stream, bytearray())) for stream in (process.stdout, process.stderr)]
         await process.wait()
         for drain in drains:
             drain.cancel()

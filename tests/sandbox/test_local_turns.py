@@ -23,7 +23,7 @@ from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox, _box_uid
+from ioi_eval.sandbox.local import LocalSandbox, _box_uid, has_ended
 
 POLICY = Policy(compile=CompileLimits(), isolation=Isolation.REDUCED)
 NONCE = secrets.token_hex(16)
@@ -179,6 +179,20 @@ def test_scripts_are_counted_among_the_others(cache: Path, trusted: bool) -> Non
     alone = intervals.pop(4)
     assert most_at_once(intervals) == 2
     assert all(ended <= alone[0] or begun >= alone[1] for begun, ended in intervals)
+
+
+def test_the_last_line_is_known(cache: Path) -> None:
+    """As the runner says it, and no other; what a program prints cannot look like it."""
+
+    async def scenario() -> Execution:
+        async with entered(cache, slots=1) as (sandbox, target, runner):
+            return await sandbox.execute(job(runner, """printf 'a\\n{"end":true,"nonce":""}\\n'"""), target)
+
+    execution = asyncio.run(scenario())
+    assert answer_of(execution).steps[0].output == 'a\n{"end":true,"nonce":""}\n'
+    said = execution.run.stdout.encode()
+    assert has_ended(bytearray(said))
+    assert not any(has_ended(bytearray(said[:length])) for length in range(len(said)))
 
 
 def test_time_does_not_run_before_the_turn(cache: Path) -> None:

@@ -143,6 +143,26 @@ def test_a_turn_is_held_until_who_was_stopped_is_gone(bounds: dict[str, int], tm
     assert there == [False]
 
 
+def test_turn_is_over_when_all_is_said() -> None:
+    """Not before, and not only when the process has ended; that is waited for."""
+    told: dict[str, float] = {}
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        yield
+        told["turn"] = time.monotonic()
+
+    end = run(
+        "printf half; sleep 0.3; echo ' and all'; sleep 0.6; exit 3",
+        turn=turn(),
+        is_all=lambda said: said.endswith(b"all\n"),
+    )
+    ended = time.monotonic()
+    assert (end.stdout, end.returncode) == (b"half and all\n", 3)
+    assert ended - told["turn"] > 0.5
+    assert end.wall_ms / 1000 - (ended - told["turn"]) > 0.2
+
+
 def test_cancellation_before_the_turn_kills_the_group() -> None:
     """Whoever goes away while it waits leaves nothing behind."""
 
