@@ -33,7 +33,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ioi_eval.errors import IsolationError, RejectedError, SetupError
+from ioi_eval.errors import IsolationError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
@@ -204,8 +204,11 @@ class LocalSandbox:
 
     async def _run_trusted_script(self, job: Job, box: int) -> Execution:
         with work_directory(_box_uid(box)) as directory:
-            for file in job.files:
-                _place(directory, file)
+            try:
+                for file in job.files:
+                    _place(directory, file)
+            except OSError as error:
+                raise TransientError(f"a job's files cannot be put into {directory}: {error.strerror}") from error
             end = await run_process(
                 (*as_user(_box_uid(box)), "bash", "run", *job.args),
                 cwd=directory,

@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ioi_eval.errors import TransientError
+
 _PREFIX = "ioi-eval-job-"
 _NEW_S = 60.0
 """For so long a directory may not be locked yet."""
@@ -28,9 +30,16 @@ def work_directory(uid: int | None = None) -> Iterator[Path]:
 
     Args:
         uid: the user whom it shall belong to; `None` for ours.
+
+    Raises:
+        TransientError: there is no room for one, or are no descriptors left.
     """
-    name = tempfile.mkdtemp(prefix=_PREFIX)
-    lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        name = tempfile.mkdtemp(prefix=_PREFIX)
+        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise TransientError(f"a job's directory cannot be made in {where}: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if uid is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import secrets
@@ -17,7 +18,7 @@ from marked_processes import processes_with
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
-from ioi_eval.errors import TransportError
+from ioi_eval.errors import TransientError, TransportError
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
@@ -264,3 +265,23 @@ def test_a_file_that_did_not_come_back_whole_is_a_fault_of_the_way(cache: Path) 
     for returned in ({}, {"artifact0": b"hell"}, {"artifact0": b"hello\n\n"}):
         with pytest.raises(TransportError):
             compile_answer(execution.run, NONCE, returned)
+
+
+def test_no_room_for_a_trusted_script_fails_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only that, and not the run."""
+    limits = StageLimits(wall_ms=10_000, cpu_ms=10_000, output_bytes=1 << 16)
+    script = Job(kind=JobKind.SCRIPTS, files=(JobFile(name="run", content=b"echo"),), run_limits=limits, trusted=True)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=1) as sandbox:
+            (target,) = sandbox.targets()
+            monkeypatch.setattr(Path, "write_bytes", full)
+            with pytest.raises(TransientError, match="cannot be put into"):
+                await sandbox.execute(script, target)
+            monkeypatch.undo()
+            assert (await sandbox.execute(script, target)).run.stdout == "\n"
+
+    asyncio.run(scenario())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.errors import TransientError
 from ioi_eval.sandbox import work_directories
 from ioi_eval.sandbox.work_directories import sweep, work_directory
 
@@ -72,3 +73,10 @@ def test_a_new_directory_is_let_be(elsewhere: Path, monkeypatch: pytest.MonkeyPa
     (elsewhere / "ioi-eval-job-new").mkdir()
     assert sweep() == 0
     assert (elsewhere / "ioi-eval-job-new").is_dir()
+
+
+def test_no_room_is_no_bug(elsewhere: Path) -> None:
+    """A full disk fails the job, which may be tried again, and not the run."""
+    elsewhere.rmdir()
+    with pytest.raises(TransientError, match=f"cannot be made in {elsewhere}: No such file"), work_directory():
+        pass
