@@ -53,8 +53,10 @@ class Rows:
             The exit code.
         """
         from ioi_eval.importers.rows_out import write_rows
+        from ioi_eval.journal import check_writable
         from ioi_eval.report.terminal import counted, printable
 
+        check_writable(self.out)
         tasks = [read(package, year=self.year, **stated) for package in packages]
         written = write_rows(tasks, self.out)
         for task in tasks:

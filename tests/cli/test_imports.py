@@ -52,3 +52,11 @@ def test_what_was_read_is_counted(start: Start, tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "2022/tt: 1 subtask, 2 tests, 1 solution\n" in ended.stdout
     assert "no solution is labelled model_solution" in ended.stdout
+
+
+def test_rows_do_not_go_where_a_file_is(start: Start, tmp_path: Path) -> None:
+    """It is said before hours of reading packages, and so that one can mend it."""
+    (tmp_path / "rows").write_text("mine")
+    ended = start("import", "kattis", "package", "--year", "2024", "--out", "rows")
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("rows is not a directory; choose another --out\n")
