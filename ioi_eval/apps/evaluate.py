@@ -90,6 +90,8 @@ def apps_dataset_to_evaluation_row(data: Sequence[Mapping[str, Any]]) -> list[An
 def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, Any]) -> EvaluateResult:
     settings = _settings(kwargs)
     _warn_of_unknown(kwargs)
+    if isinstance(messages, str):
+        raise InputError('messages is a text; give a list: [{"role": "assistant", "content": "…"}]')
     if not messages:
         return no_messages()
     code = _program(messages, settings)

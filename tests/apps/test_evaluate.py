@@ -153,6 +153,12 @@ def test_a_sandbox_that_fails_is_no_score() -> None:
     assert result.score == 0.0
 
 
+def test_a_text_is_no_conversation() -> None:
+    """It is a slip of the caller, and no program without code."""
+    with pytest.raises(InputError, match="messages is a text; give a list"):
+        evaluate_apps_solution("print(1)", TESTS)  # type: ignore[arg-type]
+
+
 def test_a_checker_that_is_edited_judges_what_comes_then(tmp_path: Path) -> None:
     """Though the sandbox, and what it knows, is kept as long as the process; with none any more there is no score."""
     checker = tmp_path / "checker.sh"
