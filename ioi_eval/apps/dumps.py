@@ -84,16 +84,22 @@ _NEEDS = (
 )
 
 
-def survey(source: RowSource) -> Mapping[str | None, int]:
+def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None, int]:
     """How many programs there are for each problem, a row that cannot be used counted as one.
 
     `None` stands for rows that do not say theirs.
 
+    Args:
+        source: the dump.
+        id_column: names the programs; only `uuid` may be in no row.
+
     Raises:
-        InputError: the dump cannot be read, or holds no programs.
+        InputError: the dump cannot be read, holds no programs, or has no such column.
         RowError: a row cannot be read.
     """
-    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), _NEEDS)
+    named = Need(columns=(id_column,), advice="Name one of them with --id-column, or leave it out")
+    needs = _NEEDS if id_column == "uuid" else (*_NEEDS, named)
+    check_first_rows(source.iterate(PROBLEM_COLUMNS), source.describe(), needs)
     counts: Counter[str | None] = Counter()
     for row in source.iterate((*PROBLEM_COLUMNS, *PROGRAM_COLUMNS)):
         problem, count = None, 1

@@ -14,6 +14,8 @@ from ioi_eval.model.apps import Comparator, RowFault
 TIME_LIMIT_S = 10.0
 """CPU seconds for a test. Source: Eval Protocol and mcpbr, whose 10 s are of wall clock."""
 
+_LEAST_MEMORY = 16 * MIB  # under this no interpreter starts: the number was meant in another unit
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppsSettings:
@@ -57,8 +59,9 @@ class AppsSettings:
     def __post_init__(self) -> None:
         if self.time_limit_s is not None and not 0.001 <= self.time_limit_s <= 86_400:
             raise InputError(f"a time limit of {self.time_limit_s:g} s makes no sense; give seconds, as in 10")
-        if self.memory_limit_bytes < MIB:
-            raise InputError(f"a memory limit of {self.memory_limit_bytes} bytes is too small to start Python in")
+        if self.memory_limit_bytes < _LEAST_MEMORY:
+            given = f"{self.memory_limit_bytes / MIB:g} MiB"
+            raise InputError(f"a memory limit of {given} makes every program MLE: Python itself takes 12 MiB")
 
     @property
     def cpu_s(self) -> float:

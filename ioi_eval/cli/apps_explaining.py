@@ -81,7 +81,7 @@ def explain(call: Call) -> int:
     if unknown:
         raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
     dump, dataset = open_dump(call.dump, call.problems.ids), call.problems.open()
-    counts = survey(dump)
+    counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}
     selection, excluded = call.problems.selection, call.problems.excluded
     catalog = load_catalog(dataset, needed=needed, selection=selection, excluded=excluded)

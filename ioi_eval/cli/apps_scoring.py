@@ -61,7 +61,7 @@ def score(call: Call) -> int:
     there = check_out(call.out, read=call.dump, command=APPS_SCORE)
     settings = call.rules.settings(call.problems.configuration)
     dump, dataset = open_dump(call.dump, call.problems.ids), call.problems.open()
-    counts = survey(dump)
+    counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}
     said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{said}; reading {dataset.describe()}")

@@ -285,7 +285,9 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
     [
         (["--timeout", "-1"], "a time limit of -1 s makes no sense"),
         (["--timeout", "nan"], "a time limit of nan s makes no sense"),
-        (["--memory", "0"], "a memory limit of 0 bytes"),
+        (["--memory", "0"], "a memory limit of 0 MiB"),
+        (["--memory", "2"], "a memory limit of 2 MiB makes every program MLE"),
+        (["--id-column", "label"], "no row has label; the columns are: problem_id, code"),
         (["--comparator", "fuzzy"], "there is no comparator 'fuzzy'; there are: exact, lines"),
         (["--comparator", "float:x"], "is not of the form float:ABS"),
         (["--comparator", "checker:none.cpp"], "none.cpp cannot be read"),
