@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from small_problems import small_problem
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import TransportError
 from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage, Submission, Subtask, TaskType, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
@@ -36,6 +37,8 @@ class Machine:
         holds: so many tests of a job are run at most, as if they took long.
         wall_s: how long a test is said to take.
         fifth: what is said otherwise of the fifth test of the first job.
+        lost: the numbers of the run jobs, from 0 on, whose answers do not arrive at all.
+        refuses: whether the runner refuses every plan.
     """
 
     def __init__(
@@ -45,10 +48,13 @@ class Machine:
         holds: int = 1000,
         wall_s: float = 0.001,
         fifth: Mapping[str, object] | None = None,
+        lost: Collection[int] = (),
+        refuses: bool = False,
     ) -> None:
         self._most, self._holds = most, holds
         self._line = {**RIGHT, "wall_us": round(wall_s * 1e6)}
         self._fifth = fifth or {}
+        self._lost, self._refuses = lost, refuses
         self.alone: list[bool] = []
         self.compiled_alone: list[bool] = []
         self.asked: list[int] = []
@@ -76,6 +82,10 @@ class Machine:
         first = not self.asked
         self.asked.append(tests)
         self.alone.append(job.alone)
+        if len(self.asked) - 1 in self._lost:
+            raise TransportError("the answer was lost")
+        if self._refuses:
+            return _said(f'{{"fault":"plan","words":"no such line","nonce":"{nonce}"}}\n')
         self.orders |= {line for line in lines if line.startswith("order ")}
         told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         if first:
@@ -102,8 +112,10 @@ def _said(stdout: str) -> Execution:
     return Execution(run=Stage(stdout=stdout, stderr="", code=0, signal=None, status=None, wall_ms=1.0))
 
 
-def judge(cache: Path, machine: Machine, *, tests: int, times: int = 1, **options: Any) -> None:
-    """Have outputs for so many tests judged so many times, by one scorer."""
+def judge(
+    cache: Path, machine: Machine, *, tests: int, times: int = 1, verdict: Verdict = Verdict.AC, **options: Any
+) -> None:
+    """Have outputs for so many tests judged so many times, by one scorer; each time the verdict is that."""
     names = tuple(f"t{number}" for number in range(tests))
     subtasks = (Subtask(name="all", points=100, tests=names),)
     problem = small_problem(subtasks=subtasks, task_type=TaskType.OUTPUT_ONLY, output_tests=names)
@@ -114,7 +126,7 @@ def judge(cache: Path, machine: Machine, *, tests: int, times: int = 1, **option
         for number in range(times):
             submission = Submission(id=f"u{number}", problem=problem.key, code=None, outputs=outputs)
             result = await scorer.score(problem, submission)
-            assert (result.verdict, result.score) == (Verdict.AC, 100.0), result
+            assert (result.verdict, result.score) == (verdict, 100.0 if verdict is Verdict.AC else None), result
 
     asyncio.run(scenario())
 
@@ -135,6 +147,20 @@ def test_jobs_follow_what_tests_have_taken(tmp_path: Path, wall_s: float, asked:
     judge(tmp_path, machine, tests=40)
     assert machine.asked == asked
     assert machine.orders == {"order run=needed enough_ms=2000"}
+
+
+def test_a_half_has_all_its_attempts(tmp_path: Path) -> None:
+    """That a larger job's answer was cut says nothing of the way that this one goes."""
+    machine = Machine(most=4, lost=(1, 2))
+    judge(tmp_path, machine, tests=8)
+    assert machine.asked == [8, 4, 4, 4, 4]
+
+
+def test_what_the_runner_refuses_is_not_asked_for_in_halves(tmp_path: Path) -> None:
+    """It would refuse these too; and there is no score."""
+    machine = Machine(refuses=True)
+    judge(tmp_path, machine, tests=8, verdict=Verdict.JE)
+    assert machine.asked == [8]
 
 
 NEAR_LIMIT = {"verdict": "TLE", "score": "0", "cpu_us": 1_050_000}
