@@ -17,7 +17,7 @@ from ioi_eval.cli.grouped import grouped
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
 
-Year = Annotated[int, typer.Option("--year", metavar="Y", help="The contest's year; packages do not say.")]
+Year = Annotated[int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year; packages do not say.")]
 Out = Annotated[
     Path,
     typer.Option(

@@ -60,3 +60,10 @@ def test_rows_do_not_go_where_a_file_is(start: Start, tmp_path: Path) -> None:
     ended = start("import", "kattis", "package", "--year", "2024", "--out", "rows")
     assert ended.returncode == 2
     assert ended.stderr.endswith("rows is not a directory; choose another --out\n")
+
+
+def test_a_year_has_four_digits(start: Start) -> None:
+    """Its rows would be for a problem 26/…, compiled by an older contest's rules."""
+    ended = start("import", "cms", "package", "--year", "26", "--out", "out")
+    assert ended.returncode == 2
+    assert "'--year'" in ended.stderr
