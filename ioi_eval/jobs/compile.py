@@ -69,6 +69,7 @@ class Recipe:
         """The artifact's name in the store: a hash of everything that goes in."""
         digest = hashlib.sha256(f"{boxfiles.RUNNER_VERSION}\0{toolchain.fingerprint}".encode())
         for step in self.steps:
+            digest.update(b"\0s")
             for part in step.argv:
                 digest.update(b"\0a" + part.encode())
             for path, content in step.sees:

@@ -135,6 +135,9 @@ def test_keys_tell_apart_what_would_be_built_differently() -> None:
         base.key(replace(GCC, static=False)),
         replace(base, steps=(replace(first, argv=(*first.argv, "-g")), second)).key(GCC),
         replace(base, steps=(replace(first, sees=(("good.cpp", b""),)), second)).key(GCC),
+        replace(base, steps=(replace(first, sees=(("other.cpp", first.sees[0][1]),)), second)).key(GCC),
+        replace(base, steps=(Step(argv=("a", "b")), Step(argv=("c",)))).key(GCC),
+        replace(base, steps=(Step(argv=("a",)), Step(argv=("b", "c")))).key(GCC),
         replace(base, artifacts=("other",)).key(GCC),
     ]
     assert len({base.key(GCC), *others}) == len(others) + 1
