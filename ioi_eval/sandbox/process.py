@@ -216,6 +216,23 @@ async def _reaped(process: asyncio.subprocess.Process) -> None:
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:
-    """Kill what is left of the process and its group."""
+    """Kill what is left of the process and its group; where it has not ended yet, its descendants in other groups too.
+
+    (A compiler under reduced isolation has a session of its own, and its parts would work on for nobody.)
+    """
+    others = _descendants(process.pid) if process.returncode is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    for pid in others:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Its children, and theirs. Empty where the kernel does not tell."""
+    found = [pid]
+    for parent in found:  # it grows meanwhile
+        for path in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # it has gone meanwhile
+                found.extend(map(int, path.read_text().split()))
+    return found[1:]

@@ -221,6 +221,33 @@ def test_cancellation_kills_the_group() -> None:
         os.kill(asyncio.run(scenario()), 0)
 
 
+@pytest.mark.parametrize("kill", ["cancel", "deadline"])
+def test_who_has_left_the_group_is_killed_too(kill: str) -> None:
+    """A compiler under reduced isolation runs in a session of its own: with its parts it ends when its box does."""
+
+    async def scenario() -> bytes:
+        read, write = os.pipe()
+        task = asyncio.ensure_future(
+            run_process(
+                ("/bin/bash", "-c", f"setsid bash -c 'sleep 30 & echo >&{write}; wait' >/dev/null 2>&1 & wait"),
+                descriptors=(write,),
+                environment={"PATH": os.environ["PATH"]},
+                wall_ms=60_000 if kill == "cancel" else 2_000,
+                output_bytes=10,
+            )
+        )
+        assert await asyncio.to_thread(os.read, read, 20) == b"\n"
+        os.close(write)
+        if kill == "cancel":
+            task.cancel()
+        await asyncio.wait([task])
+        gone = select.select([read], [], [], 10)[0]
+        os.close(read)
+        return b"gone" if gone else b"alive"
+
+    assert asyncio.run(scenario()) == b"gone"
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_cancellation_amid_the_start_kills_the_group(times: int) -> None:
     """Who is cancelled before asyncio has made its pipes leaves no child of the process behind either.
