@@ -32,7 +32,10 @@ class Account {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     if (!tasks_) tasks_ = open_kept(AT_FDCWD, path, O_DIRECTORY);
-    if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) return result;
+    if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) {  // gone, or hidden (hidepid), which its clock never is
+      result.cpu_us = cpu_clock_us(pid);
+      return result;
+    }
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
     read_kept(statm_, AT_FDCWD, path, text, sizeof text);
     result.resident_bytes = resident_of(text);

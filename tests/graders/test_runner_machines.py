@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,28 @@ def test_reduced_isolation_needs_landlock(boxes: Callable[[str], Box], program: 
     box = replace(boxes("fds-reduced-user"), more=("--without", "landlock"))
     answer = run_batch(box, program("contestant"), "sum 1")
     assert answer.last["isolation"] == "none"
+
+
+class HidingBox(Box):
+    """A box whose `/proc` shows nobody whom the runner may not trace, as isolate mounts it."""
+
+    def command(self, *arguments: str) -> list[str]:
+        """The words, in namespaces that have such a one."""
+        mounts = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
+        return ["unshare", "--mount", "--pid", "--fork", "sh", "-c", mounts, "sh", *super().command(*arguments)]
+
+
+@pytest.mark.root
+def test_cpu_time_is_no_idleness_where_processes_are_hidden(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """The clock of a process can be read by whoever knows its number: so its limit is kept."""
+    box = boxes("fds-reduced-user")
+    hiding = HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
+    busy, idle = run_batch(hiding, program("contestant"), "burn 5000", "sleep 60000", cpu_ms=400).lines
+    assert (busy["verdict"], busy["limit"], idle["verdict"], idle["limit"]) == ("TLE", "cpu", "TLE", "idle")
+    assert busy["cpu_us"] < 1_200_000
+    assert idle["idle_us"] >= 1_400_000
 
 
 @pytest.mark.root
