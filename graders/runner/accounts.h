@@ -9,6 +9,7 @@ namespace {
 // wait: threads that wake together wait for each other too, so of each interval the thread that waited longest counts.
 struct Sample {
   int64_t cpu_us = 0, delay_us = 0, resident_bytes = 0;
+  int64_t at_us = 0;       // when that was, of a process that is hidden
   int threads = 0;
   bool runs = false;       // if it was asked for: some thread runs or waits for a processor (state R)
   bool waits = false;      // likewise: some thread waits for a disk or the kernel (state D)
@@ -18,6 +19,18 @@ struct Sample {
 int64_t resident_of(const char* statm) {
   long long size, resident;
   return sscanf(statm, "%lld %lld", &size, &resident) == 2 ? resident * getpagesize() : 0;
+}
+
+// Whether more want a processor, beside us who ask, than there are: then somebody waits for one.
+bool processors_are_short() {
+  static const int processors = [] {
+    cpu_set_t ours;
+    return sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
+  }();
+  char text[128];
+  int runnable = 0;
+  read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
+  return sscanf(text, "%*s %*s %*s %d/", &runnable) == 1 && runnable - 1 > processors;
 }
 
 // A look happens up to a thousand times a second, beside programs that wait for the processor it takes. To find a file of
@@ -32,8 +45,8 @@ class Account {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     if (!tasks_) tasks_ = open_kept(AT_FDCWD, path, O_DIRECTORY);
-    if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) {  // gone, or hidden (hidepid), which its clock never is
-      result.cpu_us = cpu_clock_us(pid);
+    if (!tasks_ || lseek(tasks_.get(), 0, SEEK_SET) != 0) {
+      look_at_hidden(pid, before, result);
       return result;
     }
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
@@ -61,6 +74,16 @@ class Account {
   }
 
  private:
+  // It is gone, or hidden (hidepid), which its clock never is. Its run-queue delay is hidden too: while processors are
+  // short, all of its time without one counts as that. So what sleeps on a busy machine may be told late, or not at all
+  // (the machine is too loaded then); what computes is never told to sleep.
+  static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
+    result.cpu_us = cpu_clock_us(pid);
+    result.at_us = now_us();
+    if (before.at_us == 0 || !processors_are_short()) return;
+    result.delay_us += std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
+  }
+
   // Returns by how much its delay has grown. Its state comes first: what is no wait then is in its delay afterwards.
   int64_t read_thread(const char* tid, bool is_main, bool states, const Sample& before, Sample& result) {
     char path[64], text[512];
