@@ -36,6 +36,14 @@ def build(directory: Path, url: str, **environment: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), ([], 2), ([""], 2), (["--out"], 2)])
+def test_wrong_call_says_what_to_call(words: list[str], code: int) -> None:
+    """And makes nothing."""
+    done = subprocess.run([PISTON / "build-repository", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stdout + done.stderr == "usage: build-repository DIRECTORY [URL]\n"
+
+
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository made by the real compiler."""
