@@ -21,8 +21,8 @@ int64_t resident_of(const char* statm) {
   return sscanf(statm, "%lld %lld", &size, &resident) == 2 ? resident * getpagesize() : 0;
 }
 
-// Whether more want a processor, beside us who ask, than there are: then somebody waits for one.
-bool processors_are_short() {
+// How many want a processor, for each that there is, if they are short: more than there are, beside us who ask. Else 0.
+int rush() {
   static const int processors = [] {
     cpu_set_t ours;
     return sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
@@ -30,7 +30,8 @@ bool processors_are_short() {
   char text[128];
   int runnable = 0;
   read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
-  return sscanf(text, "%*s %*s %*s %d/", &runnable) == 1 && runnable - 1 > processors;
+  bool known = sscanf(text, "%*s %*s %*s %d/", &runnable) == 1;
+  return known && runnable - 1 > processors ? (runnable - 1) / processors : 0;
 }
 
 // A look happens up to a thousand times a second, beside programs that wait for the processor it takes. To find a file of
@@ -75,13 +76,16 @@ class Account {
 
  private:
   // It is gone, or hidden (hidepid), which its clock never is. Its run-queue delay is hidden too: while processors are
-  // short, all of its time without one counts as that. So what sleeps on a busy machine may be told late, or not at all
-  // (the machine is too loaded then); what computes is never told to sleep.
+  // short, all of its time without one counts as that; but who wants one gets some share of it, and so does who computes:
+  // with so little CPU time as not even an eighth of a fair share comes to, it sleeps.
   static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
-    if (before.at_us == 0 || !processors_are_short()) return;
-    result.delay_us += std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
+    int wanting = rush();
+    if (before.at_us == 0 || wanting == 0) return;
+    int64_t without = std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
+    int64_t most = kHiddenDelayUs + 8 * wanting * result.cpu_us;
+    result.delay_us = std::max(before.delay_us, std::min(before.delay_us + without, most));
   }
 
   // Returns by how much its delay has grown. Its state comes first: what is no wait then is in its delay afterwards.

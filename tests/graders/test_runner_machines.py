@@ -68,20 +68,21 @@ def test_cpu_time_is_no_idleness_where_processes_are_hidden(
 def test_a_wait_for_a_processor_is_no_idleness_where_processes_are_hidden(
     boxes: Callable[[str], Box], program: Callable[..., Path]
 ) -> None:
-    """Nor can it be seen there how long a process waited, so a busy machine excuses it."""
+    """Nor can it be seen there how long a process waited, so a busy machine excuses it; but nobody who does nothing."""
     box = boxes("fds-reduced-user")
     hiding = HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
     count = 8 * len(os.sched_getaffinity(0))
     # each in a session of its own, as the box is: else the kernel shares processors among these groups first
     busy = [subprocess.Popen((sys.executable, "-c", "while True: pass"), start_new_session=True) for _ in range(count)]
     try:
-        (waiting,) = run_batch(hiding, program("contestant"), "burn 250", cpu_ms=300).lines
+        waiting, asleep = run_batch(hiding, program("contestant"), "burn 250", "sleep 60000", cpu_ms=300).lines
     finally:
         for process in busy:
             process.kill()
             process.wait()
     assert waiting["wall_us"] > 3 * waiting["cpu_us"], "the machine was not busy"
     assert (waiting["limit"], waiting["idle_us"] < 300_000) == (None, True), waiting
+    assert (asleep["verdict"], asleep["limit"], asleep["wall_us"] < 9_000_000) == ("TLE", "idle", True), asleep
 
 
 @pytest.mark.root
