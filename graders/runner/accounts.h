@@ -76,8 +76,8 @@ class Account {
 
  private:
   // It is gone, or hidden (hidepid), which its clock never is. Its run-queue delay is hidden too: while processors are
-  // short, all of its time without one counts as that; but who wants one gets some share of it, and so does who computes:
-  // with so little CPU time as not even an eighth of a fair share comes to, it sleeps.
+  // short, its time without one counts as that. But who wants a processor gets a share of it. Less CPU time than an eighth
+  // of a fair share, beyond what a start may take, is a sleeper's.
   static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();

@@ -62,32 +62,16 @@ async def run_process(
         stdin: its standard input.
         wall_ms: deadline.
         output_bytes: most stdout.
-        turn: entered when it has been started, and held until it has ended. Before that it gets no input, and its time
-            does not run.
+        turn: entered when it has been started, and held until it has ended or `is_all`. Before it there is no input,
+            and its time does not run.
         is_all: whether that stdout is all that it has to say: its turn is over then, though it is waited for.
 
     Raises:
         TransientError: it cannot be started.
     """
-    # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
-    # 16 ms or more in a process of 500 MB
-    starting = asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        pass_fds=tuple(descriptors),
-        cwd=cwd,
-        env=dict(environment or {}),
-        start_new_session=True,
-    )
-    try:
-        process = await _started(starting)
-    except OSError as error:
-        raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
+    process = await _start(argv, descriptors, cwd=cwd, environment=environment or {}, reads=bool(stdin))
     stdout, stderr = bytearray(), bytearray()
     timed_out = overflowed = False
-    started = time.monotonic()
     async with contextlib.AsyncExitStack() as held:
         try:
             await held.enter_async_context(turn or contextlib.nullcontext())
@@ -164,6 +148,32 @@ async def _feed(stream: asyncio.StreamWriter | None, content: bytes) -> None:
         stream.write(content)
         await stream.drain()
     stream.close()
+
+
+async def _start(
+    argv: Sequence[str],
+    descriptors: Sequence[int],
+    *,
+    cwd: Path | None,
+    environment: Mapping[str, str],
+    reads: bool,
+) -> asyncio.subprocess.Process:
+    # no preexec_fn and no user=: with either, Python would fork instead of using vfork, which costs
+    # 16 ms or more in a process of 500 MB
+    starting = asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        pass_fds=tuple(descriptors),
+        cwd=cwd,
+        env=dict(environment),
+        start_new_session=True,
+    )
+    try:
+        return await _started(starting)
+    except OSError as error:
+        raise TransientError(f"cannot start {argv[0]}: {error.strerror}") from error
 
 
 async def _started(starting: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:

@@ -51,13 +51,16 @@ class HidingBox(Box):
         return ["unshare", "--mount", "--pid", "--fork", "sh", "-c", mounts, "sh", *super().command(*arguments)]
 
 
-@pytest.mark.root
-def test_cpu_time_is_no_idleness_where_processes_are_hidden(
-    boxes: Callable[[str], Box], program: Callable[..., Path]
-) -> None:
-    """The clock of a process can be read by whoever knows its number: so its limit is kept."""
+@pytest.fixture
+def hiding(boxes: Callable[[str], Box]) -> Box:
+    """One under reduced isolation."""
     box = boxes("fds-reduced-user")
-    hiding = HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
+    return HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
+
+
+@pytest.mark.root
+def test_cpu_time_is_no_idleness_where_processes_are_hidden(hiding: Box, program: Callable[..., Path]) -> None:
+    """The clock of a process can be read by whoever knows its number: so its limit is kept."""
     busy, idle = run_batch(hiding, program("contestant"), "burn 5000", "sleep 60000", cpu_ms=400).lines
     assert (busy["verdict"], busy["limit"], idle["verdict"], idle["limit"]) == ("TLE", "cpu", "TLE", "idle")
     assert busy["cpu_us"] < 1_200_000
@@ -66,11 +69,9 @@ def test_cpu_time_is_no_idleness_where_processes_are_hidden(
 
 @pytest.mark.root
 def test_a_wait_for_a_processor_is_no_idleness_where_processes_are_hidden(
-    boxes: Callable[[str], Box], program: Callable[..., Path]
+    hiding: Box, program: Callable[..., Path]
 ) -> None:
     """Nor can it be seen there how long a process waited, so a busy machine excuses it; but nobody who does nothing."""
-    box = boxes("fds-reduced-user")
-    hiding = HidingBox(**{each.name: getattr(box, each.name) for each in fields(box)})
     count = 8 * len(os.sched_getaffinity(0))
     # each in a session of its own, as the box is: else the kernel shares processors among these groups first
     busy = [subprocess.Popen((sys.executable, "-c", "while True: pass"), start_new_session=True) for _ in range(count)]
