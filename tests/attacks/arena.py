@@ -26,6 +26,9 @@ from ioi_eval.model import (
 HERE = Path(__file__).resolve().parent
 HONEST = "honest-after-"
 TIME_LIMIT_S = 0.3
+UNHURRIED_S = 10.0
+"""Time for programs that are to reach another limit. A page that a virtual machine does not have yet takes some 13 µs
+of CPU time, ten times as much as another."""
 MEMORY_LIMIT_BYTES = 128 * MIB
 
 
@@ -52,10 +55,10 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
     """One of the problems, with a test for each attack and an honest one after it.
 
     Args:
-        name: `secret` (answers nobody can know), `filed` (the same, with input and output by name), `stored` (one of
-            two answers, its tests in the cache as those of a real data set are), `sum` (to be solved), `naive` (the
-            checker believes the program), `fragile` (the checker can be broken), `whisper` and `whisper-fifo` (two
-            processes that must not talk), `relay` (a manager that can be broken).
+        name: `secret` (answers nobody can know), `unhurried` (the same, with much time), `filed` (the same, with input
+            and output by name), `stored` (one of two answers, its tests in the cache as those of a real data set are),
+            `sum` (to be solved), `naive` (the checker believes the program), `fragile` (the checker can be broken),
+            `whisper` and `whisper-fifo` (two processes that must not talk), `relay` (a manager that can be broken).
         attacks: their names.
         cache: the cache directory.
     """
@@ -65,15 +68,19 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         tests[attack] = _test(name, attack, cache)
         honest = HONEST + attack
         tests[honest] = _honest_test(name, honest, len(tests))
-    checker = {"secret": "witness.cpp", "filed": "witness.cpp", "naive": "naive.cpp", "fragile": "fragile.cpp"}.get(
-        name
-    )
+    checker = {
+        "secret": "witness.cpp",
+        "unhurried": "witness.cpp",
+        "filed": "witness.cpp",
+        "naive": "naive.cpp",
+        "fragile": "fragile.cpp",
+    }.get(name)
     manager = {"relay": "relay_manager.cpp"}.get(name, "whisper_manager.cpp") if communication else None
     return Problem(
         key=ProblemKey(year=2000, id=name),
         name=name,
         task_type=TaskType.COMMUNICATION if communication else TaskType.BATCH,
-        time_limit_s=TIME_LIMIT_S,
+        time_limit_s=UNHURRIED_S if name == "unhurried" else TIME_LIMIT_S,
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=tuple(tests)),),
         tests=tests,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from arena import COMPILING, HERE, HONEST, policy, problem, sealed_problem
+from arena import COMPILING, HERE, HONEST, UNHURRIED_S, policy, problem, sealed_problem
 from catalogue import Attack, Program, programs
 from compile_attacks import ATTACKS as COMPILE_ATTACKS
 from compile_attacks import CompileAttack
@@ -180,9 +180,12 @@ def _work(campaign: Campaign, sandbox: Sandbox) -> Iterator[tuple[str, Work]]:
     for program in programs():
         scorer = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked), bundle_tests=program.bundle)
         yield program.name, partial(attack_by_program, program, scorer, campaign.cache)
-    executor = AppsExecutor(sandbox, artifacts=store, settings=replace(PYTHON, isolation=campaign.asked))
+    settings = replace(PYTHON, isolation=campaign.asked)
+    executor = AppsExecutor(sandbox, artifacts=store, settings=settings)
+    unhurried = AppsExecutor(sandbox, artifacts=store, settings=replace(settings, time_limit_s=UNHURRIED_S))
     for python_attack in PYTHON_ATTACKS:
-        yield python_attack.name, partial(_attack_by_python, python_attack, executor)
+        judge = unhurried if python_attack.unhurried else executor
+        yield python_attack.name, partial(_attack_by_python, python_attack, judge)
     compiler = Scorer(sandbox, artifacts=store, policy=policy(campaign.asked, compiling=COMPILING))
     for attack in sorted(COMPILE_ATTACKS, key=lambda attack: attack.slow):
         if campaign.compiler and (campaign.slow or not attack.slow):

@@ -26,6 +26,7 @@ class PythonAttack:
         code: its text.
         expect: the verdicts that are right; one of them must come.
         called: whether it is a function `solve(n)` rather than a program that reads standard input.
+        unhurried: whether it has much time, as it is to reach another limit.
     """
 
     name: str
@@ -33,6 +34,7 @@ class PythonAttack:
     code: str
     expect: frozenset[str]
     called: bool = False
+    unhurried: bool = False
 
 
 def problem(*, called: bool) -> AppsProblem:
@@ -86,9 +88,11 @@ def _whole(code: str) -> str:
     return _HEAD + (_LOOT if "loot(" in code else "") + dedent(code)
 
 
-def program(name: str, tries: str, code: str, expect: str = "WA RE") -> PythonAttack:
+def program(name: str, tries: str, code: str, expect: str = "WA RE", *, unhurried: bool = False) -> PythonAttack:
     """An attack by a program that reads standard input; `expect`: verdicts with blanks between."""
-    return PythonAttack(name=f"python_{name}", tries=tries, code=_whole(code), expect=frozenset(expect.split()))
+    return PythonAttack(
+        name=f"python_{name}", tries=tries, code=_whole(code), expect=frozenset(expect.split()), unhurried=unhurried
+    )
 
 
 def function(name: str, tries: str, code: str, expect: str = "WA RE") -> PythonAttack:

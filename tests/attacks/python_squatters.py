@@ -201,7 +201,13 @@ TALKING = (
 )
 
 EXHAUSTING = (
-    program("memory", "more memory than it may have", "kept = bytearray(400 << 20)\nprint(len(kept))", "MLE RE"),
+    program(
+        "memory",
+        "more memory than it may have",
+        "kept = bytearray(400 << 20)\nprint(len(kept))",
+        "MLE RE",
+        unhurried=True,
+    ),
     program(
         "shared_mapping",
         "memory in a shared mapping",
@@ -213,6 +219,7 @@ EXHAUSTING = (
             got("a shared mapping")
         """,
         "WA RE MLE",
+        unhurried=True,
     ),
     program(
         "socket_buffers",
@@ -266,6 +273,7 @@ EXHAUSTING = (
         "recursion until the stack breaks",
         "sys.setrecursionlimit(1 << 30)\ndef f(): return f()\nf()",
         "RE MLE",
+        unhurried=True,
     ),
     program("number", "a number too long to be printed", "print(9 ** (10 ** 8))", "TLE MLE"),
     program("pattern", "a pattern that never ends", 'import re\nre.match("(a+)+$", "a" * 99 + "b")', "TLE"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from catalogue import Program, programs
 from harm import State, kept_memory_bytes
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import MIB
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -54,6 +55,7 @@ class Entry:
 def honest_entries(cache: Path, copies: int) -> list[Entry]:
     """Honest programs of every verdict, each several times."""
     task = problem("sum", ["one", "two", "three"], cache)
+    task = replace(task, memory_limit_bytes=32 * MIB)  # so little that it is full before the time is up
     return [
         Entry(task=task, submission=Submission(id=f"{name} {n}", problem=task.key, code=_HEAD + code), honest=True)
         for name, code in HONEST.items()
