@@ -79,7 +79,10 @@ def test_peak_counts_even_if_polling_missed_it(plain_box: Box, program: Callable
 
 @pytest.mark.parametrize("mebibytes", [1, 10, 100, 1000])
 def test_peak_memory_is_measured(plain_box: Box, program: Callable[..., Path], mebibytes: int) -> None:
-    """Peak memory is right to 5 % from 1 MB to 1 GB, beside what an empty program takes."""
+    """Peak memory is right to 5 % from 1 MB to 1 GB, beside what an empty program takes.
+
+    128 KiB are let be: what runs of a program's own text comes into memory up to 16 pages at a time.
+    """
     contestant = program("contestant")
     answer = run_batch(plain_box, contestant, "sum 1", memory_bytes=2 << 30, cpu_ms=20_000)
     empty = answer.only["memory_bytes"]
@@ -88,7 +91,7 @@ def test_peak_memory_is_measured(plain_box: Box, program: Callable[..., Path], m
         plain_box, contestant, f"new {mebibytes}", memory_bytes=2 << 30, cpu_ms=20_000, answer=b"%d\n" % (mebibytes + 1)
     ).only
     assert entry["verdict"] == "AC"
-    assert entry["memory_bytes"] - empty == pytest.approx(mebibytes << 20, rel=0.05)
+    assert entry["memory_bytes"] - empty == pytest.approx(mebibytes << 20, rel=0.05, abs=128 * 1024)
 
 
 def test_reserved_address_space_is_not_memory(plain_box: Box, program: Callable[..., Path]) -> None:
