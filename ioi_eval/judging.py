@@ -24,7 +24,8 @@ position is known to score 0. Such a test is **needed**. Everything in this file
   the first zero of a subtask, and all tests before it have outcomes. For less, an idle machine costs too much. The
   repetition decides about time only: a run whose output was wrong is not repeated, and none gains by it more than the
   first run would have got in time. Else a program that guesses, and burns a little more than the limit after a bad
-  guess, would guess twice.
+  guess, would guess twice. The memory that the first run had is made ready for it: where a virtual machine asks its
+  host for each page, the program pays.
 - A *judge fault*: a JE that names the program that failed. It is repeated in a clean box while its test is needed,
   whether there is a zero behind it or not: to know of that zero already is a matter of the order of running, which
   must decide nothing. If the same checker or manager fails again the JE is final, and is not retried for ever. Faults

@@ -74,6 +74,17 @@ class Account {
     return line != nullptr ? 1024 * atoll(line + 7) : 0;
   }
 
+  // Of all its threads; 0 if it is gone, or hidden.
+  static int64_t page_faults(pid_t pid) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    read_text(AT_FDCWD, path, text, sizeof text);
+    const char* rest = strrchr(text, ')');  // the name may contain anything
+    long long minor, major;
+    bool known = rest != nullptr && sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld", &minor, &major) == 2;
+    return known ? minor + major : 0;
+  }
+
  private:
   // It is gone, or hidden (hidepid), which its clock never is. Its run-queue delay is hidden too: while processors are
   // short, its time without one counts as that. But who wants a processor gets a share of it. Less CPU time than an eighth

@@ -141,7 +141,7 @@ std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
       {RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30))},
       // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
       {RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes + kFileSlackBytes)},
-      {RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms * 5 / 4 + 100)},
+      {RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms + (g_plan.margin_us() + g_plan.page_margin_us()) / 1000)},
       {RLIMIT_MEMLOCK, 0},
       {RLIMIT_MSGQUEUE, 0},
       // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)

@@ -57,6 +57,7 @@ struct Plan {
   Protocol protocol = Protocol::Cms;
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
+  int64_t ready_bytes = 0;   // of memory, that the machine is to have before a program asks for it
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
   int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound
@@ -67,6 +68,15 @@ struct Plan {
 
   // The runner itself compares, with the test's answer.
   bool compares() const { return protocol >= Protocol::WhiteDiff && protocol <= Protocol::Compare; }
+
+  // CPU time that is measured beyond the limit, for which a program is TLE; at its end it is stopped.
+  int64_t margin_us() const { return cpu_ms * 250 + 100'000; }
+
+  // What is added to it at most, for pages that cost much: for as many as fit into memory, and not so much that the test would
+  // be given up first.
+  int64_t page_margin_us() const {
+    return std::min(memory_bytes / getpagesize() * kPageUs, cpu_ms * 8'000 + 5'000'000);
+  }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }
 

@@ -21,6 +21,7 @@ struct Process {
     return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
   }
   int64_t peak_bytes() const { return usage.ru_maxrss * 1024; }
+  int64_t page_faults() const { return usage.ru_minflt + usage.ru_majflt; }
 
   void kill() {
     if (alive()) syscall(kSysPidfdSendSignal, pidfd.get(), SIGKILL, nullptr, 0);

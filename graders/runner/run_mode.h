@@ -68,6 +68,18 @@ Outcome after(const Outcome& earlier, Outcome outcome) {
   return outcome;
 }
 
+// Pages that were in use a moment ago cost a program less than those that a virtual machine has to ask its host for. What takes
+// them is a process of its own: what we hold at a fork is part of a child's peak memory.
+void make_ready(int64_t bytes) {
+  Process taker;
+  if (bytes == 0 || start(taker) > 0) {
+    taker.reap(true);
+    return;
+  }
+  mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  _exit(0);
+}
+
 void run_tests() {
   for (const Test& test : g_plan.tests) {
     if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) token_rules(test);
@@ -86,6 +98,7 @@ void run_tests() {
   g_filter = std::move(filter.code);
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));
+  make_ready(g_plan.ready_bytes);
   Needed needed;
   int64_t begun_us = now_us();
   for (const Test& test : g_plan.tests) {

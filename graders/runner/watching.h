@@ -213,7 +213,8 @@ class Watching : protected Scene {
 
   void check_times(int64_t now) {
     int64_t limit_us = g_plan.cpu_ms * 1000;
-    if (total_cpu_us() >= limit_us * 5 / 4 + 100'000) return end_all("cpu");
+    int64_t over_us = total_cpu_us() - limit_us - g_plan.margin_us();
+    if (over_us >= 0 && over_us >= cost_of_pages_us()) return end_all("cpu");
     int64_t manager_us = g_plan.has_manager ? g_plan.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
     bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
     if (given_up) {
@@ -228,6 +229,16 @@ class Watching : protected Scene {
     if (waits != contestants_.end() && manager_.process.alive())
       return judge_error("stall", "manager", "it does not open its FIFOs" + unopened(waits->index));
     end_all("idle");
+  }
+
+  // How much of the CPU time may have been for pages that the machine did not have.
+  int64_t cost_of_pages_us() const {
+    int64_t total = 0;
+    for (const Contestant& c : contestants_) {
+      int64_t faults = c.process.ended ? c.process.page_faults() : Account::page_faults(c.process.pid);
+      total += std::min(faults * kPageUs, g_plan.page_margin_us());
+    }
+    return total;
   }
 
   // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel

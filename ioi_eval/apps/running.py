@@ -106,7 +106,7 @@ class TestRuns:
         while True:
             if _is_near_limit(came) and not was_alone:
                 late.append(came)
-                again = (await self._execute([test], alone=True))[0]
+                again = (await self._execute([test], alone=True, ready_bytes=came.outcome.memory_bytes or 0))[0]
                 was_alone = not _judge_failed(again)
             elif _judge_failed(came) and not was_clean:
                 again = _repeated(came, (await self._execute([test], apart=True))[0])
@@ -118,21 +118,23 @@ class TestRuns:
             came = again
 
     async def _execute(
-        self, tests: Sequence[GivenTest], *, apart: bool = False, alone: bool = False
+        self, tests: Sequence[GivenTest], *, apart: bool = False, alone: bool = False, ready_bytes: int = 0
     ) -> Mapping[int, Returned]:
-        """What came of the tests, by their number.
+        """What came of the tests, by their number. For one that runs alone memory is made ready.
 
         A lost answer is asked for again, then in a job of its own: one that shared the first may have broken it.
         """
         program = GivenProgram(task=self._program.task, tests=tests, stop=self._program.stop)
+        setup = self._program.setup
+        setup = replace(setup, limits=replace(setup.limits, ready_bytes=ready_bytes))
         together = not apart and not alone
 
         async def ask() -> ReturnedAnswer:
             nonlocal together
             if not together:
-                return await self._bundles.run_apart(program, self._program.setup, alone=alone)
+                return await self._bundles.run_apart(program, setup, alone=alone)
             together = False
-            return await self._bundles.run(program, self._program.setup)
+            return await self._bundles.run(program, setup)
 
         answer = await repeated(ask)
         self._note(answer)

@@ -83,6 +83,7 @@ def run_job(
     nonce: str,
     exhaustive: bool = False,
     alone: bool = False,
+    ready_bytes: int = 0,
     enough_s: float | None = None,
 ) -> Job:
     """The job that runs a submission on tests. Test number n of the plan is `tests[n]`.
@@ -95,6 +96,7 @@ def run_job(
         nonce: 32 hexadecimal digits.
         exhaustive: run every test, whatever its group's score is already.
         alone: nothing else of ours may run on that machine meanwhile.
+        ready_bytes: of memory, that the machine is made to have before the first test.
         enough_s: after so much wall clock no other test is begun; `None` for no bound.
     """
     plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
@@ -107,13 +109,14 @@ def run_job(
         stderr_bytes=policy.stderr_bytes,
         processes=problem.processes,
         threads=policy.threads,
+        ready_bytes=ready_bytes or None,
     )
     _task_lines(plan, problem, programs, policy)
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
     plan.line("order", run="all" if exhaustive else "needed", enough_ms=enough_ms)
     for number, planned in enumerate(tests):
         files += _test_line(plan, number, planned, problem.tests[planned.test], programs.outputs.get(planned.test))
-    wall_ms = _START_MS + len(tests) * most_wall_ms(problem, policy)
+    wall_ms = _START_MS + ready_wall_ms(ready_bytes) + len(tests) * most_wall_ms(problem, policy)
     return Job(
         kind=JobKind.RUNNER,
         files=(*runner_files(programs.runner, plan), *files),
@@ -207,6 +210,11 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
     given_up_ms = round(problem.time_limit_s * 10_000) + 10 * manager_cpu_ms(problem, policy.judge) + 10_000
     run_ms = given_up_ms + round(policy.judge.wall_s * 1000)
     return run_ms * problem.passes
+
+
+def ready_wall_ms(ready_bytes: int) -> int:
+    """The longest that it takes to make memory ready: PROTOCOL.md allows 20 µs for a page, each of 4 KiB."""
+    return ready_bytes // 4096 * 20 // 1000
 
 
 def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.config import JudgeLimits
-from ioi_eval.jobs.bundled import Room, request_room, size
+from ioi_eval.jobs.bundled import Room, ready_wall_ms, request_room, size
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Plan
@@ -28,6 +28,7 @@ class RunLimits:
         output_bytes, stderr_bytes: of the two streams; too much of the first is OLE, of the second it is cut off.
         threads: most threads.
         return_bytes: how much of each output comes back.
+        ready_bytes: of memory, that the machine is made to have before the first test.
     """
 
     cpu_s: float
@@ -36,6 +37,7 @@ class RunLimits:
     stderr_bytes: int
     threads: int
     return_bytes: int
+    ready_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,7 @@ def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, al
         stderr_bytes=limits.stderr_bytes,
         processes=1,
         threads=limits.threads,
+        ready_bytes=limits.ready_bytes or None,
     )
     plan.line("task", kind="batch")
     if judgement.checker is not None:
@@ -138,7 +141,8 @@ def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, al
     plan.line("order", run="needed" if any(program.stop for program in programs) else "all")
     files += _test_lines(plan, programs)
     count = sum(len(program.tests) for program in programs)
-    wall_ms = _START_MS + count * (cpu_ms * 10 + 10_000 + round(judgement.limits.wall_s * 1000))
+    test_ms = cpu_ms * 10 + 10_000 + round(judgement.limits.wall_s * 1000)
+    wall_ms = _START_MS + ready_wall_ms(limits.ready_bytes) + count * test_ms
     line_bytes = _LINE_BYTES + limits.return_bytes * 4 // 3
     return Job(
         kind=JobKind.RUNNER,

@@ -59,7 +59,8 @@ class TestOutcome:
         """Whether its time is worth another measurement: a TLE close to the limit, or that ended by itself.
 
         What else runs on a machine slows a program down through caches and memory, even in CPU time: up to a third was
-        measured. A run that was worth nothing in time is not repeated: a program that guesses would guess twice.
+        measured. So does a virtual machine that has to ask its host for each page. A run that was worth nothing in time
+        is not repeated: a program that guesses would guess twice.
         """
         close = self.near_limit or self.in_time_score is not None
         return self.verdict is Verdict.TLE and close and self.in_time_score != 0.0

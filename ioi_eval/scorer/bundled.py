@@ -153,10 +153,12 @@ class BundledWay:
             elif again := judging.judge_fault_reruns():
                 await self._run_tests(run, programs, again[:1])
             else:
-                await self._run_tests(run, programs, judging.near_limit_reruns()[:1], alone=True)
+                close = judging.near_limit_reruns()[0]
+                ready_bytes = judging.outcomes()[close.test].memory_bytes or 0
+                await self._run_tests(run, programs, [close], alone=True, ready_bytes=ready_bytes)
 
     async def _run_tests(
-        self, run: Run, programs: Programs, tests: Sequence[PlannedTest], *, alone: bool = False
+        self, run: Run, programs: Programs, tests: Sequence[PlannedTest], *, alone: bool = False, ready_bytes: int = 0
     ) -> int:
         """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE.
 
@@ -175,6 +177,7 @@ class BundledWay:
                 nonce=nonce,
                 exhaustive=run.judging.exhaustive,
                 alone=alone,
+                ready_bytes=ready_bytes,
                 enough_s=BUNDLE_S,
             )
             arrived = False

@@ -68,6 +68,7 @@ class Scripted:
     def __init__(self, lines: Sequence[Line | Exception]) -> None:
         self.lines = list(lines)
         self.alone: list[bool] = []
+        self.ready: list[str] = []
 
     def targets(self) -> Sequence[Target]:
         """One."""
@@ -79,6 +80,7 @@ class Scripted:
         plan = next(file.content for file in job.files if file.name == "plan")
         assert isinstance(plan, bytes)
         nonce = plan.decode().partition("\nnonce ")[2].partition("\n")[0]
+        self.ready.append(plan.decode().partition(" ready_bytes=")[2].partition("\n")[0])
         answer = self.lines.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -88,7 +90,13 @@ class Scripted:
 
 
 def settled(*lines: Line | Exception) -> tuple[Returned, list[bool]]:
-    """What stands of a test whose runs end so, and which of the runs were alone. All of them must be made."""
+    """What stands of a test whose runs end so, and which of the runs were alone."""
+    came, sandbox = judged(*lines)
+    return came, sandbox.alone
+
+
+def judged(*lines: Line | Exception) -> tuple[Returned, Scripted]:
+    """What stands of a test whose runs end so, and the sandbox that was asked for them. All of them must be made."""
 
     async def run() -> Returned:
         program = Program(task=b"", stop=False, setup=SETUP, room=Room(tests=64, test_bytes=None, wall_ms=None))
@@ -98,7 +106,7 @@ def settled(*lines: Line | Exception) -> tuple[Returned, list[bool]]:
     sandbox = Scripted(lines)
     came = asyncio.run(run())
     assert not sandbox.lines
-    return came, sandbox.alone
+    return came, sandbox
 
 
 @pytest.mark.parametrize(
@@ -131,6 +139,12 @@ def test_what_is_in_doubt_is_repeated(
     came, were_alone = settled(*lines)
     assert were_alone == alone
     assert (came.outcome.verdict, came.outcome.score, came.outcome.final) == (Verdict(verdict), score, final)
+
+
+def test_memory_is_made_ready_for_what_is_timed_once_more() -> None:
+    """As much as the first run had; for a clean box none."""
+    _, sandbox = judged(CRASH, {**SLOW, "memory_bytes": 99_999}, RIGHT)
+    assert sandbox.ready == ["", "", "99999"]
 
 
 @pytest.mark.parametrize("between", [(), (LOADED,)])

@@ -62,6 +62,32 @@ def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) ->
     assert entry["idle_us"] >= 150_000
 
 
+def test_pages_may_cost_time(box: Box, program: Callable[..., Path]) -> None:
+    """A program that has asked for much memory is stopped later, and timed until then, but TLE all the same."""
+    words = ("burn 9000", "burn-after-pages 400")
+    answer = run_batch(box, program("contestant"), *words, cpu_ms=LIMIT_MS, memory_bytes=256 << 20, answer=b"401\n")
+    stopped, ended = answer.lines
+    assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
+    assert (ended["verdict"], ended["limit"], ended["signal"], ended["in_time"]) == ("TLE", "cpu", 0, "1")
+
+
+def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Path]) -> None:
+    """Who asks for pages again and again gets no more time for it: 20 µs for each that fits into memory."""
+    entry = run_batch(box, program("contestant"), "loop-pages 1", cpu_ms=LIMIT_MS, memory_bytes=64 << 20).only
+    assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
+    stopped_us = 1250 * LIMIT_MS + 100_000 + (64 << 20) // 4096 * 20
+    assert stopped_us <= entry["cpu_us"] < 2 * stopped_us
+
+
+@pytest.mark.parametrize("mebibytes", [300, 1 << 25])
+def test_memory_made_ready_is_not_the_programs(box: Box, program: Callable[..., Path], mebibytes: int) -> None:
+    """It counts nowhere, and to ask for more than there is does no harm."""
+    limits = {"memory_bytes": 64 << 20, "ready_bytes": mebibytes << 20}
+    entry = run_batch(box, program("contestant"), "sum 1", **limits).only
+    assert entry["verdict"] == "AC"
+    assert entry["memory_bytes"] < 3_000_000
+
+
 @pytest.mark.parametrize("mode", ["new", "malloc-small", "static", "recurse", "thread-memory"])
 def test_too_much_memory(box: Box, program: Callable[..., Path], mode: str) -> None:
     """However a program gets its memory, over the limit it is MLE, and stopped before it has much more."""

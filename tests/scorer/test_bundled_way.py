@@ -59,6 +59,7 @@ class Machine:
         self.compiled_alone: list[bool] = []
         self.asked: list[int] = []
         self.orders: set[str] = set()
+        self.limits: list[str] = []
 
     def targets(self) -> Sequence[Target]:
         """One."""
@@ -86,6 +87,7 @@ class Machine:
             raise TransportError("the answer was lost")
         if self._refuses:
             return _said(f'{{"fault":"plan","words":"no such line","nonce":"{nonce}"}}\n')
+        self.limits += [line for line in lines if line.startswith("limits ")]
         self.orders |= {line for line in lines if line.startswith("order ")}
         told = [{"test": number, **self._line} for number in range(min(tests, self._holds))]
         if first:
@@ -173,6 +175,14 @@ def test_what_is_in_doubt_is_run_once_more(tmp_path: Path, fifth: Mapping[str, o
     machine = Machine(fifth=fifth)
     judge(tmp_path, machine, tests=8)
     assert list(zip(machine.asked, machine.alone, strict=True)) == [(8, False), (1, alone)]
+
+
+def test_memory_is_made_ready_for_what_is_timed_once_more(tmp_path: Path) -> None:
+    """As much as the first run had; else nobody waits for it."""
+    machine = Machine(fifth={**NEAR_LIMIT, "memory_bytes": 123_456_789})
+    judge(tmp_path, machine, tests=8)
+    first, second = machine.limits
+    assert second == f"{first} ready_bytes=123456789"
 
 
 def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:

@@ -39,6 +39,13 @@ static void touch(char* from, size_t bytes) {
   for (size_t at = 0; at < bytes; at += 4096) from[at] = static_cast<char>(at >> 12 | 1);
 }
 
+// Takes pages and gives them back.
+static void take_pages(size_t bytes) {
+  void* area = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  touch(static_cast<char*>(area), bytes);
+  munmap(area, bytes);
+}
+
 static char big[600u << 20];
 
 __attribute__((noinline)) static long recurse(long depth) {
@@ -125,6 +132,11 @@ int main(int argc, char** argv) {
     throw std::runtime_error("nobody catches this");
   } else if (mode == "burn") {
     burn(number);
+  } else if (mode == "burn-after-pages") {
+    take_pages(100 << 20);
+    burn(number);
+  } else if (mode == "loop-pages") {
+    for (;;) take_pages(1 << 20);
   } else if (mode == "loop") {
     burn_forever();
   } else if (mode == "loop-threads") {
