@@ -74,15 +74,16 @@ class Account {
     return line != nullptr ? 1024 * atoll(line + 7) : 0;
   }
 
-  // Of all its threads; 0 if it is gone, or hidden.
-  static int64_t page_faults(pid_t pid) {
+  // What its pages may have cost; 0 if it is gone, or hidden.
+  static int64_t cost_of_pages_us(pid_t pid) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     read_text(AT_FDCWD, path, text, sizeof text);
     const char* rest = strrchr(text, ')');  // the name may contain anything
-    long long minor, major;
-    bool known = rest != nullptr && sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld", &minor, &major) == 2;
-    return known ? minor + major : 0;
+    constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld";
+    long long minor, major, system;
+    if (rest == nullptr || sscanf(rest + 1, kFields, &minor, &major, &system) != 3) return 0;
+    return most_for_pages_us(minor + major, system * 1'000'000 / sysconf(_SC_CLK_TCK));
   }
 
  private:

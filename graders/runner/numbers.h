@@ -35,7 +35,8 @@ constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // between two looks at 
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
 constexpr int64_t kDiskUs = 5'000'000;  // beside the CPU limit: how long a test may wait for disks
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own may show
-// What a page of memory may cost in CPU time: a virtual machine may have to ask its host for it. 13 us were measured, 1 us else.
+// What a page of memory may cost the kernel in CPU time: a virtual machine may have to ask its host for it. 13 us were measured,
+// 1 us elsewhere.
 constexpr int64_t kPageUs = 20;
 constexpr int64_t kHiddenDelayUs = 2'000'000;   // that a process may get no processor, where /proc hides what it waits for
 constexpr int kStepTickMs = 20;               // between two looks at the processes of a step: what grows in between has rlimits

@@ -5,6 +5,9 @@
 
 namespace {
 
+// How much of its CPU time a process may have had to spend for its pages: time of the kernel's, and not more than they may cost.
+int64_t most_for_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
+
 // A child of ours: contestant, judge or step.
 struct Process {
   pid_t pid = 0;  // 0: not started
@@ -21,7 +24,9 @@ struct Process {
     return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
   }
   int64_t peak_bytes() const { return usage.ru_maxrss * 1024; }
-  int64_t page_faults() const { return usage.ru_minflt + usage.ru_majflt; }
+  int64_t cost_of_pages_us() const {
+    return most_for_pages_us(usage.ru_minflt + usage.ru_majflt, usage.ru_stime.tv_sec * 1'000'000LL + usage.ru_stime.tv_usec);
+  }
 
   void kill() {
     if (alive()) syscall(kSysPidfdSendSignal, pidfd.get(), SIGKILL, nullptr, 0);

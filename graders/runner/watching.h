@@ -235,8 +235,8 @@ class Watching : protected Scene {
   int64_t cost_of_pages_us() const {
     int64_t total = 0;
     for (const Contestant& c : contestants_) {
-      int64_t faults = c.process.ended ? c.process.page_faults() : Account::page_faults(c.process.pid);
-      total += std::min(faults * kPageUs, g_plan.page_margin_us());
+      int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : Account::cost_of_pages_us(c.process.pid);
+      total += std::min(cost, g_plan.page_margin_us());
     }
     return total;
   }

@@ -63,12 +63,12 @@ def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) ->
 
 
 def test_pages_may_cost_time(box: Box, program: Callable[..., Path]) -> None:
-    """A program that has asked for much memory is stopped later, and timed until then, but TLE all the same."""
-    words = ("burn 9000", "burn-after-pages 400")
-    answer = run_batch(box, program("contestant"), *words, cpu_ms=LIMIT_MS, memory_bytes=256 << 20, answer=b"401\n")
-    stopped, ended = answer.lines
+    """A program whose pages have taken much time is stopped later, and timed until then, but TLE all the same."""
+    limits = {"cpu_ms": LIMIT_MS, "memory_bytes": 256 << 20}
+    stopped, ended = run_batch(box, program("contestant"), "burn 9000", "pages 400", answer=b"401\n", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
     assert (ended["verdict"], ended["limit"], ended["signal"], ended["in_time"]) == ("TLE", "cpu", 0, "1")
+    assert ended["cpu_us"] >= 400_000
 
 
 def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Path]) -> None:
@@ -77,6 +77,14 @@ def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Pat
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     stopped_us = 1250 * LIMIT_MS + 100_000 + (64 << 20) // 4096 * 20
     assert stopped_us <= entry["cpu_us"] < 2 * stopped_us
+
+
+def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callable[..., Path]) -> None:
+    """Who has many pages gets no time to compute for it; 200 MiB would give a second."""
+    limits = {"cpu_ms": LIMIT_MS, "memory_bytes": 512 << 20}
+    entry = run_batch(plain_box, program("contestant"), "loop-after-pages 1", **limits).only
+    assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
+    assert entry["cpu_us"] < 1250 * LIMIT_MS + 100_000 + 1000 * int(entry["stderr"]) + 500_000
 
 
 @pytest.mark.parametrize("mebibytes", [300, 1 << 25])

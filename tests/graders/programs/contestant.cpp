@@ -46,6 +46,12 @@ static void take_pages(size_t bytes) {
   munmap(area, bytes);
 }
 
+static long system_ms() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_stime.tv_sec * 1000 + usage.ru_stime.tv_usec / 1000;
+}
+
 static char big[600u << 20];
 
 __attribute__((noinline)) static long recurse(long depth) {
@@ -132,9 +138,12 @@ int main(int argc, char** argv) {
     throw std::runtime_error("nobody catches this");
   } else if (mode == "burn") {
     burn(number);
-  } else if (mode == "burn-after-pages") {
-    take_pages(100 << 20);
-    burn(number);
+  } else if (mode == "loop-after-pages") {  // and says what these have cost
+    take_pages(200 << 20);
+    fprintf(stderr, "%ld", system_ms());
+    burn_forever();
+  } else if (mode == "pages") {  // until they have cost so many ms of system time
+    while (system_ms() < number) take_pages(1 << 20);
   } else if (mode == "loop-pages") {
     for (;;) take_pages(1 << 20);
   } else if (mode == "loop") {
