@@ -72,10 +72,12 @@ struct Plan {
   // CPU time that is measured beyond the limit, for which a program is TLE; at its end it is stopped.
   int64_t margin_us() const { return cpu_ms * 250 + 100'000; }
 
-  // What is added to it at most, for pages that cost much: for as many as fit into memory, and not so much that the test would
-  // be given up first.
+  // What is added to it at most, for pages that cost much: not so much that the test would be given up first.
+  int64_t all_pages_margin_us() const { return cpu_ms * 8'000 + 5'000'000; }
+
+  // For those of one process: as many as fit into its memory.
   int64_t page_margin_us() const {
-    return std::min(memory_bytes / getpagesize() * kPageUs, cpu_ms * 8'000 + 5'000'000);
+    return std::min(memory_bytes / getpagesize() * kPageUs, all_pages_margin_us());
   }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }

@@ -214,9 +214,9 @@ class Watching : protected Scene {
   void check_times(int64_t now) {
     int64_t limit_us = g_plan.cpu_ms * 1000;
     int64_t over_us = total_cpu_us() - limit_us - g_plan.margin_us();
-    if (over_us >= 0 && over_us >= cost_of_pages_us()) return end_all("cpu");
     int64_t manager_us = g_plan.has_manager ? g_plan.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
     bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
+    if (over_us >= 0 && (given_up || over_us >= cost_of_pages_us())) return end_all("cpu");
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
@@ -238,7 +238,7 @@ class Watching : protected Scene {
       int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : Account::cost_of_pages_us(c.process.pid);
       total += std::min(cost, g_plan.page_margin_us());
     }
-    return total;
+    return std::min(total, g_plan.all_pages_margin_us());
   }
 
   // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import Box, run_batch
+from runner_box import Box, run_batch, run_game
 
 LIMIT_MS = 200
 
@@ -77,6 +80,33 @@ def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Pat
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     stopped_us = 1250 * LIMIT_MS + 100_000 + (64 << 20) // 4096 * 20
     assert stopped_us <= entry["cpu_us"] < 2 * stopped_us
+
+
+def test_pages_of_many_processes_cost_no_more_than_a_test_has(plain_box: Box, program: Callable[..., Path]) -> None:
+    """The most that pages may cost is 8 L + 5 s in all, and not for each process."""
+    limits = {"cpu_ms": 1, "memory_bytes": 2 << 30, "processes": 2}
+    entry = run_game(plain_box, program, "play play", stub=['-DEARLY="pages"'], **limits).only
+    assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
+    assert entry["cpu_us"] < 6_000_000
+
+
+def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """With time for its pages a program could last until the test is given up: that is no JE, it has had its time."""
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    # each in a session of its own, as the box is: else the kernel shares the processor among these groups first
+    command = (sys.executable, "-c", "while True: pass")
+    busy = [subprocess.Popen(command, start_new_session=True) for _ in range(4)]
+    try:
+        limits = {"cpu_ms": 1, "memory_bytes": 2 << 30}
+        entry = run_batch(boxes("fds-reduced-user"), program("contestant"), "loop-kernel-pages 1", **limits).only
+    finally:
+        os.sched_setaffinity(0, processors)
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert entry["wall_us"] >= 9_900_000, "the machine was not busy"
+    assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
 
 
 def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callable[..., Path]) -> None:

@@ -146,6 +146,9 @@ int main(int argc, char** argv) {
     while (system_ms() < number) take_pages(1 << 20);
   } else if (mode == "loop-pages") {
     for (;;) take_pages(1 << 20);
+  } else if (mode == "loop-kernel-pages") {  // which the kernel touches: it takes no other time
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+    for (;;) munmap(mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, flags, -1, 0), 1 << 20);
   } else if (mode == "loop") {
     burn_forever();
   } else if (mode == "loop-threads") {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
@@ -20,6 +21,10 @@ int main(int argc, char** argv) {
   if (early == "fail") return 7;
   if (early == "abort") abort();
   if (early == "sleep") pause();
+  if (early == "pages") {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+    for (;;) munmap(mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, flags, -1, 0), 1 << 20);
+  }
   FILE *in = stdin, *out = stdout;
 #ifdef FIFOS
 #ifdef OUT_FIRST
