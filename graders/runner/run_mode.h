@@ -69,13 +69,17 @@ Outcome after(const Outcome& earlier, Outcome outcome) {
 }
 
 // Pages that were in use a moment ago cost a program less than those that a virtual machine has to ask its host for. What takes
-// them is a process of its own: what we hold at a fork is part of a child's peak memory.
+// them is a process of its own: what we hold at a fork is part of a child's peak memory. If memory is short, it has to go, and
+// nobody is excused by that.
 void make_ready(int64_t bytes) {
   Process taker;
   if (bytes == 0 || start(taker) > 0) {
     taker.reap(true);
+    if (taker.failed()) g_kills_seen = out_of_memory_kills();
     return;
   }
+  write_text("/proc/self/oom_score_adj", "1000");
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   _exit(0);
 }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -100,6 +102,43 @@ def test_runner_does_not_outlive_who_started_it(
         shell.wait()
     wait_until(lambda: not contestants() - before)
     shutil.rmtree(work)
+
+
+def test_runner_takes_with_it_who_makes_memory_ready(
+    boxes: Callable[[str], Box], program: Callable[..., Path]
+) -> None:
+    """When the runner is killed, nobody goes on to take memory."""
+    box = boxes("dir-reduced")
+    work = Path(tempfile.mkdtemp(dir=box.scratch))
+    (work / "plan").write_bytes(batch_plan(["test id=0 input=in answer=in"], ready_bytes=512 << 20))
+    (work / "program").write_bytes(program("contestant").read_bytes())
+    (work / "in").write_bytes(b"sum 1")
+    if os.geteuid() == 0:
+        for path in (work, *work.iterdir()):
+            os.chown(path, SOMEBODY, SOMEBODY)
+    runner = subprocess.Popen(box.command(str(box.runner), "--dir", "."), cwd=work, stdout=subprocess.DEVNULL)
+    try:
+        taker = large_child(runner)
+        os.kill(taker, signal.SIGSTOP)  # so it does not end by itself
+    finally:
+        runner.kill()
+        runner.wait()
+    try:
+        wait_until(lambda: not Path(f"/proc/{taker}").exists())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(taker, signal.SIGKILL)
+    shutil.rmtree(work)
+
+
+def large_child(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a child that has more than 16 MiB in memory."""
+    while process.poll() is None:
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            with contextlib.suppress(OSError, IndexError):
+                if int(Path(f"/proc/{child}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") > 16 << 20:
+                    return int(child)
+    raise AssertionError("it has ended")
 
 
 def wait_until(holds: Callable[[], object]) -> None:
