@@ -104,9 +104,7 @@ def test_runner_does_not_outlive_who_started_it(
     shutil.rmtree(work)
 
 
-def test_runner_takes_with_it_who_makes_memory_ready(
-    boxes: Callable[[str], Box], program: Callable[..., Path]
-) -> None:
+def test_runner_takes_with_it_who_makes_memory_ready(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """When the runner is killed, nobody goes on to take memory."""
     box = boxes("dir-reduced")
     work = Path(tempfile.mkdtemp(dir=box.scratch))
