@@ -58,6 +58,7 @@ struct Plan {
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
   int64_t ready_bytes = 0;   // of memory, that the machine is to have before a program asks for it
+  int64_t pages_wall_ms = 0;  // after so much wall clock pages give a program no more time; 0: no bound
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
   int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound

@@ -148,6 +148,7 @@ void read_run_line(PlanLine& line, Plan& plan) {
     plan.processes = line.number("processes", 1, 64);
     plan.threads = line.number("threads", 1, 100'000);
     if (line.has("ready_bytes")) plan.ready_bytes = line.number("ready_bytes", 0, kMostBytes);
+    if (line.has("pages_wall_ms")) plan.pages_wall_ms = line.number("pages_wall_ms", 1, kMostMs);
   } else if (line.name == "task") {
     enum { Batch, Communication, TwoSteps };
     int kind = line.choice<int>("kind", {{"batch", Batch}, {"communication", Communication}, {"two-steps", TwoSteps}});

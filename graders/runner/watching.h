@@ -216,7 +216,8 @@ class Watching : protected Scene {
     int64_t over_us = total_cpu_us() - limit_us - g_plan.margin_us();
     int64_t manager_us = g_plan.has_manager ? g_plan.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
     bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
-    if (over_us >= 0 && (given_up || over_us >= cost_of_pages_us())) return end_all("cpu");
+    bool soon = given_up || (g_plan.pages_wall_ms > 0 && wall >= g_plan.pages_wall_ms * 1000);
+    if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all("cpu");
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);

@@ -167,7 +167,8 @@ class Bundles:
         """One job; what came of each program."""
         nonce = secrets.token_hex(16)
         names = dict(enumerate(test.name for program in programs for test in program.tests))
-        execution = await self._sandbox.execute(run_job(programs, setup, nonce=nonce, alone=alone), self._target)
+        job = run_job(programs, setup, nonce=nonce, alone=alone, room_ms=room(self._target, setup).wall_ms)
+        execution = await self._sandbox.execute(job, self._target)
         answer = returned_answer(execution.run, nonce, names=names, time_limit_s=setup.limits.cpu_s)
         self._observe(answer)
         parts = []

@@ -31,6 +31,7 @@ from ioi_eval.sandbox import Target
 BUNDLE_TESTS = 64
 """Most tests a job: enough that a box's start (8 ms) is nothing, few enough that no job holds 200 descriptors."""
 
+_MOST_MS = 86_400_000  # that a plan may name
 _START_MS = 10_000  # for starting the box and the runner, on a loaded machine
 _LINE_BYTES = 40_000  # a test's longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters
 _REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
@@ -84,6 +85,7 @@ def run_job(
     exhaustive: bool = False,
     alone: bool = False,
     ready_bytes: int = 0,
+    room_ms: int | None = None,
     enough_s: float | None = None,
 ) -> Job:
     """The job that runs a submission on tests. Test number n of the plan is `tests[n]`.
@@ -97,6 +99,7 @@ def run_job(
         exhaustive: run every test, whatever its group's score is already.
         alone: nothing else of ours may run on that machine meanwhile.
         ready_bytes: of memory, that the machine is made to have before the first test.
+        room_ms: for all tests together, of wall clock, as `room` says; `None` for no bound.
         enough_s: after so much wall clock no other test is begun; `None` for no bound.
     """
     plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
@@ -110,6 +113,7 @@ def run_job(
         processes=problem.processes,
         threads=policy.threads,
         ready_bytes=ready_bytes or None,
+        pages_wall_ms=pages_wall_ms(room_ms, len(tests), ready_bytes),
     )
     _task_lines(plan, problem, programs, policy)
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
@@ -215,6 +219,19 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
 def ready_wall_ms(ready_bytes: int) -> int:
     """The longest that it takes to make memory ready: PROTOCOL.md allows 20 µs for a page, each of 4 KiB."""
     return ready_bytes // 4096 * 20 // 1000
+
+
+def pages_wall_ms(room_ms: int | None, tests: int, ready_bytes: int) -> int | None:
+    """After how much wall clock a test gets no more time for its pages: else it could outlast what a server allows.
+
+    Args:
+        room_ms: what the server allows for all tests; `None` for no bound.
+        tests: how many these are.
+        ready_bytes: of memory, that is made ready before them.
+    """
+    if room_ms is None:
+        return None
+    return min(max(1, (room_ms - ready_wall_ms(ready_bytes)) // max(1, tests)), _MOST_MS)
 
 
 def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.config import JudgeLimits
-from ioi_eval.jobs.bundled import Room, ready_wall_ms, request_room, size
+from ioi_eval.jobs.bundled import Room, pages_wall_ms, ready_wall_ms, request_room, size
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import Plan
@@ -108,7 +108,9 @@ class RunSetup:
     preload: str
 
 
-def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, alone: bool = False) -> Job:
+def run_job(
+    programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, alone: bool = False, room_ms: int | None = None
+) -> Job:
     """The job that runs programs on their tests. The tests of all of them are numbered through, in this order.
 
     Args:
@@ -116,9 +118,11 @@ def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, al
         setup: how.
         nonce: 32 hexadecimal digits.
         alone: nothing else of ours may run on that machine meanwhile.
+        room_ms: for all tests together, of wall clock, as `room` says; `None` for no bound.
     """
     limits, judgement = setup.limits, setup.judgement
     cpu_ms = round(limits.cpu_s * 1000)
+    count = sum(len(program.tests) for program in programs)
     plan = Plan(mode="run", nonce=nonce, least=setup.least)
     files = [
         JobFile(name="program", content=programs[0].task),
@@ -133,6 +137,7 @@ def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, al
         processes=1,
         threads=limits.threads,
         ready_bytes=limits.ready_bytes or None,
+        pages_wall_ms=pages_wall_ms(room_ms, count, limits.ready_bytes),
     )
     plan.line("task", kind="batch")
     if judgement.checker is not None:
@@ -140,7 +145,6 @@ def run_job(programs: Sequence[GivenProgram], setup: RunSetup, *, nonce: str, al
     _checker_line(plan, judgement, limits.return_bytes)
     plan.line("order", run="needed" if any(program.stop for program in programs) else "all")
     files += _test_lines(plan, programs)
-    count = sum(len(program.tests) for program in programs)
     test_ms = cpu_ms * 10 + 10_000 + round(judgement.limits.wall_s * 1000)
     wall_ms = _START_MS + ready_wall_ms(limits.ready_bytes) + count * test_ms
     line_bytes = _LINE_BYTES + limits.return_bytes * 4 // 3

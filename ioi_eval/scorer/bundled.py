@@ -178,6 +178,7 @@ class BundledWay:
                 exhaustive=run.judging.exhaustive,
                 alone=alone,
                 ready_bytes=ready_bytes,
+                room_ms=bundled.room(run.target, programs).wall_ms,
                 enough_s=BUNDLE_S,
             )
             arrived = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Machine:
         fifth: what is said otherwise of the fifth test of the first job.
         lost: the numbers of the run jobs, from 0 on, whose answers do not arrive at all.
         refuses: whether the runner refuses every plan.
+        max_wall_ms: the longest job that it allows.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class Machine:
         fifth: Mapping[str, object] | None = None,
         lost: Collection[int] = (),
         refuses: bool = False,
+        max_wall_ms: int | None = None,
     ) -> None:
+        self._max_wall_ms = max_wall_ms
         self._most, self._holds = most, holds
         self._line = {**RIGHT, "wall_us": round(wall_s * 1e6)}
         self._fifth = fifth or {}
@@ -64,7 +68,8 @@ class Machine:
     def targets(self) -> Sequence[Target]:
         """One."""
         toolchain = Toolchain(command="g++", version="12", machine="x86_64", static=True)
-        return (Target(name="small", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL),)
+        target = Target(name="small", profile="bundled", toolchain=toolchain, slots=1, isolation=Isolation.FULL)
+        return (replace(target, max_wall_ms=self._max_wall_ms),)
 
     async def execute(self, job: Job, _: Target) -> Execution:
         """Compile the runner, or answer a plan."""
@@ -183,6 +188,13 @@ def test_memory_is_made_ready_for_what_is_timed_once_more(tmp_path: Path) -> Non
     judge(tmp_path, machine, tests=8)
     first, second = machine.limits
     assert second == f"{first} ready_bytes=123456789"
+
+
+def test_pages_get_no_time_beyond_what_a_server_allows(tmp_path: Path) -> None:
+    """A program that has had its time must not outlast the job: that would be a JE."""
+    machine = Machine(max_wall_ms=15_000)
+    judge(tmp_path, machine, tests=1)
+    assert machine.limits[0].endswith(" pages_wall_ms=5000")
 
 
 def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:
