@@ -44,7 +44,7 @@ def test_arguments_of_the_manager(plain_box: Box, program: Callable[..., Path]) 
 def test_failures_of_the_program(box: Box, program: Callable[..., Path], processes: int) -> None:
     """A program that fails decides, though the manager then prints 0 and its own words."""
     modes = ["play fail", "play abort", "play burn", "play sleep", "play eat"]
-    answer = run_game(box, program, *modes, processes=processes, cpu_ms=200, memory_bytes=64 << 20)
+    answer = run_game(box, program, *modes, processes=processes, cpu_ms=200, memory_bytes=16 << 20)
     seen = [(entry["verdict"], entry["code"], entry["signal"], entry["limit"]) for entry in answer.lines]
     assert seen[:2] == [("RE", 5, 0, None), ("RE", 0, 6, None)]
     assert [(verdict, limit) for verdict, _, _, limit in seen[2:]] == [
