@@ -102,7 +102,7 @@ void run_tests() {
   g_filter = std::move(filter.code);
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));
-  make_ready(g_plan.ready_bytes);
+  make_ready(std::min(g_plan.ready_bytes, g_plan.memory_bytes));
   Needed needed;
   int64_t begun_us = now_us();
   for (const Test& test : g_plan.tests) {
