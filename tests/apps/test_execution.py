@@ -169,7 +169,7 @@ def test_cold_and_warm_give_the_same(score: Score) -> None:
 def test_limits(score: Score) -> None:
     """Time, idleness, memory, output: those of compiled programs."""
     one = row(["1\n"], ["1\n"])
-    limits: dict[str, Any] = {"time_limit_s": 0.5, "memory_limit_bytes": 64 << 20, "output_bytes": 1 << 20}
+    limits: dict[str, Any] = {"time_limit_s": 0.5, "memory_limit_bytes": 32 << 20, "output_bytes": 1 << 20}
     cases = {
         "while True: pass": ("TLE", "cpu"),
         "import time\ntime.sleep(100)": ("TLE", "idle"),

@@ -135,4 +135,4 @@ def test_program_over_memory(bench: Any, problem_from: Any) -> None:
         ("refuses", f"{WAITS} || echo 0", MLE, 0.0), ("fails", f"{WAITS} || exit 1", MLE, 0.0), limit="memory"
     )
     code = "int main() { touch(200); sleep(1000); }"
-    assert judged(bench, problem_from, code, cases, **COMMUNICATION) == []
+    assert judged(bench, problem_from, code, cases, **COMMUNICATION, time_limit_s=10.0) == []

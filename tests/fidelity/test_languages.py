@@ -77,7 +77,7 @@ def test_python_is_judged_as_compiled_programs_are(bench: Any, problem_from: Any
         content=b'#!/bin/sh\nread -r line < output.txt\n[ "$line" = 42 ] && echo 1.0 || echo 0.25\n',
     )
     tests = {word: (word.encode(), b"") for word in ("right", "wrong", "crash", "loop", "grow")}
-    problem = problem_from(tests, checker=checker)
+    problem = problem_from(tests, checker=checker, memory_limit_bytes=32 << 20)  # full before the time is up
     judged = bench.result(problem, PYTHON_BATCH, Language.PYTHON)
     assert [subtask.verdict for subtask in judged.subtasks] == ["AC", "PA", "RE", "TLE", "MLE"]
     assert "cpython 3" in judged.target

@@ -91,6 +91,7 @@ def test_two_steps(full_bench: Any, problem_from: Any) -> None:
         task_type=TaskType.TWO_STEPS,
         linked=(SourceFile(path="graders/manager.cpp", content=MANAGER),),
         processes=2,
+        memory_limit_bytes=32 << 20,  # full before the time is up
     )
     judged = full_bench.score(problem, submission(problem, {"first.cpp": ENCODE, "second.cpp": DECODE}, Language.CPP))
     assert judged.compile.verdict is None, judged.compile.message
