@@ -23,13 +23,18 @@ class Judge {
 
   const char* blamed() const { return ours ? "runner" : name; }
 
+  // Before it begins, for who wants to watch them.
+  void open_outputs() {
+    output = memory_file("judge stdout");
+    errors = memory_file("judge stderr");
+  }
+
   // `talks` is given for an interactor: the place of the program whose FIFOs become its stdin and stdout.
   void begin(const char* its_name, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
              int result, int standard_input, const Place* talks = nullptr) {
     name = its_name;
     spec_ = &spec;
-    output = memory_file("judge stdout");
-    errors = memory_file("judge stderr");
+    if (!errors) open_outputs();
     directory = make_directory(g_base + "/" + random_name());
     link(kJudgeInputFd, "input.txt");
     link(kJudgeAnswerFd, "correct_output.txt");

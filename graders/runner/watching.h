@@ -76,8 +76,9 @@ class Watching : protected Scene {
     }
     args.insert(args.end(), g_plan.manager.args.begin(), g_plan.manager.args.end());
     if (talks != nullptr && !g_plan.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
+    manager_.open_outputs();
+    hang_ups_.watch_end(manager_);  // before its start: it may end before we get to do anything else
     manager_.begin("manager", g_plan.manager, args, again.get(), answer.get(), -1, input.get(), talks);
-    hang_ups_.watch_end(manager_);
   }
 
   // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
