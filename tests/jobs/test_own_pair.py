@@ -118,6 +118,18 @@ def test_a_time_over_the_limit_is_told(boxes: Boxes) -> None:
     assert outcome.cpu_ms >= 200
 
 
+def test_pages_give_no_more_time(boxes: Boxes) -> None:
+    """A server may allow so little that a program with much memory would outlast it, which would be no verdict."""
+    pages = "munmap(mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), 1 << 20);"
+    code = f"#include <sys/mman.h>\nint main() {{ for (;;) {pages} }}"
+    problem = dataclasses.replace(PLAIN, time_limit_s=0.2, memory_limit_bytes=2 << 30)
+    execution = boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner))
+    outcome = outcome_of(execution, CASE.name)
+    assert (outcome.verdict.value, outcome.in_time_score) == ("TLE", None), outcome
+    assert outcome.cpu_ms is not None
+    assert outcome.cpu_ms < 1500
+
+
 def test_the_problem_s_own_standard(boxes: Boxes) -> None:
     """C++20 where the problem says so."""
     code = '#include <compare>\n#include <cstdio>\nint main() { puts((1 <=> 2) < 0 ? "42" : ""); }\n'
