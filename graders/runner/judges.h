@@ -23,7 +23,7 @@ class Judge {
 
   const char* blamed() const { return ours ? "runner" : name; }
 
-  // Before it begins, for who wants to watch them.
+  // Comes before `begin`, so that they can be watched from the start.
   void open_outputs() {
     output = memory_file("judge stdout");
     errors = memory_file("judge stderr");
@@ -34,7 +34,6 @@ class Judge {
              int result, int standard_input, const Place* talks = nullptr) {
     name = its_name;
     spec_ = &spec;
-    if (!errors) open_outputs();
     directory = make_directory(g_base + "/" + random_name());
     link(kJudgeInputFd, "input.txt");
     link(kJudgeAnswerFd, "correct_output.txt");

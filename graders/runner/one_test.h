@@ -274,6 +274,7 @@ class TestRun : Watching {
     }
     args.insert(args.end(), g_plan.checker.args.begin(), g_plan.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
+    checker.open_outputs();
     checker.begin("checker", g_plan.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
   }
 };
