@@ -247,9 +247,10 @@ def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
 def usual_wall_ms(problem: Problem) -> int:
     """The longest that one test takes on a machine that is half ours, in ms of wall clock.
 
-    A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time (PROTOCOL.md). Bundles are sized by this
-    and not by `most_wall_ms`, which a test reaches on a machine beyond use only: a bundle that meets a server's limit
-    after all is cut in halves.
+    A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time, but for pages that cost much
+    (PROTOCOL.md), which get no time that a server does not allow (`pages_wall_ms`). Bundles are sized by this and not
+    by `most_wall_ms`, which a test reaches on a machine beyond use only: a bundle that meets a server's limit after all
+    is cut in halves.
     """
     return round(2 * (1250 * problem.time_limit_s + 1100))
 

@@ -108,7 +108,8 @@ def test_runner_takes_with_it_who_makes_memory_ready(boxes: Callable[[str], Box]
     """When the runner is killed, nobody goes on to take memory."""
     box = boxes("dir-reduced")
     work = Path(tempfile.mkdtemp(dir=box.scratch))
-    (work / "plan").write_bytes(batch_plan(["test id=0 input=in answer=in"], ready_bytes=512 << 20))
+    much = {"memory_bytes": 2 << 30, "ready_bytes": 2 << 30}  # half a second for us to see it
+    (work / "plan").write_bytes(batch_plan(["test id=0 input=in answer=in"], **much))
     (work / "program").write_bytes(program("contestant").read_bytes())
     (work / "in").write_bytes(b"sum 1")
     if os.geteuid() == 0:
