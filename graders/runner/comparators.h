@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,14 @@ inline std::string difference(Reader& output, Reader& answer) {
   std::string found = around(output, output.offset(), line);
   std::string expected = around(answer, answer.offset(), ignored);
   return "line " + std::to_string(line) + ": expected " + expected + ", found " + found;
+}
+
+// The same for two files that part at these offsets.
+inline std::string difference_at(int output_fd, uint64_t output_offset, int answer_fd, uint64_t answer_offset) {
+  auto output = std::make_unique<Reader>(output_fd), answer = std::make_unique<Reader>(answer_fd);
+  output->seek(output_offset);
+  answer->seek(answer_offset);
+  return difference(*output, *answer);
 }
 
 // ---------------------------------------------------------------------------------------------------- rules

@@ -231,10 +231,12 @@ class TestRun : Watching {
     if (g_plan.compares()) {
       Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
       if (!ours) system_fault("open an output");
-      bool same = g_plan.protocol == Protocol::WhiteDiff ? white_diff(ours.get(), answer.get())
-                                                         : same_tokens(ours.get(), answer.get(), token_rules(test_));
+      Difference where;
+      bool same = g_plan.protocol == Protocol::WhiteDiff
+                      ? white_diff(ours.get(), answer.get(), where)
+                      : same_tokens(ours.get(), answer.get(), token_rules(test_), where);
       read_score(same ? "1" : "0", said);
-      said.message = said.value == 1.0 ? kSuccess : kWrong;
+      said.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
       o_.judge_wall_us += now_us() - begun;
       return true;
     }

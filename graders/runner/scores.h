@@ -136,6 +136,7 @@ class Bytes {
       }
       if (n < 0) system_fault("read an output");
       if (n == 0) return End;
+      base_ += filled_;
       at_ = 0;
       filled_ = static_cast<size_t>(n);
     }
@@ -148,11 +149,27 @@ class Bytes {
     return c;
   }
 
+  // Of the byte that `next` gives.
+  uint64_t offset() const { return base_ + at_; }
+
  private:
   int fd_;
+  uint64_t base_ = 0;  // of the buffer's first byte
   size_t at_ = 0, filled_ = 0;
   char buffer_[8192];
 };
+
+// Where an output and an answer first differ: an offset in each.
+struct Difference {
+  uint64_t output = 0, answer = 0;
+};
+
+// The message of a wrong output that no program has judged: the line, what is expected there, what was found.
+std::string wrong_output(int output, int answer, const Difference& where) {
+  std::string words = comparators::difference_at(output, where.output, answer, where.answer);
+  malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+  return (std::string(kWrong) + ": " + words).substr(0, kMessageBytes);
+}
 
 // A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
 // Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
@@ -165,24 +182,31 @@ class Canonical {
   // The next character; End after the last line, whether or not that had its newline.
   int next() {
     bool gap = false;
+    offset_ = bytes_.offset();
     for (int c = bytes_.peek(); c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; c = bytes_.peek()) {
       gap = true;
       bytes_.next();
     }
     int c = bytes_.peek();
     if (c != End && c != '\n' && gap && inside_) return ' ';
+    if (!inside_ || c != '\n') offset_ = bytes_.offset();
     bytes_.next();
     if (c == End && inside_) c = '\n';
     inside_ = c != End && c != '\n';
     return c;
   }
 
+  // Where that character stands: of a run of blanks, its first.
+  uint64_t offset() const { return offset_; }
+
  private:
   Bytes bytes_;
+  uint64_t offset_ = 0;
   bool inside_ = false;  // something of the line has been seen
 };
 
-bool white_diff(int output, int answer) {
+// Whether an output is right; `where` is set if not.
+bool white_diff(int output, int answer, Difference& where) {
   Canonical ours(output), theirs(answer);
   for (;;) {
     int a = ours.next(), b = theirs.next();
@@ -190,10 +214,12 @@ bool white_diff(int output, int answer) {
       if (a == Canonical::End) return true;
       continue;
     }
+    where = {ours.offset(), theirs.offset()};
     // One has ended: the rest of the other must be blank lines.
     if (a != Canonical::End && b != Canonical::End) return false;
     Canonical& rest = a == Canonical::End ? theirs : ours;
     for (int c = a == Canonical::End ? b : a; c != Canonical::End; c = rest.next()) {
+      where = {ours.offset(), theirs.offset()};
       if (c != '\n') return false;
     }
     return true;

@@ -80,9 +80,11 @@ bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
   return read_number(our_text, our_value) && near(our_value, their_value, rules);
 }
 
-bool same_tokens(int output, int answer, const TokenRules& rules) {
+// Whether an output is right; `where` is set if not.
+bool same_tokens(int output, int answer, const TokenRules& rules, Difference& where) {
   Bytes ours(output), theirs(answer);
   for (;;) {
+    where = {ours.offset(), theirs.offset()};
     while (theirs.peek() != Bytes::End && is_blank(theirs.peek())) {
       int c = theirs.next();
       if (rules.space_sensitive && ours.next() != c) return false;
@@ -91,6 +93,7 @@ bool same_tokens(int output, int answer, const TokenRules& rules) {
       if (rules.space_sensitive) return false;
       ours.next();
     }
+    if (!rules.space_sensitive) where = {ours.offset(), theirs.offset()};
     if (theirs.peek() == Bytes::End || ours.peek() == Bytes::End) return theirs.peek() == ours.peek();
     if (!same_token(ours, theirs, rules)) return false;
   }

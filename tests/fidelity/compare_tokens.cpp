@@ -38,6 +38,7 @@ int main() {
       continue;
     }
     Fd output = file_of(read_string()), answer = file_of(read_string());
-    putchar(same_tokens(output.get(), answer.get(), rules) ? '1' : '0');
+    Difference where;
+    putchar(same_tokens(output.get(), answer.get(), rules, where) ? '1' : '0');
   }
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -29,16 +30,27 @@ BUFFER = 8192
 Pair = tuple[bytes, bytes]
 
 
+def lines(text: bytes) -> list[list[bytes]]:
+    """What counts of a text: the words of its lines, without the blank lines at its end."""
+    found = [line.split() for line in text.split(b"\n")]
+    while found and not found[-1]:
+        found.pop()
+    return found
+
+
 def equal(output: bytes, answer: bytes) -> bool:
     """The model."""
-
-    def lines(text: bytes) -> list[list[bytes]]:
-        found = [line.split() for line in text.split(b"\n")]
-        while found and not found[-1]:
-            found.pop()
-        return found
-
     return lines(output) == lines(answer)
+
+
+def message(output: bytes, answer: bytes) -> str:
+    """How the message begins: it names the first line that differs, or the last of an output that ends before it."""
+    if equal(output, answer):
+        return "Output is correct"
+    both = enumerate(zip_longest(lines(output), lines(answer), fillvalue=[]), 1)
+    first = next(number for number, (ours, theirs) in both if ours != theirs)
+    last = output.count(b"\n") + 1
+    return f"Output isn't correct: line {min(first, last)}: expected "
 
 
 def text(random_: random.Random) -> bytes:
@@ -84,9 +96,10 @@ def disagreements(full_bench: Any, problem_from: Any, cases: list[Pair]) -> list
     )
     outcomes = full_bench.outcomes(problem, CAT)
     return [
-        f"{output!r} for {answer!r}: {outcomes[str(place)].verdict}"
+        f"{output!r} for {answer!r}: {outcomes[str(place)].verdict}, {outcomes[str(place)].message}"
         for place, (output, answer) in enumerate(cases)
         if outcomes[str(place)].verdict is not (Verdict.AC if equal(output, answer) else Verdict.WA)
+        or not outcomes[str(place)].message.startswith(message(output, answer))
     ]
 
 
@@ -136,3 +149,22 @@ def test_white_diff_rule_by_example(full_bench: Any, problem_from: Any) -> None:
     assert all(equal(*pair) for pair in right)
     assert not any(equal(*pair) for pair in other)
     assert disagreements(full_bench, problem_from, right + other) == []
+
+
+def test_a_wrong_output_is_shown_where_it_differs(full_bench: Any, problem_from: Any) -> None:
+    """With what is expected there and what was found, in printable ASCII and bounded."""
+    x = "x"
+    cases = {
+        (b"1 2\n3 4\n", b"1 2\n3 5\n"): 'line 2: expected "3 5", found "3 4"',
+        (b"1\n", b"1\n2\n"): 'line 2: expected "2", found the end',
+        (b"1\n2\n", b"1\n"): 'line 2: expected the end, found "2"',
+        (b"1  2\n", b"1 2 3\n"): 'line 1: expected "1 2 3", found "1  2"',
+        (b"\xc3\xa9\0\n", b"e\n"): 'line 1: expected "e", found "\\xc3\\xa9\\x00"',
+        (b"x" * 100_000, b"x" * 99_999 + b"y"): f'line 1: expected "...{15 * x}y", found "...{16 * x}"',
+    }
+    problem = problem_from(
+        {str(place): pair for place, pair in enumerate(cases)}, checker_protocol=CheckerProtocol.WHITE_DIFF
+    )
+    outcomes = full_bench.outcomes(problem, CAT)
+    found = [outcomes[str(place)].message.removeprefix("Output isn't correct: ") for place in range(len(cases))]
+    assert found == list(cases.values())
