@@ -17,6 +17,7 @@ from ioi_eval.pipeline.window import Candidate, submission_keys
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.samples import SAMPLE_COLUMNS, sample_rows
 from ioi_eval.problems.submissions import (
     DEFAULT_YEAR,
     PROGRAM_COLUMNS,
@@ -98,7 +99,7 @@ class Survey:
     """What reading a dump once told.
 
     Args:
-        counts: how many rows there are for each problem; `None` stands for rows that do not say theirs.
+        counts: how many programs there are for each problem; `None` stands for rows that do not say theirs.
         has_python: whether one of them is in Python: then its interpreter must be known before anything is judged.
     """
 
@@ -107,7 +108,7 @@ class Survey:
 
     @property
     def rows(self) -> int:
-        """All rows that are meant."""
+        """All programs of the rows that are meant."""
         return sum(self.counts.values())
 
     @property
@@ -131,8 +132,8 @@ def survey(source: RowSource, selection: Selection, *, id_column: str = "uuid") 
     check_first_rows(first, source.describe(), _needs(id_column))
     counts: Counter[ProblemKey | None] = Counter()
     has_python = False
-    for row, key in selection.rows(source, ("year", "problem_id", "language")):
-        counts[key] += 1
+    for row, key in selection.rows(source, (id_column, "year", "problem_id", "language", *SAMPLE_COLUMNS)):
+        counts[key] += _samples(row, id_column)
         has_python = has_python or states_python(row)
     if not counts:
         wanted = [f"--year {year}" for year in sorted(selection.years)]
@@ -141,6 +142,14 @@ def survey(source: RowSource, selection: Selection, *, id_column: str = "uuid") 
         there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
         raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
     return Survey(counts=counts, has_python=has_python)
+
+
+def _samples(row: Row, id_column: str) -> int:
+    """How many programs a row holds; one that cannot be used counts as one."""
+    try:
+        return len(sample_rows(row, id_column))
+    except RowError:
+        return 1
 
 
 def _needs(id_column: str) -> tuple[Need, ...]:
@@ -182,7 +191,7 @@ class Intake:
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[Accepted | Refused]:
-        """One for each row, in order.
+        """One for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
             whole_rows: with all their columns; else only with those that judging looks at.
@@ -192,7 +201,13 @@ class Intake:
         columns = None if whole_rows else submission_columns(self._id_column)
         taken: dict[bytes, Place] = {}
         for row, _ in self._selection.rows(self.source, columns):
-            yield self._entry(row, taken, standing)
+            try:
+                samples = sample_rows(row, self._id_column)
+            except RowError as error:
+                yield Refused(row=row, kind=error.problem, message=str(error))
+                continue
+            for sample in samples:
+                yield self._entry(sample, taken, standing)
 
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[Candidate | Refused]:
         """The same without the row."""

@@ -14,9 +14,10 @@ from ioi_eval.extract.fences import Extracted, encodable
 from ioi_eval.extract.messages import last_answer, last_content
 from ioi_eval.extract.python import extract_eval_protocol, extract_livecodebench, extract_python
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
 
 PROBLEM_COLUMNS = ("problem_id", "instance_id")
-PROGRAM_COLUMNS = ("code", "generation", "messages")
+PROGRAM_COLUMNS = SAMPLE_COLUMNS
 MAX_CODE_BYTES = 1024 * 1024
 """Longer programs are not run. Codeforces, whose problems these mostly are, takes 64 kB; tables are written out."""
 
@@ -88,7 +89,7 @@ def samples_of(row: Row) -> tuple[Sample, ...]:
         if there is None:
             raise row.error(f"there is none of {', '.join(PROGRAM_COLUMNS)}; the row has: {row.columns}")
         return (Sample(column=there, value=None, number=None),)
-    value = _plain(row.values[column])
+    value = as_lists(row.values[column])
     several = _conversations(row, value) if column == "messages" else _texts(row, column, value)
     if several is None:
         return (Sample(column=column, value=value, number=None),)
@@ -147,13 +148,6 @@ def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
     if not isinstance(value, list):
         raise row.error("messages is no list of messages")
     return value if value and all(isinstance(one, list) for one in value) else None
-
-
-def _plain(value: Any) -> Any:
-    """Arrays and tuples as lists."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 # --------------------------------------------------------------------------- rules

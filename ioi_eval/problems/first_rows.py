@@ -16,7 +16,10 @@ from ioi_eval.problems.row import Row
 FIRST = 100
 """How many rows are looked at: more than a dump begins with by chance, few enough to cost nothing."""
 
-PROGRAMS_ADVICE = "Call the column that holds the programs `generation` (a model's text) or `code` (the program itself)"
+PROGRAMS_ADVICE = (
+    "Call the column that holds the programs `generation` (a model's text), `messages` (a conversation) or `code` (the "
+    "program itself)"
+)
 """What to do where no row has a program, unless the file is another one."""
 
 

@@ -9,10 +9,12 @@ from dataclasses import replace
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import C_TAGS, CPP_TAGS, extract_cpp, fix_includes
 from ioi_eval.extract.fences import encodable
+from ioi_eval.extract.messages import last_answer
 from ioi_eval.extract.python import extract_python
 from ioi_eval.model import Language, Problem, ProblemKey, Submission, TaskType
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row
+from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
 from ioi_eval.problems.source_files import SOURCE_COLUMNS, source_files
 
 DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
@@ -25,13 +27,13 @@ _NAMES = {Language.CPP: "C++", Language.C: "C", Language.PYTHON: "Python"}
 _C = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
 
 
-PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", *OUTPUT_COLUMNS)
+PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
 """A row has one of these, whatever it holds."""
 
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
     """The columns that `submission_from_row` and `target_subtask` look at."""
-    columns = ("year", "problem_id", "code", "generation", "language", "subtask", "target_subtask")
+    columns = ("year", "problem_id", *SAMPLE_COLUMNS, "language", "subtask", "target_subtask")
     return (id_column, *columns, *SOURCE_COLUMNS[:1], *OUTPUT_COLUMNS)
 
 
@@ -46,7 +48,7 @@ def submission_from_row(
     """The submission that a row holds.
 
     The column `code` wins where it is not blank, as somebody has extracted it already; else the program is looked for
-    in `generation`.
+    in `generation`, then in the last answer of `messages`.
 
     Args:
         row: of a dump.
@@ -56,16 +58,16 @@ def submission_from_row(
         problems: where the one it is for is among them and has a limit of its own, that holds for all files together.
 
     Raises:
-        RowError: the row does not say which problem it is for, or has no name; it has neither of the columns with code;
-            or it says that it is in another language than those that are supported.
+        RowError: the row does not say which problem it is for, or has no name; it has none of the columns with code;
+            its messages are none; or it says that it is in another language than those that are supported.
     """
     if not any(column in row.values for column in PROGRAM_COLUMNS):
-        raise row.error(f"there is neither code nor generation; the row has: {row.columns}")
+        raise row.error(f"there is none of code, generation, messages; the row has: {row.columns}")
     if not row.has(id_column):
         raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
     name = row.identifier(id_column)
     problem = ProblemKey(year=row.integer("year", default_year), id=row.identifier("problem_id"))
-    has_program = any(row.has(column) for column in (*SOURCE_COLUMNS, "generation"))  # outputs are in no language
+    has_program = any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS))  # outputs are in no language
     language = _language(row) if has_program else Language.CPP
     sources = source_files(row, language)
     code: str | None
@@ -186,6 +188,8 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
     if code is not None and code.strip():
         return encodable(code), "column:code"
     generation = row.optional_text("generation")
+    if generation is None or not generation.strip():
+        generation = _answer(row)
     if generation is None:
         return None, "none"
     if language is Language.PYTHON:
@@ -193,3 +197,16 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
     else:
         found = extract_cpp(generation, C_TAGS if language is Language.C else CPP_TAGS)
     return found.code, found.rule
+
+
+def _answer(row: Row) -> str | None:
+    """What the model said last in the row's conversation, if there is one."""
+    if not row.has("messages"):
+        return None
+    messages = as_lists(row.values["messages"])
+    if not isinstance(messages, list):
+        raise row.error("messages is no list of messages")
+    try:
+        return last_answer(messages)
+    except InputError as error:
+        raise row.error(str(error)) from error

@@ -231,7 +231,7 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
         "the same uuid and problem as an earlier row",
         "uuid is missing; the row has: year, problem_id, code, id. Name another with --id-column",
         "problem_id is missing (a text is needed); the row has: year, code, uuid",
-        "there is neither code nor generation; the row has: year, problem_id, uuid",
+        "there is none of code, generation, messages; the row has: year, problem_id, uuid",
         "its language is pascal",
     ):
         assert words in reasons
@@ -244,6 +244,32 @@ def test_what_cannot_be_judged_is_listed_and_the_rest_is_scored(contest: Contest
     assert [row["total_score"] for row in results] == [100] + [None] * 7
     assert all(row["error"] for row in results[1:])
     assert outcome.summary["submissions"]["refused"] == 7
+
+
+def test_a_row_with_several_programs_has_a_result_for_each(contest: Contest, judge: ScriptedJudge) -> None:
+    """Named after the row, counted each, and found again when the run goes on."""
+    row = {"year": 2024, "problem_id": "nile", "uuid": "u", "model": "m"}
+    texts = ["```cpp\n1\n```", "```cpp\n0.5\n```"]
+    contest.write({**row, "generation": texts}, {**row, "uuid": "v", "code": ["1", "1", None]})
+    outcome = contest.run(judge)
+    assert outcome.exit_code == 0
+    assert [(r["uuid"], r["model"], r["total_score"]) for r in contest.results()] == [
+        ("u/0", "m", 100), ("u/1", "m", 50), ("v/0", "m", 100), ("v/1", "m", 100), ("v/2", "m", 0),
+    ]  # fmt: skip
+    assert [r.get("generation") for r in contest.results()[:2]] == texts
+    assert outcome.summary["submissions"]["rows"] == 5
+    again = contest.run(other := ScriptedJudge())
+    assert (again.exit_code, other.judged) == (0, [])
+
+
+def test_lists_that_do_not_fit_are_one_refused_row(contest: Contest, judge: ScriptedJudge) -> None:
+    """The others are judged."""
+    bad = {"year": 2024, "problem_id": "nile", "uuid": "u", "code": ["1"], "generation": ["1", "2"]}
+    contest.write(bad, *programs("1"))
+    outcome = contest.run(judge)
+    assert outcome.exit_code == 1
+    assert [r["total_score"] for r in contest.results()] == [None, 100]
+    assert "differ in length: code 1, generation 2" in contest.results()[0]["error"]
 
 
 def test_the_same_id_for_two_problems_is_two_submissions(contest: Contest, judge: ScriptedJudge) -> None:

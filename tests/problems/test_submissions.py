@@ -54,6 +54,29 @@ def test_blank_code_leaves_it_to_the_generation(code: object) -> None:
     assert found.extraction == "fence:cpp"
 
 
+def test_the_last_answer_of_a_conversation_is_read() -> None:
+    """What the user says is no program; `code` and `generation` win where they hold something."""
+    messages = [
+        {"role": "user", "content": "Like this:\n```cpp\nint wrong();\n```"},
+        {"role": "assistant", "content": [{"type": "text", "text": GENERATION}]},
+    ]
+    found = read(messages=messages, generation=" ", code=None)
+    assert found.code is not None
+    assert (found.code.strip(), found.extraction) == ("int f() { return 1; }", "fence:cpp")
+    assert read(messages=messages, code="int g();").code == "int g();"
+    assert read(messages=messages[:1]).code is None
+    assert read(messages=[]).code is None
+
+
+@pytest.mark.parametrize(
+    ("messages", "words"), [("text", "messages is no list of messages"), (["text"], "a message is of type str")]
+)
+def test_what_is_no_conversation_is_refused(messages: object, words: str) -> None:
+    """With the place of the row."""
+    with pytest.raises(RowError, match=f"dump.jsonl, row 3: {words}"):
+        read(messages=messages)
+
+
 @pytest.mark.parametrize("values", [{"code": None}, {"generation": "I give up."}, {"generation": None}])
 def test_no_program_is_no_error(values: dict[str, Any]) -> None:
     """A generation without code is judged: NC, score 0."""
@@ -78,7 +101,7 @@ def test_any_column_may_name_the_submission() -> None:
     [
         ({"uuid": None, "code": "x"}, "uuid is missing; the row has: uuid, problem_id, year, code. Name another with"),
         ({"problem_id": None, "code": "x"}, "problem_id is missing .*the row has: uuid, problem_id, year, code"),
-        ({}, "there is neither code nor generation; the row has: uuid, problem_id, year"),
+        ({}, "there is none of code, generation, messages; the row has: uuid, problem_id, year"),
         ({"code": 5}, "code is 5, where a text is needed"),
         ({"generation": ["a"]}, "generation is \\['a'\\]"),
         ({"code": "x", "year": "soon"}, "year is 'soon'"),

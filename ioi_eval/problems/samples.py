@@ -1,0 +1,75 @@
+"""Rows of a dump that hold several programs for their problem, as one row a program.
+
+A generator that asks a model n times may write one row with lists of n texts, or of n conversations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ioi_eval.problems.row import Row
+
+SAMPLE_COLUMNS = ("code", "generation", "messages")
+"""The columns in which a list may hold several programs."""
+
+
+def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
+    """One row for each program of a row; the row itself where it holds just one.
+
+    Lists in several columns belong together: their n-th elements are of one program, which is named
+    `<id of the row>/<n>`, n from 0. What is no list holds for every program.
+
+    Args:
+        row: of a dump.
+        id_column: what names the row. A row that lacks it is given back as it is.
+
+    Raises:
+        RowError: a list is empty, or two lists differ in length.
+    """
+    lists = {column: found for column in SAMPLE_COLUMNS if (found := _samples(row, column)) is not None}
+    if not lists or not row.has(id_column):
+        return (row,)
+    lengths = {column: len(found) for column, found in lists.items()}
+    count = max(lengths.values())
+    if min(lengths.values()) != count:
+        told = ", ".join(f"{column} {length}" for column, length in lengths.items())
+        raise row.error(f"its lists of programs differ in length: {told}; the n-th elements belong together")
+    if not count:
+        raise row.error(f"{' and '.join(lists)}: the list is empty, and there is no program")
+    name = row.identifier(id_column)
+    return tuple(
+        replace(
+            row,
+            values={
+                **row.values,
+                **{column: found[number] for column, found in lists.items()},
+                id_column: f"{name}/{number}",
+            },
+        )
+        for number in range(count)
+    )
+
+
+def as_lists(value: Any) -> Any:
+    """The value with arrays and tuples in it as lists, at any depth."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [as_lists(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _samples(row: Row, column: str) -> Sequence[Any] | None:
+    """The programs of a column; `None` where it holds a single one, or what is none.
+
+    A list of pairs in `code` is one program of several files.
+    """
+    if not row.has(column) or isinstance(row.values[column], str | Mapping):
+        return None
+    value = as_lists(row.values[column])
+    if not isinstance(value, list):
+        return None
+    if column == "messages":
+        return value if value and all(isinstance(item, list) for item in value) else None
+    kinds = (str, Mapping) if column == "code" else (str,)
+    return value if all(item is None or isinstance(item, kinds) for item in value) else None

@@ -1,0 +1,81 @@
+"""Rows that hold several programs: one row for each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import RowError
+from ioi_eval.problems.row import Row
+from ioi_eval.problems.samples import sample_rows
+
+ASK = {"role": "user", "content": "Solve it."}
+
+
+def samples(**values: Any) -> list[dict[str, Any]]:
+    """The rows of a row's programs, without its problem."""
+    row = Row(source="dump.jsonl", number=3, values={"uuid": "u", **values})
+    return [dict(sample.values) for sample in sample_rows(row, "uuid")]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"code": "int f();"},
+        {"code": None, "generation": "text"},
+        {"code": {"a.cpp": "", "b.cpp": ""}},
+        {"code": [["a.cpp", ""], ["b.cpp", ""]]},
+        {"messages": [ASK]},
+        {"messages": []},
+        {"generation": [1, 2]},
+        {"generation": 7.0},
+        {"outputs": {"output_01.txt": "1"}},
+    ],
+)
+def test_a_row_of_one_program_stays_as_it_is(values: dict[str, Any]) -> None:
+    """Also where it is none: it is refused where programs are read, with the reason."""
+    assert samples(**values) == [{"uuid": "u", **values}]
+
+
+def test_a_list_is_one_row_for_each_program() -> None:
+    """Each has a name of its own, and the columns that are no list."""
+    assert samples(generation=["a", None, "c"], model="m") == [
+        {"uuid": "u/0", "generation": "a", "model": "m"},
+        {"uuid": "u/1", "generation": None, "model": "m"},
+        {"uuid": "u/2", "generation": "c", "model": "m"},
+    ]
+    assert [row["messages"] for row in samples(messages=[[ASK], [ASK, ASK]])] == [[ASK], [ASK, ASK]]
+    assert [row["code"] for row in samples(code=[{"a.cpp": ""}, "int f();"])] == [{"a.cpp": ""}, "int f();"]
+
+
+def test_lists_in_several_columns_belong_together() -> None:
+    """A generator that extracts the code keeps the texts beside it."""
+    found = samples(code=["x", None], generation=["says x", "says nothing"])
+    assert [(row["code"], row["generation"]) for row in found] == [("x", "says x"), (None, "says nothing")]
+
+
+def test_lists_as_tables_have_them() -> None:
+    """Arrays and tuples, nested too."""
+    numpy = pytest.importorskip("numpy")
+    assert [row["code"] for row in samples(code=numpy.array(["x", "y"], dtype=object))] == ["x", "y"]
+    assert [row["messages"] for row in samples(messages=((ASK,), (ASK, ASK)))] == [[ASK], [ASK, ASK]]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"code": ["x"], "generation": ["x", "y"]}, "differ in length: code 1, generation 2"),
+        ({"generation": []}, "generation: the list is empty"),
+    ],
+)
+def test_lists_that_say_nothing_are_refused(values: dict[str, Any], words: str) -> None:
+    """With the place of the row."""
+    with pytest.raises(RowError, match=f"dump.jsonl, row 3: .*{words}"):
+        samples(**values)
+
+
+def test_a_row_without_a_name_stays_as_it_is() -> None:
+    """It is refused for that, and its programs have no names."""
+    row = Row(source="dump.jsonl", number=3, values={"generation": ["a", "b"]})
+    assert sample_rows(row, "uuid") == (row,)
