@@ -26,7 +26,6 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 # Neither colours nor boxes: rich costs 0.1 s and 30 MB, and logs want plain text.
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

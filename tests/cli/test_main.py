@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,14 @@ def test_an_unknown_command_is_a_wrong_call(start: Start) -> None:
     """As is none at all."""
     assert start("scroe").returncode == 2
     assert start().returncode in (0, 2)
+
+
+@pytest.mark.parametrize(("typed", "completed"), [("ioi-eval sc", "score"), ("ioi-eval score --time", "--time-scale")])
+def test_the_shell_completes_commands_and_options(typed: str, completed: str) -> None:
+    """As the script asks that `--show-completion` prints."""
+    asks = {"_IOI_EVAL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    ended = subprocess.run(COMMAND, env={**os.environ, **asks}, capture_output=True, text=True, check=False)
+    assert ended.stdout.split() == [completed]
 
 
 def test_help_imports_nothing_heavy() -> None:
