@@ -43,7 +43,7 @@ class Plan:
         ]
         total = [sum(int(row[column]) for row in rows) for column in (1, 2, 3)]
         parts = [table(head, [*rows, ("all", *map(str, total))])] if rows else ["No submission can be judged."]
-        return "\n\n".join([*parts, *refusal_lists(self.refused.as_list())])
+        return "\n\n".join([*parts, *refusal_lists(self.refused.as_list(), files=())])
 
 
 def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> Plan:

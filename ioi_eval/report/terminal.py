@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+_ALL_IN = ("report.md", "results.jsonl")  # the files that name what a list leaves out
+
 Cells = Sequence[str]
 
 
@@ -132,12 +134,19 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
         yield _list("Notes", summary["notes"], len(summary["notes"]))
 
 
-def refusal_lists(refused: Iterable[Mapping[str, Any]], what: str = "not judged") -> Iterable[str]:
-    """Rows that cannot be judged, by reason, with the first of each."""
+def refusal_lists(
+    refused: Iterable[Mapping[str, Any]], what: str = "not judged", *, files: Sequence[str] = _ALL_IN
+) -> Iterable[str]:
+    """Rows that cannot be judged, by reason, with the first of each.
+
+    Args:
+        refused: by reason.
+        what: what became of the rows.
+        files: which files name all of them.
+    """
     for one in refused:
-        yield _list(
-            f"{one['rows']} {what}: {printable(one['reason'])}", example_places(one), len(one["examples"]) + one["more"]
-        )
+        head = f"{one['rows']} {what}: {printable(one['reason'])}"
+        yield _list(head, example_places(one), len(one["examples"]) + one["more"], files=files)
 
 
 def example_places(refused: Mapping[str, Any]) -> list[str]:
@@ -150,10 +159,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5) -> str:
+def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5, files: Sequence[str] = _ALL_IN) -> str:
     lines = [f"{head}:", *(f"  {printable(item)}" for item in items[:shown])]
     if count > shown:
-        lines.append(f"  … and {count - shown} more (report.md, results.jsonl)")
+        lines.append(f"  … and {count - shown} more" + (f" ({', '.join(files)})" if files else ""))
     return "\n".join(lines)
 
 

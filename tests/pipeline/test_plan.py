@@ -30,3 +30,12 @@ def test_a_plan_says_what_a_run_then_does(contest: Contest, judge: ScriptedJudge
     outcome = contest.run(judge)
     assert len(judge.judged) == 2
     assert outcome.summary["this_run"]["copies"] == 2
+
+
+def test_a_plan_points_to_no_file_that_it_does_not_write(contest: Contest, judge: ScriptedJudge) -> None:
+    """A long list of refused rows is cut, and names no report."""
+    contest.write(*({"uuid": f"x{n}", "problem_id": "nil", "code": "1"} for n in range(30)))
+    text = plan(contest.intake(judge), peek(contest.out)[0]).describe()
+    assert "… and 25 more" in text
+    assert "report.md" not in text
+    assert "results.jsonl" not in text
