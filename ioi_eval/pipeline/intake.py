@@ -29,6 +29,8 @@ from ioi_eval.problems.submissions import (
     with_includes,
 )
 
+_SIMILAR = 3  # how many problems of nearly the same name a message names
+
 Place = tuple[str, int]
 """Source and number of a row."""
 
@@ -258,6 +260,8 @@ class Intake:
             kind = f"unknown problem {key}: it is not in --problems"
             if not row.has("year"):
                 kind += f" (a row without a year is for {DEFAULT_YEAR})"
+            if similar := self.problems.similar_to(key):
+                kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
         return Refused(row=row, kind=kind, message=str(row.error(kind)))
 
 

@@ -32,10 +32,18 @@ class ProblemSet:
     Args:
         problems: ready to be judged, in the order of the rows.
         unusable: why the others are not; their submissions are not judged, which is not 0 points.
+        passed_over: problems of the data set that were not asked for.
     """
 
     problems: Mapping[ProblemKey, Problem]
     unusable: Mapping[ProblemKey, InputError]
+    passed_over: Collection[ProblemKey] = ()
+
+    def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
+        """The problems whose id differs from a key's in case at most, of its year first."""
+        known = {*self.problems, *self.unusable, *self.passed_over}
+        found = (other for other in known if other.id.casefold() == key.id.casefold() and other != key)
+        return tuple(sorted(found, key=lambda other: (other.year != key.year, other.year, other.id)))
 
 
 @dataclass(slots=True)
@@ -68,7 +76,7 @@ def load_problems(
         InputError: a source cannot be read.
         RowError: a row does not say which problem or test it is.
     """
-    groups = _grouped(problem_source, years, ids)
+    groups, passed_over = _grouped(problem_source, years, ids)
     drafts: dict[ProblemKey, Problem] = {}
     unusable: dict[ProblemKey, InputError] = {}
     for key, group in groups.items():
@@ -83,7 +91,7 @@ def load_problems(
             problems[key] = _with_tests(draft, found[key])
         except InputError as error:
             unusable[key] = _placed(key, error)
-    return ProblemSet(problems=problems, unusable=unusable)
+    return ProblemSet(problems=problems, unusable=unusable, passed_over=passed_over)
 
 
 def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
@@ -93,7 +101,7 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
         InputError: the first thing that is wrong.
     """
     drafts = []
-    for key, group in _grouped(problem_source, None, None).items():
+    for key, group in _grouped(problem_source, None, None)[0].items():
         try:
             drafts.append(_draft(key, group))
         except InputError as error:
@@ -101,13 +109,18 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
     return tuple(drafts)
 
 
-def _grouped(source: RowSource, years: Collection[int] | None, ids: Collection[str] | None) -> dict[ProblemKey, _Group]:
+def _grouped(
+    source: RowSource, years: Collection[int] | None, ids: Collection[str] | None
+) -> tuple[dict[ProblemKey, _Group], set[ProblemKey]]:
+    """The rows of the problems that were asked for, and the keys of the others."""
     groups: dict[ProblemKey, _Group] = {}
+    passed_over: set[ProblemKey] = set()
     for row in source.iterate(PROBLEM_COLUMNS):
         if "id" not in row.values and "test_name" in (row.there or row.values):
             raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
         key = ProblemKey(year=row.integer("year"), id=row.identifier("id"))
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
+            passed_over.add(key)
             continue
         group = groups.setdefault(key, _Group())
         if group.error is None:
@@ -115,7 +128,7 @@ def _grouped(source: RowSource, years: Collection[int] | None, ids: Collection[s
                 _add(group, row)
             except InputError as error:
                 group.error = error
-    return groups
+    return groups, passed_over
 
 
 def _add(group: _Group, row: Row) -> None:

@@ -178,6 +178,7 @@ def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
         submission_row("e", problem_id="ad"),
         submission_row("f", year=2019),
         submission_row("good", NARROW),
+        submission_row("g", problem_id="Add"),
     ]
     dump = write("dump.jsonl", *rows)
     ended = score(dump)
@@ -188,12 +189,13 @@ def test_rows_that_cannot_be_judged_are_listed_and_the_rest_is_scored(
         f"  {dump}, row 3\n",
         f"there is none of code, generation, messages; the row has: year, problem_id, uuid, text:\n  {dump}, row 4\n",
         f"1 not judged: unknown problem 2024/ad: it is not in --problems:\n  {dump}, row 5\n",
-        "unknown problem 2019/add: it is not in --problems",
+        "unknown problem 2019/add: it is not in --problems; did you mean 2024/add?",
+        "unknown problem 2024/Add: it is not in --problems; did you mean 2024/add?",
         "row 7: uuid 'good' of problem 2024/add stands in row 1 already",
-        "1 of 7 submissions scored",
+        "1 of 8 submissions scored",
     ):
         assert words in ended.stdout
-    assert [row["total_score"] for row in results()] == [100, *[None] * 6]
+    assert [row["total_score"] for row in results()] == [100, *[None] * 7]
     assert score("dump.jsonl", "--limit", "1").returncode == 0
 
 

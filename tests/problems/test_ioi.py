@@ -212,6 +212,17 @@ def test_problems_are_told_by_year_and_id(tmp_path: Path) -> None:
     assert [str(key) for key in load(tmp_path, problems, tests, ids=["sum"]).problems] == ["2023/sum", "2024/sum"]
 
 
+def test_problems_of_a_similar_name_are_found(tmp_path: Path) -> None:
+    """Another case, or the same id in another year; also among those that were not asked for."""
+    problems = [problem_row(year=2023), problem_row()]
+    tests = [test_row(name, year=year) for year in (2023, 2024) for name in ("1-01", "1-02")]
+    for asked in (["sum"], ["Sum"]):
+        loaded = load(tmp_path, problems, tests, ids=asked)
+        similar = loaded.similar_to(ProblemKey(year=2024, id="Sum"))
+        assert [str(key) for key in similar] == ["2024/sum", "2023/sum"]
+    assert loaded.similar_to(ProblemKey(year=2024, id="max")) == ()
+
+
 def test_one_bad_problem_does_not_spoil_the_others(tmp_path: Path) -> None:
     """What is wrong is kept with the problem it is wrong with."""
     problems = [problem_row(), problem_row(id="bad", time_limit=0), problem_row(id="untested")]
