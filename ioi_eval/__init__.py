@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.cluster import PistonCluster
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer, score_submission
+    from ioi_eval.scorer.run_submission import run_submission
 
 _HOMES = {
     "ArtifactStore": "ioi_eval.artifacts",
@@ -59,6 +60,7 @@ _HOMES = {
     "load_problems": "ioi_eval.problems.ioi",
     "load_results": "ioi_eval.report.frame",
     "open_source": "ioi_eval.rows",
+    "run_submission": "ioi_eval.scorer.run_submission",
     "score_submission": "ioi_eval.scorer",
     "submission_from_row": "ioi_eval.problems.submissions",
 }
@@ -84,6 +86,7 @@ __all__ = [
     "load_problems",
     "load_results",
     "open_source",
+    "run_submission",
     "sample",
     "score_submission",
     "submission_from_row",

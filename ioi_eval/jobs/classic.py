@@ -26,7 +26,6 @@ from ioi_eval import boxfiles
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.jobs.bundled import manager_cpu_ms
-from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import (
     CheckerProtocol,
     Content,
@@ -41,7 +40,6 @@ from ioi_eval.model import (
     TestCase,
 )
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
-from ioi_eval.sandbox import Sandbox
 
 HARD_LIMIT_S = 3.0
 """How far the sandbox's hard limit lies above the problem's, which `run` itself keeps. Source: the source
@@ -106,11 +104,14 @@ def job(
     config = _config(problem)
     if pair is not None:
         config |= {"isolation": least.value, "judge_cxx_std": judge_std or problem.cxx_std}
+    answer = case.answer
+    if answer is None and problem.checker is None and problem.task_type is TaskType.BATCH:
+        answer = b""  # else the scripts would take the program's output for its score: see `row_job`
     return _job(
         problem.key.id,
         code,
         case.input,
-        case.answer,
+        answer,
         {**dict(_grader_files(problem)), "graders/grader_config.json": orjson.dumps(config)},
         time_limit_s=problem.time_limit_s,
         memory_limit_bytes=problem.memory_limit_bytes,
@@ -151,54 +152,51 @@ def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
     return None
 
 
-async def run_submission(
-    client: Sandbox,
+def row_job(
     problem: Mapping[str, Any],
     test_input: str,
     submission: str,
-    test_output: str | None = None,
+    test_output: str | None,
     *,
     pair: Pair | None = None,
-) -> tuple[str, str]:
-    """Execute a submission on one test, as the source documents' function of this name does.
+    runner: Content | None = None,
+    most_wall_ms: int | None = None,
+) -> Job:
+    """The job that judges a submission on one test of a problem that is given as its row.
 
     Args:
-        client: any sandbox with a target of the classic profile.
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
             (pairs of path and content; files without content are left out).
         test_input: the test's input.
         submission: the program.
-        test_output: the expected output; without it, the score is what the program prints.
+        test_output: the expected output, if there is one.
         pair: the scripts `compile` and `run` to carry; `None` where the worker's package brings its own.
-
-    Returns:
-        Score and feedback; see `score_and_feedback`.
+        runner, most_wall_ms: as `job` has them.
 
     Raises:
-        InputError: no target of the classic profile, or the row lacks a field.
-        SandboxError: our failure, after all retries.
+        InputError: the row lacks a field, or holds something else there.
     """
-    target = next((target for target in client.targets() if target.profile == "classic"), None)
-    if target is None:
-        raise InputError(
-            "run_submission needs a target of the classic profile: start the cluster with --profile classic"
-        )
     try:
+        name = str(problem["id"])
+        time_limit_s, memory_limit_bytes = float(problem["time_limit"]), int(problem["memory_limit"])
         files = {str(path): str(content).encode() for path, content in problem["grader_files"] if content}
-        question = _job(
-            str(problem["id"]),
-            submission,
-            test_input.encode(),
-            test_output.encode() if test_output else None,
-            files,
-            time_limit_s=float(problem["time_limit"]),
-            memory_limit_bytes=int(problem["memory_limit"]),
-            processes=1,
-            pair=pair,
-        )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
-    return score_and_feedback(await client.execute(question, target))
+    limits = {"code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
+    files.setdefault("graders/grader_config.json", orjson.dumps(limits))
+    return _job(
+        name,
+        submission,
+        test_input.encode(),
+        test_output.encode() if test_output else None,
+        files,
+        time_limit_s=time_limit_s,
+        memory_limit_bytes=memory_limit_bytes,
+        processes=1,
+        pair=pair,
+        runner=runner,
+        most_wall_ms=most_wall_ms,
+    )
 
 
 def stock_pair_refuses(problem: Problem, case: TestCase) -> str | None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from small_problems import small_problem
@@ -18,21 +15,16 @@ from ioi_eval.jobs import classic
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
-    Execution,
-    Isolation,
     Job,
     JobFile,
     Problem,
     ProblemKey,
     ProcessIO,
     SourceFile,
-    Stage,
     Subtask,
     TaskType,
     TestCase,
 )
-from ioi_eval.sandbox import Target
-from ioi_eval.toolchain import Toolchain
 
 CASE = TestCase(name="t1", input=b"1 2\n", answer=b"3\n")
 BATCH = small_problem(
@@ -71,26 +63,6 @@ ROW = {
 def contents(job: Job) -> dict[str, object]:
     """A job's files by name."""
     return {file.name: file.content for file in job.files}
-
-
-class Recorder:
-    """A sandbox that keeps what it is asked and gives a fixed answer."""
-
-    def __init__(self, profile: str, answer: Execution | None = None) -> None:
-        toolchain = Toolchain(command="g++", version="g++ 10.2.1", machine="x86_64-linux-gnu", static=False)
-        self.target = Target(name="stub", profile=profile, toolchain=toolchain, slots=1, isolation=Isolation.NONE)
-        self.answer = answer or Execution(run=Stage(stdout="1\n", stderr="Output is correct\n", code=0))
-        self.jobs: list[Job] = []
-
-    def targets(self) -> Sequence[Target]:
-        """One target."""
-        return (self.target,)
-
-    async def execute(self, job: Job, target: Target) -> Execution:
-        """Keep the job."""
-        assert target is self.target
-        self.jobs.append(job)
-        return self.answer
 
 
 def test_files_lie_where_the_source_says() -> None:
@@ -185,34 +157,23 @@ def test_what_the_stock_pair_would_judge_wrongly(problem: Problem, case: TestCas
         classic.job(problem, case, "")
 
 
-async def run(client: Recorder, row: dict[str, Any], test_output: str | None = "3\n") -> tuple[str, str]:
-    """The source's function on this row."""
-    return await classic.run_submission(client, row, "1 2\n", "int x;", test_output)
-
-
-async def asked(row: dict[str, Any], test_output: str | None) -> Job:
-    """The job that the source's function makes of this row."""
-    client = Recorder("classic")
-    assert await run(client, row, test_output) == ("1\n", "Output is correct\n")
-    return client.jobs[0]
-
-
-def test_run_submission_sends_the_rows_files() -> None:
-    """A row's grader files go as they are, those without content are left out, as the source does."""
-    job = asyncio.run(asked(ROW, "3\n"))
+def test_a_row_s_job_has_the_row_s_files() -> None:
+    """Grader files go as they are, those without content are left out, as the source does."""
+    job = classic.row_job(ROW, "1 2\n", "int x;", "3\n")
     assert contents(job) == {
         "graders/nile.cpp": b"int x;",
         "input.txt": b"1 2\n",
         "correct_output.txt": b"3\n",
         "graders/nile.h": b"header",
+        "graders/grader_config.json": b'{"code":"nile","time_limit":2.0,"memory_limit":268435456}',
     }
-    assert "correct_output.txt" not in contents(asyncio.run(asked(ROW, None)))
+    assert "correct_output.txt" not in contents(classic.row_job(ROW, "1 2\n", "int x;", None))
+    own = {**ROW, "grader_files": [["graders/grader_config.json", "{}"]]}
+    assert contents(classic.row_job(own, "", "", None))["graders/grader_config.json"] == b"{}"
     assert job.run_limits.wall_ms == 5_000
 
 
-def test_run_submission_says_what_it_lacks() -> None:
-    """No classic target, or a row without a field, is the caller's to mend."""
-    with pytest.raises(InputError, match="classic profile"):
-        asyncio.run(run(Recorder("bundled"), ROW))
+def test_a_row_that_lacks_a_field_is_the_caller_s_to_mend() -> None:
+    """It names the field."""
     with pytest.raises(InputError, match="time_limit"):
-        asyncio.run(run(Recorder("classic"), {key: value for key, value in ROW.items() if key != "time_limit"}))
+        classic.row_job({key: value for key, value in ROW.items() if key != "time_limit"}, "", "", None)

@@ -1,0 +1,110 @@
+"""One submission on one test, under the name and with the answer that the source documents' function has.
+
+Source: "IOI: Running tests" of huggingface/ioi, `run_submission` in `scoring.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.errors import InputError, SandboxError, TransportError
+from ioi_eval.jobs import classic, classic_answer
+from ioi_eval.jobs.classic import Pair
+from ioi_eval.model import Execution, Verdict
+from ioi_eval.programs import Builder, repeated
+from ioi_eval.sandbox import Sandbox, Target
+
+_JUDGE_PROGRAM_FAILED = 3  # Source: `graders/run`
+
+
+async def run_submission(
+    client: Sandbox,
+    problem: Mapping[str, Any],
+    test_input: str,
+    submission: str,
+    test_output: str | None = None,
+    *,
+    pair: Pair | None = None,
+    artifacts: ArtifactStore | None = None,
+) -> tuple[str, str]:
+    """Execute a submission on one test.
+
+    The job holds `graders/<problem_id>.cpp`, `input.txt`, `correct_output.txt` and the row's `grader_files`. Our own
+    scripts `compile` and `run` travel with it, and the runner, which judges; a worker that has only the `cms_ioi`
+    package uses the scripts of that.
+
+    Args:
+        client: any sandbox that can run scripts: `LocalSandbox` with full isolation, or a cluster whose workers have
+            the `ioi_eval` or the `cms_ioi` package. It is entered already.
+        problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files` (pairs
+            of path and content; files without content are left out).
+        test_input: the test's input.
+        submission: the program, in C++.
+        test_output: the expected output. Without it and without a checker, the score is what the program prints.
+        pair: scripts `compile` and `run` of your own, to be used in place of all others.
+        artifacts: keeps the runner; by default in the user's cache directory.
+
+    Returns:
+        Score and feedback: what `run` prints to stdout and stderr, or `"0"` with "Compilation error exit code N" and
+        the compiler's words, "Memory limit exceeded", "Time limit exceeded" or "Unknown error".
+
+    Raises:
+        InputError: the row lacks a field, or a script of `pair` is empty.
+        SandboxError: our failure, or that of the problem's checker or manager. It is never a pair.
+    """
+    if pair is not None and not all(pair):
+        raise InputError("pair: the scripts `compile` and `run` must not be empty")
+    target = _target(client)
+    if pair is not None or target.brings_pair:
+        job = classic.row_job(problem, test_input, submission, test_output, pair=pair)
+        return classic_answer.score_and_feedback(await client.execute(job, target))
+    runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
+    job = classic.row_job(
+        problem,
+        test_input,
+        submission,
+        test_output,
+        pair=classic.own_pair(),
+        runner=runner,
+        most_wall_ms=target.max_wall_ms,
+    )
+
+    async def judge() -> Execution:
+        execution = await client.execute(job, target)
+        _check(execution)
+        return execution
+
+    return classic_answer.score_and_feedback(await repeated(judge))
+
+
+def _target(client: Sandbox) -> Target:
+    """One that is in service if there is one, of the classic profile if there is one."""
+    return max(client.targets(), key=lambda target: (target.slots > 0, target.profile == "classic"))
+
+
+def _check(execution: Execution) -> None:
+    """See that our own scripts have judged.
+
+    Raises:
+        TransientError: they have not, and may if they are asked again.
+        SandboxError: what belongs to the problem does not compile, or its checker or manager failed.
+    """
+    limits = classic.COMPILE_LIMITS
+    compiled = classic_answer.compile_outcome(
+        execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
+    )
+    if compiled.verdict is Verdict.JE:
+        raise SandboxError(f"the submission could not be compiled: {compiled.message}")
+    if compiled.verdict is not None:
+        return
+    classic_answer.check_ended(execution)
+    run = execution.run
+    if run.stdout or run.code == 0:
+        return
+    words = run.stderr.strip()[-400:]
+    if run.code == _JUDGE_PROGRAM_FAILED:
+        raise SandboxError(f"the submission could not be judged: {words}")
+    raise TransportError(f"no score arrived (exit code {run.code}); stderr: {words!r}")

@@ -1,0 +1,148 @@
+"""The source documents' function on every sandbox that can run scripts: all of its answers, from real jobs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ioi_eval import run_submission
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.errors import InputError, RejectedError, SandboxError
+
+Entering = Callable[..., Any]
+
+HEADER = "int twice(int);\n"
+GRADER = """
+#include "twice.h"
+#include <cstdio>
+int main() {
+  int a;
+  if (std::scanf("%d", &a) == 1) std::printf("%d\\n", twice(a));
+}
+"""
+ROW = {
+    "id": "Twice",
+    "time_limit": 1.0,
+    "memory_limit": 64 << 20,
+    "grader_files": [["graders/twice.h", HEADER], ["graders/grader.cpp", GRADER], ["checker/testlib.h", ""]],
+}
+RIGHT = '#include "twice.h"\nint twice(int a) { return 2 * a; }\n'
+
+
+@pytest.fixture
+def ask(entering: Entering, artifacts: ArtifactStore) -> Callable[..., tuple[str, str]]:
+    """Runs a submission on a sandbox whose targets are of the classic profile."""
+
+    async def run(submission: str, test_output: str | None, row: dict[str, Any], **options: Any) -> tuple[str, str]:
+        async with entering("classic") as sandbox:
+            return await run_submission(sandbox, row, "21\n", submission, test_output, artifacts=artifacts, **options)
+
+    def asked(
+        submission: str, test_output: str | None = "42\n", *, row: dict[str, Any] = ROW, **options: Any
+    ) -> tuple[str, str]:
+        return asyncio.run(run(submission, test_output, row, **options))
+
+    return asked
+
+
+def test_a_score_is_what_the_scripts_print(ask: Callable[..., tuple[str, str]]) -> None:
+    """Right and wrong, with the judge's words."""
+    assert ask(RIGHT) == ("1\n", "Output is correct\n")
+    score, feedback = ask(RIGHT, "41\n")
+    assert float(score) == 0
+    assert feedback.startswith("Output isn't correct")
+
+
+def test_a_program_that_does_not_compile(ask: Callable[..., tuple[str, str]]) -> None:
+    """Exit code and the compiler's words."""
+    score, feedback = ask(RIGHT.replace(";", ""))
+    assert score == "0"
+    assert feedback.startswith("Compilation error exit code 1\n")
+    assert "error: expected" in feedback
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("for (;;) {}", "Time limit exceeded"),
+        ("volatile char* p = new char[1 << 28]; for (int i = 0; i < 1 << 28; i += 4096) p[i] = 1;", "Memory limit"),
+    ],
+    ids=["time", "memory"],
+)
+def test_limits(ask: Callable[..., tuple[str, str]], body: str, words: str) -> None:
+    """As the source names them."""
+    score, feedback = ask(f'#include "twice.h"\nint twice(int a) {{ {body} return a; }}\n')
+    assert float(score) == 0
+    assert feedback.startswith(words)
+
+
+def test_without_an_expected_output_the_program_s_own_is_the_score(ask: Callable[..., tuple[str, str]]) -> None:
+    """Source: the reference's `run`."""
+    assert ask(RIGHT, None)[0] == "42\n"
+
+
+def test_a_program_that_crashes_scores_nothing(ask: Callable[..., tuple[str, str]]) -> None:
+    """Also without an expected output: what it printed before is no score."""
+    crash = '#include "twice.h"\n#include <cstdio>\nint twice(int) { std::puts("1"), std::fflush(stdout); throw 1; }\n'
+    for expected in ("42\n", None):
+        score, feedback = ask(crash, expected)
+        assert float(score) == 0
+        assert feedback.startswith("Runtime error")
+
+
+def test_a_checker_that_fails_is_no_score(ask: Callable[..., tuple[str, str]]) -> None:
+    """It is raised, with the program's name."""
+    checker = ["checker/checker.cpp", "int main() { return 5; }\n"]
+    with pytest.raises(SandboxError, match="the checker is at fault"):
+        ask(RIGHT, row={**ROW, "grader_files": [*ROW["grader_files"], checker]})  # type: ignore[misc]
+
+
+COMPILE = b"exit 0\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "answer"),
+    [
+        (b"echo 0.5; echo half >&2\n", ("0.5\n", "half\n")),
+        (b"cat input.txt correct_output.txt graders/twice.h\n", (f"21\n42\n{HEADER}", "")),
+        (b"echo MemoryError >&2; exit 1\n", ("0", "Memory limit exceeded")),
+        (b"sleep 600\n", ("0", "Time limit exceeded")),
+        (b"exit 1\n", ("0", "Unknown error")),
+    ],
+    ids=["score", "files", "memory", "time", "unknown"],
+)
+def test_scripts_of_one_s_own(ask: Callable[..., tuple[str, str]], run: bytes, answer: tuple[str, str]) -> None:
+    """The source's mapping, line by line."""
+    assert ask(RIGHT, pair=(COMPILE, run)) == answer
+
+
+def test_a_missing_script_is_an_error(ask: Callable[..., tuple[str, str]]) -> None:
+    """Never a pair."""
+    with pytest.raises(InputError, match="must not be empty"):
+        ask(RIGHT, pair=(COMPILE, b""))
+
+
+def test_a_problem_that_does_not_compile_is_no_score(ask: Callable[..., tuple[str, str]]) -> None:
+    """The submission is not to blame."""
+    files = [["graders/twice.h", HEADER], ["graders/grader.cpp", "int main("]]
+    with pytest.raises(SandboxError, match=r"could not be compiled: .*grader"):
+        ask(RIGHT, row={**ROW, "grader_files": files})
+
+
+def test_the_plain_call_needs_no_profile(entering: Entering, artifacts: ArtifactStore) -> None:
+    """Whatever the sandbox was entered for, the scripts travel."""
+
+    async def run() -> tuple[str, str]:
+        async with entering() as sandbox:
+            if sandbox.targets()[0].name == "prefix":
+                pytest.skip("its boxes belong to another user than the one who runs scripts in them")
+            return await run_submission(sandbox, ROW, "21\n", RIGHT, "42\n", artifacts=artifacts)
+
+    try:
+        answer = asyncio.run(run())
+    except RejectedError as error:
+        pytest.skip(f"it cannot run scripts: {error}")
+    assert answer == ("1\n", "Output is correct\n")
