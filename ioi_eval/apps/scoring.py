@@ -86,7 +86,7 @@ def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult
             if isinstance(entry, Refused):
                 summary.refuse(entry)
                 out = refused_rows(entry)
-            elif (found := ledger.find(entry.candidate.keys)) is not None:
+            elif (found := ledger.find(entry.candidate)) is not None:
                 summary.add(entry, found)
                 out = shown(entry, found)
             else:

@@ -22,8 +22,10 @@ offset, and checked again.
 rule, fixes) and *fingerprint*: code, tests, judge programs, limits, policy, runner, toolchain, profile,
 isolation. Whatever would change the outcome changes the key, so a resumed run can only find what it would
 have found out itself. The program key is of problem and fingerprint only: by it a copy of a program, wherever
-it was found, finds its leader. A copy's record holds its leader's offset, which never changes in a file that
-only grows.
+it was found, finds its leader: a copy's record says that its program is known, and the first result under its
+program key is the one. So nothing depends on where in the file a record stands: lines that somebody left out, doubled,
+or put together from several journals give the results that they hold, and what is not among them is judged again. Who
+reads a record compares its kind and its keys with what was asked for, and believes no other.
 
 **Done** means that `write` has returned: from then on a killed process (`kill -9`) loses nothing. A machine that
 loses power may still lose what the kernel had not written, so the file is fsync'd in groups of some

@@ -28,7 +28,7 @@ class Kind(StrEnum):
     RUN = "h"  # a run began here, with these options
     RESULT = "r"  # what a submission is worth
     FAILED = "f"  # the judge program's own fault, the same twice: no score, and no retry unless asked for
-    COPY = "c"  # the same program as another submission's: where that one's record is
+    COPY = "c"  # the same program as another submission's: the first result under its program key counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +127,19 @@ def body_length(head: bytes) -> int | None:
     return None if match is None else match.end() + int(match[2]) + 1
 
 
+def after_magic(buffer: memoryview, at: int) -> int:
+    """Where the next record begins: behind the first lines of other journals, if somebody has joined some."""
+    while buffer[at : at + len(MAGIC)] == MAGIC:
+        at += len(MAGIC)
+    return at
+
+
 def whole_frames(buffer: memoryview, at: int) -> Iterator[Frame]:
     """The records from a place on, up to the first bytes that are none."""
+    at = after_magic(buffer, at)
     while (frame := frame_at(buffer, at)) is not None:
         yield frame
-        at = frame.end
+        at = after_magic(buffer, frame.end)
 
 
 def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:

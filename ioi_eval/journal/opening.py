@@ -19,35 +19,54 @@ from ioi_eval.journal.records import ADVICE
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where a submission's record is. `failed`: it tells of a judge program's failure."""
+    """Where a submission's result is.
+
+    Args:
+        offset: of its own record, or of that of the same program.
+        failed: it tells of a judge program's failure.
+        copied: it is the record of the same program, which another submission may have sent in.
+    """
 
     offset: int
     failed: bool = False
+    copied: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class Index:
-    """Where the records are. Later records of the same submission win."""
+    """Where the records are.
+
+    Of several records of a submission its own result counts first, then that it has a known program, then a failure; of
+    equals the last. In a file that we alone have written that is the last of all.
+    """
 
     submissions: dict[bytes, int] = field(default_factory=dict)
     programs: dict[bytes, int] = field(default_factory=dict)
-    failed: set[bytes] = field(default_factory=set)
+    copies: set[bytes] = field(default_factory=set)
+    failed: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, kind: Kind, keys: Keys, offset: int) -> None:
         """Take in a record."""
-        if kind is Kind.RUN:
-            return
-        self.submissions[keys.submission] = offset
-        self.failed.discard(keys.submission)
         if kind is Kind.RESULT:
+            self.submissions[keys.submission] = offset
             self.programs.setdefault(keys.program, offset)
+        elif kind is Kind.COPY:
+            self.copies.add(keys.submission)
         elif kind is Kind.FAILED:
-            self.failed.add(keys.submission)
+            self.failed[keys.submission] = offset
 
     def find(self, keys: Keys) -> Stored | None:
-        """Where the result of that submission is, judged in just that way."""
-        offset = self.submissions.get(keys.submission)
-        return None if offset is None else Stored(offset, keys.submission in self.failed)
+        """Where the result of that submission is, judged in just that way.
+
+        A copy has none where no record of its program is there: then it is judged itself.
+        """
+        if (offset := self.submissions.get(keys.submission)) is not None:
+            return Stored(offset)
+        if keys.submission in self.copies and (leader := self.programs.get(keys.program)) is not None:
+            return Stored(leader, copied=True)
+        if (offset := self.failed.get(keys.submission)) is not None:
+            return Stored(offset, failed=True)
+        return None
 
     def leader(self, keys: Keys) -> int | None:
         """Where the result of that program is, whoever sent it in. Never a JE."""
@@ -59,8 +78,9 @@ class Index:
         Returns:
             3 a result, or whose it is; 2 that a judge program fails; 1 the result of the same program; 0 nothing.
         """
-        if keys.submission in self.submissions:
-            return 2 if keys.submission in self.failed else 3
+        stored = self.find(keys)
+        if stored is not None:
+            return 2 if stored.failed else 3
         return int(keys.program in self.programs)
 
 
@@ -155,10 +175,10 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
             raise InputError(
                 f"{path}: not a journal of this version of ioi-eval; move it away, or choose another --out"
             )
-        end = start
-        for frame in frames.whole_frames(buffer, start):
+        end = frames.after_magic(buffer, start)
+        for frame in frames.whole_frames(buffer, end):
             index.add(frame.kind, frame.keys, frame.offset)
-            end = frame.end
+            end = frames.after_magic(buffer, frame.end)
         if end < size:
             _judge_tail(path, buffer, end, notes)
     return end

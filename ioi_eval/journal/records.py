@@ -29,10 +29,12 @@ class Record:
 
     Args:
         kind: what it tells.
+        keys: what it is found by.
         body: its JSON.
     """
 
     kind: Kind
+    keys: Keys
     body: dict[str, Any]
 
 
@@ -102,7 +104,8 @@ class RecordFile:
         frame = frames.frame_at(buffer, base=offset)
         if frame is None:
             raise InputError(f"{self.name}: the record at offset {offset} is damaged; {ADVICE}")
-        return Record(kind=frame.kind, body=orjson.loads(buffer[frame.body - offset : frame.end - 1 - offset]))
+        body = orjson.loads(buffer[frame.body - offset : frame.end - 1 - offset])
+        return Record(kind=frame.kind, keys=frame.keys, body=body)
 
     def _failed(self, what: str, error: OSError) -> SetupError:
         advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"

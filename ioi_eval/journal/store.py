@@ -83,7 +83,8 @@ class Journal:
         self.close()
 
     def __len__(self) -> int:
-        return len(self._index.submissions)
+        """How many submissions have a record."""
+        return len(self._index.submissions.keys() | self._index.copies | self._index.failed.keys())
 
     def find(self, keys: Keys) -> Stored | None:
         """Where the result of that submission is, judged in just that way."""
@@ -120,8 +121,17 @@ class Journal:
         return offset
 
     def read(self, offset: int) -> Record:
-        """The record at an offset."""
+        """The record at an offset, whatever it is of; who asked for one of certain keys compares them."""
         return self._records.read(offset)
+
+    def read_stored(self, stored: Stored, keys: Keys) -> Record | None:
+        """The record that `find` told of for these keys; `None` if another one is there now: then nothing is known."""
+        record = self._records.read(stored.offset)
+        if stored.copied:
+            fits = record.kind is Kind.RESULT and record.keys.program == keys.program
+        else:
+            fits = record.kind is (Kind.FAILED if stored.failed else Kind.RESULT) and record.keys == keys
+        return record if fits else None
 
     def sync(self) -> None:
         """Have all that was appended on the disk itself."""

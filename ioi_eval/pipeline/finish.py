@@ -53,7 +53,7 @@ def write_results(
                 file.write(to_json(refused_row(entry.row.values, entry.message)))
                 continue
             candidate = entry.candidate
-            found = ledger.find(candidate.keys)
+            found = ledger.find(candidate)
             if found is None:
                 summary.pending += 1
                 continue

@@ -93,36 +93,36 @@ class Ledger(Generic[R]):
     def record_copies(self, copies: Iterable[tuple[Waiting, int]]) -> None:
         """Write down that submissions have the program of another one, whose record is at that offset."""
         for candidate, leader in copies:
-            submission, fingerprint = self._leader_of(leader)
+            submission, fingerprint, program = self._leader_of(leader)
             fingerprint, keys = self._way(candidate, fingerprint)
-            body = {
-                "fingerprint": fingerprint,
-                **candidate.names,
-                "duplicate_of": submission,
-                "leader": leader,
-            }
+            if keys.program != program:
+                continue  # somebody has changed the file: what stands there now is of another program
+            body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
             self.journal.append(Kind.COPY, keys, orjson.dumps(body))
 
     def standing(self, keys: Keys) -> int:
         """How much is known under these keys: 3 also for a failure of this run, else as `Index.standing`."""
         return 3 if keys in self.spool else self.journal.standing(keys)
 
-    def find(self, keys: Keys) -> Found[R] | None:
+    def find(self, candidate: Waiting) -> Found[R] | None:
         """What became of a submission, in this run or an earlier one."""
+        keys = candidate.keys
         failed = self.spool.find(keys)
         if failed is not None:
             return Found(result=self._form.decode(failed))
         stored = self.journal.find(keys)
         if stored is None:
             return None
-        record = self.journal.read(stored.offset)
-        if record.kind is not Kind.COPY:
-            return Found(result=self._form.decode(record.body))
-        leader = record.body["leader"]
-        copied: str | None = self._leader_of(leader)[0]
-        if copied == record.body["submission"]:
+        if not stored.copied:
+            record = self.journal.read_stored(stored, keys)
+            return None if record is None else Found(result=self._form.decode(record.body))
+        copied: str | None
+        copied, _, program = self._leader_of(stored.offset)
+        if program != keys.program:
+            return None
+        if copied == candidate.names["submission"]:
             copied = None  # the same submission: another rule found its program then
-        return Found(result=self._result_at(leader), duplicate_of=copied)
+        return Found(result=self._result_at(stored.offset), duplicate_of=copied)
 
     def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""
@@ -130,9 +130,12 @@ class Ledger(Generic[R]):
             return candidate.fingerprint, candidate.keys
         return fingerprint, self._keys_under(candidate, fingerprint)
 
-    def _read_leader(self, offset: int) -> tuple[str, str]:
-        body = self.journal.read(offset).body
-        return str(body["submission"]), str(body["fingerprint"])
+    def _read_leader(self, offset: int) -> tuple[str, str, bytes]:
+        """A leader's id, its fingerprint and its program key, which is nobody's where that is no result."""
+        record = self.journal.read(offset)
+        if record.kind is not Kind.RESULT:
+            return "", "", b""
+        return str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program
 
     def _read_result(self, offset: int) -> R:
         return self._form.decode(self.journal.read(offset).body)

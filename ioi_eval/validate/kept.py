@@ -24,9 +24,10 @@ class Kept:
     def find(self, problem: ProblemKey, fingerprints: Sequence[str]) -> SubmissionResult | None:
         """The result of a program, judged in one of these ways; as that of the submission it was judged for."""
         for fingerprint in fingerprints:
-            stored = self._journal.find(_keys(problem, fingerprint))
-            if stored is not None:
-                return replace(decode_result(self._journal.read(stored.offset).body), fingerprint=fingerprint)
+            keys = _keys(problem, fingerprint)
+            stored = self._journal.find(keys)
+            if stored is not None and (record := self._journal.read_stored(stored, keys)) is not None:
+                return replace(decode_result(record.body), fingerprint=fingerprint)
         return None
 
     def add(self, result: SubmissionResult, fingerprint: str) -> None:

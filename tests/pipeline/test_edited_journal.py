@@ -1,0 +1,188 @@
+"""Journals whose lines somebody has left out, doubled, moved, or put together from several: of both families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scripted import NILE
+
+from ioi_eval.apps.judging import APPS_FORMAT
+from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.errors import InputError
+from ioi_eval.journal import Journal, Keys, Kind, Spool, keys_of, peek
+from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
+from ioi_eval.pipeline.contest import CONTEST_FORMAT
+from ioi_eval.pipeline.ledger import Format, Ledger
+from ioi_eval.scores import submission_result
+
+PROGRAMS = 4
+IDS = 8
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A submission of a program."""
+
+    id: str
+    program: int
+    size: int | None = 10
+    family: str = "nile"
+    most_s: float = 1.0
+
+    @property
+    def fingerprint(self) -> str:
+        """Of its program."""
+        return f"program {self.program}"
+
+    @property
+    def keys(self) -> Keys:
+        """Of its record."""
+        return keys_of("nile", self.id, self.fingerprint)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """As APPS and contests have them."""
+        return {"submission": self.id, "problem": "nile", "year": 2024}
+
+
+def contest_result(one: Waiting) -> SubmissionResult:
+    """Its program scores one test in so many; the last of them is one that the judge program failed at."""
+    final = one.program == PROGRAMS - 1
+    score = (20 + one.program) / 100
+    outcomes = {name: TestOutcome(test=name, verdict=Verdict.PA, score=score, message="") for name in NILE.tests}
+    if final:
+        outcomes = {
+            name: TestOutcome(test=name, verdict=Verdict.JE, score=None, final=True, message="") for name in NILE.tests
+        }
+    submission = Submission(id=one.id, problem=NILE.key, code="")
+    return submission_result(NILE, submission, CompileOutcome(verdict=None), outcomes)
+
+
+def apps_result(one: Waiting) -> AppsResult:
+    """The same for APPS."""
+    return AppsResult(problem="nile", verdict=Verdict.WA, passed=one.program, total=PROGRAMS, judged_by="x")
+
+
+@dataclass(frozen=True)
+class Family:
+    """How results of a family are made, kept and told apart."""
+
+    form: Format[Any]
+    result: Callable[[Waiting], Any]
+    worth: Callable[[Any], Any]
+
+
+FAMILIES = (
+    Family(CONTEST_FORMAT, contest_result, lambda result: (result.verdict, result.score)),
+    Family(APPS_FORMAT, apps_result, lambda result: result.passed),
+)
+
+
+def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
+    """What a run does: what is not known is judged, or is a copy."""
+    with Journal(directory, options={}, sync_records=10**6) as journal, closing(Spool(directory)) as spool:
+        ledger = Ledger(journal, spool, family.form)
+        for row in rows:
+            if (leader := journal.leader(row.keys)) is not None and journal.find(row.keys) is None:
+                ledger.record_copies([(row, leader)])
+            elif journal.find(row.keys) is None:
+                ledger.record(row, family.result(row))
+
+
+def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
+    """What each is worth; `None` where that is not known."""
+    with Journal(directory, options={}) as journal, closing(Spool(directory)) as spool:
+        ledger = Ledger(journal, spool, family.form)
+        found = [ledger.find(row) for row in rows]
+    for row, one in zip(rows, found, strict=True):
+        assert one is None or one.duplicate_of != row.id
+    return [None if one is None else family.worth(one.result) for one in found]
+
+
+def lines_of(directory: Path) -> list[bytes]:
+    """The journal's lines, the first of which is its magic."""
+    return (directory / "journal").read_bytes().splitlines(keepends=True)
+
+
+ROWS = st.lists(st.integers(0, PROGRAMS - 1), min_size=IDS, max_size=IDS).map(
+    lambda numbers: [Waiting(id=f"s{place}", program=program) for place, program in enumerate(numbers)]
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(runs=st.tuples(ROWS, ROWS), data=st.data())
+def test_edited_lines_never_make_a_wrong_result(
+    tmp_path_factory: pytest.TempPathFactory, family: Family, runs: tuple[list[Waiting], ...], data: st.DataObject
+) -> None:
+    """What is found is what was found out; what is not found is judged again; then all is there."""
+    lines: list[bytes] = []
+    for number, rows in enumerate(runs):
+        directory = tmp_path_factory.mktemp(f"run{number}")
+        judge_all(directory, family, rows)
+        lines += lines_of(directory)
+    places = data.draw(st.lists(st.integers(0, len(lines) - 1), max_size=2 * len(lines)), label="which lines, in order")
+    edited = tmp_path_factory.mktemp("edited")
+    first = [lines[0]] if data.draw(st.booleans(), label="with the first line") else []
+    (edited / "journal").write_bytes(b"".join([*first, *(lines[place] for place in places)]))
+    rows = runs[0]
+    right = [family.worth(family.result(row)) for row in rows]
+    try:
+        peek(edited)
+        found = read_all(edited, family, rows)
+    except InputError as error:
+        assert "not a journal" in str(error)  # noqa: PT017 - it may also be fine
+        return
+    assert all(one in (None, worth) for one, worth in zip(found, right, strict=True))
+    judge_all(edited, family, rows)
+    assert read_all(edited, family, rows) == right
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
+def test_two_shards_that_were_joined(tmp_path: Path, family: Family) -> None:
+    """As people do it: `cat a; tail -n +2 b`, or `cat a b`: no program gets the result of another."""
+    shards = [Waiting("a1", 1), Waiting("a2", 1)], [Waiting("b1", 2), Waiting("b2", 2), Waiting("b3", 1)]
+    for number, shard in enumerate(shards):
+        judge_all(tmp_path / str(number), family, shard)
+    first, second = (lines_of(tmp_path / str(number)) for number in range(2))
+    both = [*shards[0], *shards[1]]
+    for name, joined in (("cat", first + second), ("tail", first + second[1:]), ("other", second + first)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "journal").write_bytes(b"".join(joined))
+        assert read_all(tmp_path / name, family, both) == [family.worth(family.result(row)) for row in both]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
+def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, family: Family) -> None:
+    """An editor has changed the file while a run had it open: what stands there is of another submission."""
+    rows = [Waiting("a", 1), Waiting("b", 2), Waiting("c", 1)]
+    judge_all(tmp_path, family, rows)
+    with Journal(tmp_path, options={}) as journal, closing(Spool(tmp_path)) as spool:
+        ledger = Ledger(journal, spool, family.form)
+        lines = lines_of(tmp_path)
+        results = [place for place, line in enumerate(lines) if b" r " in line]
+        one, other = results
+        lines[one], lines[other] = lines[other], lines[one]
+        assert len(lines[one]) == len(lines[other])
+        (tmp_path / "journal").write_bytes(b"".join(lines))
+        assert [ledger.find(row) for row in rows] == [None, None, None]
+        ledger.record_copies([(Waiting("d", 1), journal.leader(rows[0].keys) or 0)])
+        assert journal.find(Waiting("d", 1).keys) is None
+
+
+def test_a_result_counts_whatever_stands_behind_it(tmp_path: Path) -> None:
+    """Where lines were moved, a judge program's failure may stand behind the result of its repetition."""
+    one = keys_of("nile", "a", "f")
+    with Journal(tmp_path, options={}) as journal:
+        offset = journal.append(Kind.RESULT, one, b"{}")
+        journal.append(Kind.FAILED, one, b"{}")
+        stored = journal.find(one)
+        assert stored is not None
+        assert (stored.offset, stored.failed) == (offset, False)
