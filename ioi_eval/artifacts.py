@@ -47,17 +47,22 @@ class ArtifactStore:
         Raises:
             SetupError: the entry does not match its hash, or the cache can be neither read nor written.
         """
-        known = self._checked.get(key)
+        known = self._known(key)
         if known is not None:
             return known
         lock = self._building.setdefault(key, asyncio.Lock())
         async with lock:
-            blob = self._checked.get(key) or self._open(key)
+            blob = self._known(key) or self._open(key)
             if blob is None:
                 blob = self._write(key, await build())
             self._checked[key] = blob
         self._building.pop(key, None)
         return blob
+
+    def _known(self, key: str) -> Blob | None:
+        """The entry, if it was checked before and nobody has deleted the cache since."""
+        blob = self._checked.get(key)
+        return blob if blob is not None and blob.path.exists() else None
 
     def _open(self, key: str) -> Blob | None:
         """The entry, after its content has been compared with its hash."""
@@ -79,6 +84,8 @@ class ArtifactStore:
     def _write(self, key: str, content: bytes) -> Blob:
         digest = hashlib.sha256(content).hexdigest()
         path = self._root / key[:2] / f"{key}.{digest}"
+        for directory in (self._root.parent, self._root):
+            make_private_directory(directory)  # it was there when this was made, and may have been deleted since
         try:
             path.parent.mkdir(mode=0o755, exist_ok=True)
             _write_atomically(path, content, 0o755)

@@ -45,7 +45,10 @@ class BlobStore:
         cache = Environment.read().cache if cache is None else Path(cache)
         self._root = cache / "blobs"
         self._checked: set[str] = set()
-        for directory in (cache, self._root):
+        self._make_directories()
+
+    def _make_directories(self) -> None:
+        for directory in (self._root.parent, self._root):
             make_private_directory(directory)
 
     def put(self, content: bytes | BinaryIO) -> Blob:
@@ -130,6 +133,8 @@ class BlobStore:
     def _replacing(self, path: Path | None) -> Iterator[IO[bytes]]:
         """A new file that takes the place of `path` when the block ends well (`None`: the block moves it itself)."""
         directory = self._root if path is None else path.parent
+        if not self._root.exists():  # somebody has deleted the cache since this was made
+            self._make_directories()
         try:
             directory.mkdir(mode=0o755, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=directory, prefix=".new-", delete=False) as file:

@@ -11,7 +11,8 @@
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
         │   ├── OverloadError     the server itself says that it is too busy
         │   └── UnavailableError  no endpoint has been left for so long that the run had better end
-        │       └── TargetLostError   … of one target: others are served, and may judge instead
+        │       ├── TargetLostError   … of one target: others are served, and may judge instead
+        │       └── LostDataError     a file of the cache was deleted while it was in use: to be made again
         └── RejectedError         the server refuses this request for good (its words are kept)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
@@ -90,6 +91,10 @@ class RejectedError(SandboxError):
 
 class UnservedError(RejectedError):
     """This server lacks the runtime or the path that was asked for. Another one may have it."""
+
+
+class LostDataError(UnavailableError):
+    """A file of the cache that a job refers to is gone. Whoever drives the run has it made again, or ends the run."""
 
 
 def ours_alone(error: BaseException) -> BaseException:

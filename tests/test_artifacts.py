@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,17 @@ def test_loose_umask_does_not_make_a_loose_cache(tmp_path: Path) -> None:
     finally:
         os.umask(previous)
     assert (tmp_path / "new" / "cache").stat().st_mode & 0o022 == 0
+
+
+def test_entry_of_a_deleted_cache_is_built_again(tmp_path: Path) -> None:
+    """Somebody has made room while a run goes on."""
+    store = ArtifactStore(tmp_path / "cache")
+
+    async def build() -> bytes:
+        return b"program"
+
+    first = asyncio.run(store.ensure("ab12", build))
+    shutil.rmtree(tmp_path / "cache")
+    again = asyncio.run(store.ensure("ab12", build))
+    assert again == first
+    assert again.path.read_bytes() == b"program"

@@ -171,3 +171,15 @@ print([path.name for path in Path(sys.argv[1]).rglob("*") if path.is_file() and 
     assert "no room for test data" in words
     assert "IOI_EVAL_CACHE" in words
     assert left == "[]"
+
+
+@pytest.mark.parametrize("content", [b"1 2\n", io.BytesIO(b"1 2\n")])
+def test_entry_of_a_deleted_cache_is_written_again_at_the_same_path(
+    tmp_path: Path, content: bytes | io.BytesIO
+) -> None:
+    """Whoever holds a reference finds its content there again."""
+    store = BlobStore(tmp_path / "cache")
+    blob = store.put(b"1 2\n")
+    shutil.rmtree(tmp_path / "cache")
+    assert store.put(content) == blob
+    assert blob.path.read_bytes() == b"1 2\n"

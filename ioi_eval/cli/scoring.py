@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -89,8 +89,14 @@ def score(call: Call) -> int:
     """
     dump, problem_source, test_source = _open(call)
     seen = survey(dump, call.selection, id_column=call.id_column)
-    problems = _load(call, seen, problem_source, test_source)
-    outcome = asyncio.run(_score(call, dump, seen, problems))
+    blobs = BlobStore()
+    problems = _load(call, seen, problem_source, test_source, blobs)
+
+    def restore() -> None:
+        tell("the cache was deleted in mid-run; reading problems and tests again")
+        _read(seen, problem_source, test_source, blobs)
+
+    outcome = asyncio.run(_score(call, dump, seen, problems, restore))
     print(terminal_report(outcome.summary))
     if call.suspicious:
         rows = (row.values for row in open_source(str(call.out / "results.jsonl")).rows(None))
@@ -109,7 +115,7 @@ def dry_run(call: Call) -> int:
     seen = survey(dump, call.selection, id_column=call.id_column)
     index, notes = peek(call.out) if call.resume else (Index(), ())
     tell(*notes)
-    problems = _load(call, seen, problem_source, test_source)
+    problems = _load(call, seen, problem_source, test_source, BlobStore())
     planned = asyncio.run(_plan(call, dump, seen, problems, index))
     print(planned.describe())
     return 1 if planned.refused.counts else 0
@@ -128,19 +134,24 @@ def _open(call: Call) -> tuple[Source, Source, Source]:
     return open_source(call.dump), open_source(call.problems, all_splits=True), open_source(call.tests)
 
 
-def _load(call: Call, seen: Survey, problem_source: Source, test_source: Source) -> ProblemSet:
+def _load(call: Call, seen: Survey, problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """The problems that the dump needs, and no others, with the limits that hold here."""
     needed = seen.problems
     tell(f"{counted(seen.rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
-    problems = load_problems(
-        problem_source,
-        test_source,
-        BlobStore(),
-        years={key.year for key in needed},
-        ids={key.id for key in needed},
-    )
+    problems = _read(seen, problem_source, test_source, blobs)
     _check_found(call, needed, problems, problem_source)
     return scaled_set(problems, call.time_scale)
+
+
+def _read(seen: Survey, problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+    """The problems; their test data is in the cache from then on."""
+    return load_problems(
+        problem_source,
+        test_source,
+        blobs,
+        years={key.year for key in seen.problems},
+        ids={key.id for key in seen.problems},
+    )
 
 
 def _check_found(call: Call, needed: Collection[ProblemKey], problems: ProblemSet, source: Source) -> None:
@@ -160,7 +171,7 @@ def _check_found(call: Call, needed: Collection[ProblemKey], problems: ProblemSe
     raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
 
 
-async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet) -> Outcome:
+async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     async with opened(call.place, std=call.std, python=call.python) as sandbox:
         intake = await _intake(call, dump, seen, problems, sandbox.scorer)
@@ -181,6 +192,7 @@ async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet) -
                 settings=settings,
                 progress=progress,
                 unscored=call.unscored,
+                restore=restore,
             )
 
 

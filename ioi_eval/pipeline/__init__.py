@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ async def score_dump(
     settings: Settings,
     progress: Progress,
     unscored: Unscored = Unscored.NULL,
+    restore: Callable[[], None] | None = None,
 ) -> Outcome:
     """Judge what is not judged yet, and write the results of all.
 
@@ -48,6 +49,7 @@ async def score_dump(
         settings: how.
         progress: is told of every row.
         unscored: what stands in the results for scores that are not known.
+        restore: makes test data in the cache again that somebody has deleted; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.
@@ -67,4 +69,5 @@ async def score_dump(
         settings=settings,
         progress=progress,
         write=write,
+        restore=restore,
     )

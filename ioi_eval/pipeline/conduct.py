@@ -74,6 +74,7 @@ async def conduct(
     settings: Settings,
     progress: Progress,
     write: Callable[[RunFacts], Mapping[str, Any]],
+    restore: Callable[[], None] | None = None,
 ) -> Outcome:
     """Judge what is not judged yet, and write the results of all.
 
@@ -84,6 +85,7 @@ async def conduct(
         settings: how.
         progress: is told of every row; ends with the judging.
         write: writes all files and returns the summary; called once, in a thread.
+        restore: makes test data in the cache again that somebody has deleted; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.
@@ -97,6 +99,7 @@ async def conduct(
         progress=progress,
         dedupe=settings.dedupe,
         retry_failed=settings.retry_failed,
+        restore=restore,
     )
     started = _now()
     interrupts = Interrupts()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from ioi_eval.errors import SandboxError, UnavailableError
+from ioi_eval.errors import LostDataError, SandboxError, UnavailableError
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
@@ -106,6 +106,7 @@ class Run(Generic[W, R]):
         progress: is told of every row.
         dedupe: identical programs are judged once.
         retry_failed: judge again what a judge program had failed at.
+        restore: makes test data in the cache again that somebody has deleted; called in a thread.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Run(Generic[W, R]):
         progress: Progress,
         dedupe: bool = True,
         retry_failed: bool = False,
+        restore: Callable[[], None] | None = None,
     ) -> None:
         self.done = Done()
         self._candidates, self._judging, self._ledger = candidates, judging, ledger
@@ -133,6 +135,9 @@ class Run(Generic[W, R]):
         self._in_flight = 0
         self._fed = False
         self._failures_in_a_row = 0
+        self._restore = restore
+        self._restoring = asyncio.Lock()
+        self._restored = 0
 
     async def execute(self) -> None:
         """Judge everything that is not judged yet.
@@ -250,7 +255,7 @@ class Run(Generic[W, R]):
 
     async def _score(self, candidate: W) -> R:
         try:
-            result = await self._judging.judge(candidate)
+            result = await self._judge(candidate)
         except SandboxError as error:
             if isinstance(error, UnavailableError):
                 self.done.stopped_by = str(error)
@@ -259,6 +264,24 @@ class Run(Generic[W, R]):
         self.done.cpu += cpu
         self._costs.observe(candidate.family, cpu.total)
         return result
+
+    async def _judge(self, candidate: W) -> R:
+        """Judge one; again where somebody has deleted the cache meanwhile.
+
+        Raises:
+            LostDataError: it is gone once more, or cannot be made again.
+            SandboxError: any other failure of ours.
+        """
+        before = self._restored
+        try:
+            return await self._judging.judge(candidate)
+        except LostDataError:
+            async with self._restoring:
+                if self._restored == before:  # else another one has done it while this one was judged
+                    if self._restore is not None:
+                        await in_thread(self._restore)
+                    self._restored += 1
+        return await self._judging.judge(candidate)
 
     # ------------------------------------------------------------------ recording
 

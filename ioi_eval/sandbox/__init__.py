@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.errors import LostDataError
+from ioi_eval.model import Blob, Execution, Isolation, Job
 from ioi_eval.toolchain import Toolchain
 
 LOCAL = "local"
@@ -61,7 +62,13 @@ class Sandbox(Protocol):
 
         Raises:
             SandboxError: the job could not be run, or its answer was lost. Never the program's fault.
+            LostDataError: a file of the cache that it refers to is gone.
             TargetLostError: nobody serves this target any more, and others are served.
             UnavailableError: nobody serves any target any more.
         """
         ...
+
+
+def lost(blob: Blob) -> LostDataError:
+    """What to raise where a file that a job refers to is not there any more."""
+    return LostDataError(f"{blob.path} is gone: the cache was deleted in mid-run; start the same command again")

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
-from ioi_eval.errors import SandboxError, TransientError
+from ioi_eval.errors import TransientError
 from ioi_eval.model import Blob, JobFile
+from ioi_eval.sandbox import lost
 
 _MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
 
@@ -22,7 +23,8 @@ def descriptors(files: Sequence[JobFile]) -> AbstractContextManager[dict[str, in
     """The job's files as open, read-only descriptors, by name; closed at the end.
 
     Raises:
-        SandboxError: on entering: a file that is referred to cannot be read any more, or there are no descriptors left.
+        LostDataError: on entering: a file that is referred to is not there any more.
+        TransientError: on entering: there is no memory or are no descriptors left.
     """
     return _opened([(file.name, partial(_open, file)) for file in files], "a job's files")
 
@@ -93,4 +95,4 @@ def _open(file: JobFile) -> int:
     try:
         return os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise SandboxError(f"{file.content.path} cannot be read any more: {error.strerror}") from error
+        raise lost(file.content) from error

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, Content
-from ioi_eval.sandbox import wire
+from ioi_eval.sandbox import lost, wire
 from ioi_eval.sandbox.wire import Inline, Literal
 
 _SMALL = 64 * 1024  # below this, encoding costs less than remembering (60 µs)
@@ -72,6 +72,7 @@ class Spool:
         """The JSON literal of a content.
 
         Raises:
+            LostDataError: a blob is not there any more.
             SetupError: a blob cannot be read any more, or there is no room for the spool file.
         """
         if isinstance(content, Blob):
@@ -147,6 +148,8 @@ class Spool:
 def _encode(blob: Blob) -> Inline:
     try:
         content = blob.path.read_bytes()
+    except FileNotFoundError as error:
+        raise lost(blob) from error
     except OSError as error:
         raise SetupError(f"{blob.path} cannot be read any more: {error.strerror}") from error
     if len(content) != blob.size:

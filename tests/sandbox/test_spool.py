@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import LostDataError, SetupError
 from ioi_eval.model import Blob
 from ioi_eval.sandbox.spool import Spool, Stored
 from ioi_eval.sandbox.wire import Inline, Literal
@@ -97,7 +97,7 @@ def test_what_changed_on_disk_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="was changed during the run"):
         asyncio.run(ask(kept))
     kept.path.unlink()
-    with pytest.raises(SetupError, match="cannot be read"):
+    with pytest.raises(LostDataError, match="is gone"):
         asyncio.run(ask(kept))
 
 

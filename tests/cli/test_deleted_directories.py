@@ -1,0 +1,55 @@
+"""Directories that somebody deletes while a run uses them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from addition import COMMAND, PROBLEMS, RIGHT, TESTS, Write, submission_row
+
+PROGRAMS = 12
+SLOWER = RIGHT.replace("int main() {", "#include <unistd.h>\nint main() { usleep(100000);")
+
+
+@contextmanager
+def after_the_first_result(
+    write: Write, environment: Mapping[str, str], tmp_path: Path
+) -> Iterator[subprocess.Popen[str]]:
+    """A run that has judged one program, and is not through."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *({**test, "test_input": f"{test['test_input']}{' ' * 5000}\n"} for test in TESTS))  # in files
+    write("dump.jsonl", *(submission_row(str(n), f"{SLOWER}// {n}\n") for n in range(PROGRAMS)))
+    command = (*COMMAND, "score", "dump.jsonl", "--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    run = subprocess.Popen(
+        [*command, "--out", "out", "--workers", "1"], cwd=tmp_path, env=environment, text=True, stderr=subprocess.PIPE
+    )
+    journal = tmp_path / "out" / "journal"
+    try:
+        while run.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):
+            time.sleep(0.01)
+        assert run.poll() is None, "it was done before anything could be deleted"
+        yield run
+    finally:
+        run.kill()
+        run.wait()
+
+
+def test_test_data_that_is_deleted_in_mid_run_is_made_again(
+    write: Write, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    """No program pays for it, and nobody need start anything again."""
+    cache = tmp_path / "cache"
+    shutil.copytree(environment["IOI_EVAL_CACHE"], cache)
+    own = {**environment, "IOI_EVAL_CACHE": str(cache)}
+    with after_the_first_result(write, own, tmp_path) as run:
+        shutil.rmtree(cache / "blobs")
+        _, words = run.communicate()
+    assert run.returncode == 0, words
+    assert words.count("the cache was deleted in mid-run; reading problems and tests again") == 1
+    results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    assert [row["verdict"] for row in results] == ["AC"] * PROGRAMS
