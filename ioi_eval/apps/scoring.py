@@ -55,8 +55,8 @@ async def score_apps(
     """
     ledger = Ledger(journal, Spool(directory), APPS_FORMAT)
 
-    def write(facts: RunFacts) -> Mapping[str, Any]:
-        write_results(directory, intake, ledger, summary)
+    def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
+        write_results(directory, intake, ledger, summary, writing)
         if over := intake.passed_over:
             words = f"{counted(over, 'row')} for problems that were not asked for: passed over"
             facts = replace(facts, notes=(*facts.notes, words))
@@ -67,7 +67,9 @@ async def score_apps(
     return await conduct(intake.candidates, judging, ledger, settings=settings, progress=progress, write=write)
 
 
-def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult], summary: AppsSummary) -> None:
+def write_results(
+    directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult], summary: AppsSummary, progress: Progress
+) -> None:
     """Write a row for every submission that was judged and every row that was refused, in the dump's order.
 
     Args:
@@ -75,6 +77,7 @@ def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult
         intake: the dump's rows, as they were judged.
         ledger: what became of them.
         summary: takes in all of them.
+        progress: is told of every row.
 
     Raises:
         SetupError: they cannot be written.
@@ -83,6 +86,7 @@ def write_results(directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult
         results = files.enter_context(replacing(directory / RESULTS))
         records = files.enter_context(replacing(directory / RECORDS))
         for entry in intake.entries(whole_rows=True):
+            progress.advance("")
             if isinstance(entry, Refused):
                 summary.refuse(entry)
                 out = refused_rows(entry)

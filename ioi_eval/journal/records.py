@@ -52,6 +52,7 @@ class RecordFile:
         self.end = end
         self.safe = 0  # nothing is known of what an earlier process left to the kernel
         self.name = name
+        self._refused = ""
 
     def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
         """Write a record at the end: whole, or, when the disk is full, not at all.
@@ -72,20 +73,40 @@ class RecordFile:
             self.end = offset
             with contextlib.suppress(OSError):  # what is torn here would be cut off at the next start anyway
                 os.ftruncate(self.fd, offset)
-            raise self._failed("write", error) from error
+            raise self._failed("write", error, self._kept()) from error
         return offset
+
+    def _kept(self) -> str:
+        """What is known of the records before one that could not be written."""
+        try:
+            os.fsync(self.fd)
+        except OSError:
+            return self._unknown()
+        self.safe = self.end
+        return "All records before this one are on the disk"
+
+    def _unknown(self) -> str:
+        return (
+            f"The first {self.safe} bytes are known to be on the disk; whether the {self.end - self.safe} after them "
+            "are, the next start finds out"
+        )
 
     def sync(self) -> None:
         """Have all that was appended on the disk itself.
 
         Raises:
-            SetupError: the disk refuses.
+            SetupError: the disk refuses, or has refused before: after that nothing more can be said of what was
+                written, as the kernel tells a failure only once (source: fsync(2)).
         """
         end = self.end
+        if self._refused:
+            raise SetupError(self._refused)
         try:
             os.fsync(self.fd)
         except OSError as error:
-            raise self._failed("fsync", error) from error
+            failure = self._failed("fsync", error, self._unknown())
+            self._refused = str(failure)
+            raise failure from error
         self.safe = max(self.safe, end)
 
     def read(self, offset: int) -> Record:
@@ -107,11 +128,10 @@ class RecordFile:
         body = orjson.loads(buffer[frame.body - offset : frame.end - 1 - offset])
         return Record(kind=frame.kind, keys=frame.keys, body=body)
 
-    def _failed(self, what: str, error: OSError) -> SetupError:
+    def _failed(self, what: str, error: OSError, kept: str) -> SetupError:
         advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
         return SetupError(
-            f"{self.name}: {what} failed: {error.strerror}. What was written before is valid; {advice}, "
-            "then run the same command again to go on"
+            f"{self.name}: {what} failed: {error.strerror}. {kept}; {advice}, then run the same command again to go on"
         )
 
 

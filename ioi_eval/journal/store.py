@@ -140,6 +140,24 @@ class Journal:
                 self._records.sync()
                 self._unsynced = 0
 
+    def require_there(self) -> None:
+        """See whether the file is still where the next run will look for it.
+
+        Raises:
+            SetupError: somebody has deleted or replaced it.
+        """
+        try:
+            there = os.path.samestat(os.stat(self.path), os.fstat(self._records.fd))
+        except FileNotFoundError:
+            there = False
+        except OSError:
+            return  # a disk that is away for a moment: writing will tell
+        if not there:
+            raise SetupError(
+                f"{self.path} was deleted or replaced while this run was writing to it, and what was judged is lost "
+                "with it; start the same command again to judge it anew"
+            )
+
     def sync_if_due(self) -> None:
         """`sync`, if enough is waiting for it, or for long enough."""
         if self._unsynced >= self._sync_records or (self._unsynced and self._clock() - self._oldest >= self._sync_s):

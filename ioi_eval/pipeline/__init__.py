@@ -57,8 +57,8 @@ async def score_dump(
     """
     ledger = Ledger(journal, Spool(directory), CONTEST_FORMAT, keys_under=Candidate.keys_under)
 
-    def write(facts: RunFacts) -> Mapping[str, Any]:
-        values = write_results(directory, intake, ledger, unscored=unscored).as_dict(facts)
+    def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
+        values = write_results(directory, intake, ledger, writing, unscored=unscored).as_dict(facts)
         write_summary(directory, values, markdown_report(values))
         return values
 

@@ -73,7 +73,7 @@ async def conduct(
     *,
     settings: Settings,
     progress: Progress,
-    write: Callable[[RunFacts], Mapping[str, Any]],
+    write: Callable[[RunFacts, Progress], Mapping[str, Any]],
     restore: Callable[[], None] | None = None,
 ) -> Outcome:
     """Judge what is not judged yet, and write the results of all.
@@ -84,7 +84,7 @@ async def conduct(
         ledger: where results go; its spool ends with the run.
         settings: how.
         progress: is told of every row; ends with the judging.
-        write: writes all files and returns the summary; called once, in a thread.
+        write: writes all files and returns the summary; called once, in a thread. Its progress it tells of every row.
         restore: makes test data in the cache again that somebody has deleted; called in a thread.
 
     Raises:
@@ -109,9 +109,14 @@ async def conduct(
                 interrupted = await interrupts.run(run.execute())
             finally:
                 progress.close()
+            await in_thread(ledger.journal.require_there)
             await in_thread(ledger.journal.sync)
             facts = _facts(run.done, settings, started=started, interrupted=interrupted, notes=ledger.journal.notes)
-            values = await in_thread(write, facts)
+            writing = progress.writing()
+            try:
+                values = await in_thread(write, facts, writing)
+            finally:
+                writing.close()
     finally:
         ledger.spool.close()
     return Outcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)

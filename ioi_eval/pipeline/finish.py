@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +20,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.intake import Intake, Refused
 from ioi_eval.pipeline.ledger import Ledger
+from ioi_eval.pipeline.progress import Progress
 from ioi_eval.report.rows import Judged, Unscored, refused_row, result_row
 from ioi_eval.report.summary import Summary
 
@@ -27,7 +28,12 @@ _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by de
 
 
 def write_results(
-    directory: Path, intake: Intake, ledger: Ledger[SubmissionResult], *, unscored: Unscored = Unscored.NULL
+    directory: Path,
+    intake: Intake,
+    ledger: Ledger[SubmissionResult],
+    progress: Progress,
+    *,
+    unscored: Unscored = Unscored.NULL,
 ) -> Summary:
     """Write a row for every row of the dump that was judged or refused, in the dump's order.
 
@@ -37,6 +43,7 @@ def write_results(
         directory: where `results.jsonl` goes.
         intake: the dump's rows, as they were judged.
         ledger: what became of them.
+        progress: is told of every row.
         unscored: what stands for scores that are not known.
 
     Returns:
@@ -48,6 +55,7 @@ def write_results(
     summary = Summary(unusable=intake.problems.unusable)
     with replacing(directory / "results.jsonl") as file:
         for entry in intake.entries(whole_rows=True, standing=ledger.standing):
+            progress.advance("")
             if isinstance(entry, Refused):
                 summary.refused.add(entry.kind, entry.message)
                 file.write(to_json(refused_row(entry.row.values, entry.message)))
@@ -102,12 +110,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise SetupError(
-            f"{path} cannot be written: {error.strerror}. Nothing that was judged is lost; "
-            "mend that and run the same command again"
-        ) from error
+        if path.with_name("journal").is_file():
+            advice = f"What was judged is in {path.with_name('journal')}; mend that and run the same command again"
+        else:
+            advice = f"{path.with_name('journal')} is gone too: run the same command again, to judge all anew"
+        raise SetupError(f"{path} cannot be written: {error.strerror}. {advice}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def to_json(row: dict[str, Any]) -> bytes:

@@ -1,4 +1,8 @@
-"""Ctrl-C: the first one ends the run in good order, the second one ends it at once."""
+"""Ctrl-C: the first one ends the run in good order, the second one ends it at once.
+
+So do SIGTERM, which schedulers send before they kill, and SIGHUP, which a terminal sends that is closed. Of a run that
+`nohup` has started the latter is ignored, and stays so.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from typing import Any
 from ioi_eval.errors import ours_alone
 
 EXIT_CODE = 130  # as shells have it for SIGINT
-SIGNALS = (signal.SIGINT, signal.SIGTERM)  # schedulers send the latter before they kill
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
@@ -30,6 +34,8 @@ class Interrupts:
         installed = []
         with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
             for number in SIGNALS:
+                if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                    continue
                 loop.add_signal_handler(number, self._interrupt)
                 installed.append(number)
         try:
@@ -65,6 +71,7 @@ class Interrupts:
         self._count += 1
         if self._count > 1:
             os._exit(EXIT_CODE)  # the journal is whole at any moment, and the boxes die with this process
-        print("\nInterrupted: writing what is there. Once more to leave at once.", file=sys.stderr, flush=True)
         if self._work is not None:
             self._work.cancel()
+        with contextlib.suppress(OSError):  # of a terminal that is closed
+            print("\nInterrupted: writing what is there. Once more to leave at once.", file=sys.stderr, flush=True)

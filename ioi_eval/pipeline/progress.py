@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 import time
 from collections import Counter
 from typing import Protocol, TextIO
 
 LINE_S = 60.0  # in a log
+DRAW_S = 0.2  # of a bar
 COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
 """What became of a row that was not judged, in a verdict's stead."""
 
@@ -15,15 +18,65 @@ _UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "refused"}
 
 
 class Progress(Protocol):
-    """Is told of every row that is done."""
+    """Is told of every row: when it is read, when it is to be judged, and when it is done."""
+
+    def read(self) -> None:
+        """A row was read from the dump."""
+        ...
+
+    def queue(self) -> None:
+        """A row is to be judged itself: it is no copy, and no earlier run has judged it."""
+        ...
 
     def advance(self, verdict: str) -> None:
-        """A row is done; what became of it: a verdict, or `COPY`, `RESUMED`, `REFUSED`."""
+        """A row is done; what became of it: a verdict, or `COPY`, `RESUMED`, `REFUSED`; empty where it was written."""
+        ...
+
+    def writing(self) -> Progress:
+        """Judging is over: what shows how far the writing of the results is, whose rows only `advance`."""
         ...
 
     def close(self) -> None:
-        """The run is over."""
+        """This part of the run is over."""
         ...
+
+
+class Tally:
+    """What was counted, and what it leaves to wait.
+
+    Copies cost next to nothing, and nobody knows before how many there are. So the time that is left is that of what is
+    still to be judged itself: what waits for it, and as large a part of the rows that are not read yet as it was of
+    those that are.
+
+    Args:
+        total: how many rows there are.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.rows_read = self.queued = 0
+        self.counts: Counter[str] = Counter()
+        self.started = time.monotonic()
+
+    @property
+    def judged(self) -> int:
+        """How many were judged themselves."""
+        return self.counts.total() - sum(self.counts[name] for name in (*_UNJUDGED, ""))
+
+    def left_s(self, now: float) -> float | None:
+        """How long judging the rest may take, in seconds; `None` where nothing is left, or nothing is known."""
+        left: float = self.total - self.counts.total()
+        if self.rows_read:  # else nobody tells: all are judged themselves
+            news = self.rows_read - self.counts[RESUMED]
+            unread = max(0, self.total - self.rows_read) * (self.queued / news if news else 0.0)
+            left = max(0, self.queued - self.judged) + unread
+        return left * (now - self.started) / self.judged if left and self.judged else None
+
+    def describe(self, now: float, *before: str) -> str:
+        """`about 12 min left: AC 5 WA 2 (without 10 copies, 3 from earlier runs)`, behind other words."""
+        left_s = self.left_s(now)
+        times = (*before, *([] if left_s is None else [f"about {_duration(left_s)} left"]))
+        return ": ".join(filter(None, (", ".join(times), _counts(self.counts))))
 
 
 class Bar:
@@ -32,25 +85,58 @@ class Bar:
     Args:
         total: how many rows there are.
         stream: where it is drawn.
+        unit: what a row is called.
     """
 
-    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+    def __init__(self, total: int, stream: TextIO | None = None, *, unit: str = "sub") -> None:
         import tqdm
 
-        self._counts: Counter[str] = Counter()
+        self._tally = Tally(total)
+        self._stream = stream or sys.stderr
+        self._drawn = -math.inf
+        self._undrawn = 0
         self._bar = tqdm.tqdm(
-            total=total, unit="sub", dynamic_ncols=True, smoothing=0.05, file=stream or sys.stderr, mininterval=0.2
+            total=total,
+            unit=unit,
+            dynamic_ncols=True,
+            smoothing=0.05,
+            file=self._stream,
+            mininterval=0,
+            bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]",
         )
+
+    def read(self) -> None:
+        """Count it."""
+        self._tally.rows_read += 1
+
+    def queue(self) -> None:
+        """Count it."""
+        self._tally.queued += 1
 
     def advance(self, verdict: str) -> None:
         """Draw it, if the last drawing is not too fresh."""
-        self._counts[verdict] += 1
-        self._bar.set_postfix_str(_counts(self._counts), refresh=False)
-        self._bar.update(1)
+        self._tally.counts[verdict] += 1
+        self._undrawn += 1
+        now = time.monotonic()
+        if now - self._drawn >= DRAW_S:
+            self._drawn = now
+            self._draw(now)
+
+    def _draw(self, now: float) -> None:
+        with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
+            self._bar.set_postfix_str(self._tally.describe(now), refresh=False)
+            self._bar.update(self._undrawn)
+        self._undrawn = 0
+
+    def writing(self) -> Bar:
+        """Another bar."""
+        return Bar(self._tally.total, self._stream, unit=" rows written")
 
     def close(self) -> None:
         """Leave the last state standing."""
-        self._bar.close()
+        self._draw(time.monotonic())
+        with contextlib.suppress(OSError):
+            self._bar.close()
 
 
 class Lines:
@@ -59,28 +145,39 @@ class Lines:
     Args:
         total: how many rows there are.
         stream: where they go.
+        unit: what a row is called.
     """
 
-    def __init__(self, total: int, stream: TextIO | None = None) -> None:
-        self._counts: Counter[str] = Counter()
-        self._total = total
+    def __init__(self, total: int, stream: TextIO | None = None, *, unit: str = "submissions") -> None:
+        self._tally = Tally(total)
         self._stream = stream or sys.stderr
-        self._started = self._last = time.monotonic()
+        self._unit = unit
+        self._last = self._tally.started
+
+    def read(self) -> None:
+        """Count it."""
+        self._tally.rows_read += 1
+
+    def queue(self) -> None:
+        """Count it."""
+        self._tally.queued += 1
 
     def advance(self, verdict: str) -> None:
         """Write a line, if the last is old enough."""
-        self._counts[verdict] += 1
+        tally = self._tally
+        tally.counts[verdict] += 1
         now = time.monotonic()
         if now - self._last >= LINE_S:
             self._last = now
-            done = self._counts.total()
-            rate = (done - self._counts[RESUMED]) / (now - self._started)
-            left = f", about {_duration((self._total - done) / rate)} left" if rate and done < self._total else ""
-            print(
-                f"{done}/{self._total} submissions, {rate:.2f}/s{left}: {_counts(self._counts)}",
-                file=self._stream,
-                flush=True,
-            )
+            done = tally.counts.total()
+            rate = (done - tally.counts[RESUMED]) / (now - tally.started)
+            told = tally.describe(now, f"{rate:.2f}/s")
+            with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
+                print(f"{done}/{tally.total} {self._unit}, {told}", file=self._stream, flush=True)
+
+    def writing(self) -> Lines:
+        """Lines of their own."""
+        return Lines(self._tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:
         """Nothing to clear away."""
@@ -100,7 +197,9 @@ def progress_for(total: int, stream: TextIO | None = None, *, bar: bool | None =
 
 def _counts(counts: Counter[str]) -> str:
     """`AC 5 WA 2 (without 10 copies, 3 from earlier runs)`: verdicts are counted where they are judged."""
-    verdicts = " ".join(f"{verdict} {count}" for verdict, count in counts.most_common() if verdict not in _UNJUDGED)
+    verdicts = " ".join(
+        f"{verdict} {count}" for verdict, count in counts.most_common() if verdict and verdict not in _UNJUDGED
+    )
     others = ", ".join(f"{counts[name]} {words}" for name, words in _UNJUDGED.items() if counts[name])
     return f"{verdicts} (without {others})" if verdicts and others else verdicts or others
 

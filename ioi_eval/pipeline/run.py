@@ -160,9 +160,10 @@ class Run(Generic[W, R]):
             self.done.wall_s = time.monotonic() - started
 
     async def _beat(self) -> None:
-        """Keep the journal's promise of seconds also while nothing new comes."""
+        """Keep the journal's promise of seconds also while nothing new comes, and see that it is still there."""
         while True:
             await asyncio.sleep(BEAT_S)
+            await in_thread(self._ledger.journal.require_there)
             await in_thread(self._ledger.journal.sync_if_due)
 
     # ------------------------------------------------------------------ reading
@@ -172,6 +173,7 @@ class Run(Generic[W, R]):
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
             copies: list[tuple[W, int]] = []
             for entry in batch:
+                self._progress.read()
                 if isinstance(entry, Refused):
                     self._progress.advance(REFUSED)
                 elif not self._is_known(entry, copies):
@@ -229,6 +231,7 @@ class Run(Generic[W, R]):
                 self._followers += 1
                 return
             self._following[program] = deque()
+        self._progress.queue()
         self._window.put(candidate)
 
     # ------------------------------------------------------------------ judging

@@ -39,6 +39,17 @@ def after_the_first_result(
         run.wait()
 
 
+def test_a_run_whose_results_are_deleted_says_so(write: Write, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """It does not go on for nothing, and promises nothing."""
+    with after_the_first_result(write, environment, tmp_path) as run:
+        shutil.rmtree(tmp_path / "out")
+        _, words = run.communicate()
+    assert run.returncode == 2
+    assert "out/journal was deleted or replaced while this run was writing to it, and what was judged is lost" in words
+    assert "Traceback" not in words
+    assert not (tmp_path / "out").exists()
+
+
 def test_test_data_that_is_deleted_in_mid_run_is_made_again(
     write: Write, environment: Mapping[str, str], tmp_path: Path
 ) -> None:

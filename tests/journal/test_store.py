@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import Journal, Keys, Kind, Spool, keys_of, peek
+from ioi_eval.journal.records import RecordFile
 from ioi_eval.model import ProblemKey
 
 NILE = ProblemKey(year=2024, id="nile")
@@ -233,6 +235,36 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         Journal(tmp_path / "file" / "out", options={})
 
 
+def test_after_a_failed_fsync_only_what_was_synced_is_promised(tmp_path: Path) -> None:
+    """The kernel tells a failure once, and may have dropped what it could not write: success later says nothing."""
+    source, sink = os.pipe()  # can be written, and cannot be synced
+    try:
+        records = RecordFile(sink, 0, "journal")
+        records.append(Kind.RESULT, keys(1), b"{}")
+        for _ in range(2):
+            with pytest.raises(SetupError, match=r"The first 0 bytes are known .* whether the \d+ after them are, the"):
+                records.sync()
+        os.dup2(os.open(tmp_path / "file", os.O_WRONLY | os.O_CREAT), sink)
+        with pytest.raises(SetupError, match="The first 0 bytes are known"):
+            records.sync()
+        assert records.safe == 0
+    finally:
+        os.close(source)
+        os.close(sink)
+
+
+def test_a_journal_that_is_deleted_in_mid_run_is_missed(tmp_path: Path) -> None:
+    """Nothing says that what was judged is safe: the file is gone, or another one by now."""
+    with Journal(tmp_path / "out", options={}) as journal:
+        journal.require_there()
+        shutil.rmtree(tmp_path / "out")
+        with pytest.raises(SetupError, match=r"was deleted or replaced .* what was judged is lost"):
+            journal.require_there()
+        write(tmp_path / "out", range(1))
+        with pytest.raises(SetupError, match="was deleted or replaced"):
+            journal.require_there()
+
+
 def test_a_spool_forgets_at_the_end(tmp_path: Path) -> None:
     """It is a file without a name: nothing is left, whatever ends the process."""
     spool = Spool(tmp_path)
@@ -271,7 +303,7 @@ def fill(directory: Path, *limit: str) -> int:
     )
     done, message = run.stdout.split(" ", 1)
     assert 0 < int(done) < 99
-    assert "What was written before is valid; free some space" in message
+    assert "All records before this one are on the disk; free some space" in message
     return int(done)
 
 

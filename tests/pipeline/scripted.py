@@ -154,6 +154,16 @@ class Silent:
         """Keep it."""
         self.verdicts.append(verdict)
 
+    def read(self) -> None:
+        """Nothing to do."""
+
+    def queue(self) -> None:
+        """Nothing to do."""
+
+    def writing(self) -> Silent:
+        """Another one."""
+        return Silent()
+
     def close(self) -> None:
         """Nothing to do."""
 

@@ -41,12 +41,18 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """With the promise that matters: the journal has it all."""
-    with (
-        pytest.raises(SetupError, match=r"no/results.jsonl cannot be written: No such file.*Nothing.* is lost"),
-        replacing(tmp_path / "no" / "results.jsonl"),
+    """With what is known of the journal: that it is there, or that it is gone."""
+    (tmp_path / "journal").touch()
+    (tmp_path / "results.jsonl").mkdir()
+    for path, words in (
+        (
+            tmp_path / "no" / "results.jsonl",
+            r"No such file or directory\. .*/no/journal is gone too: .* judge all anew",
+        ),
+        (tmp_path / "results.jsonl", rf"Is a directory\. What was judged is in {tmp_path}/journal; mend that and run"),
     ):
-        pass
+        with pytest.raises(SetupError, match=rf"results\.jsonl cannot be written: {words}"), replacing(path):
+            pass
 
 
 FILL = """

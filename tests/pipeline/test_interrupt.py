@@ -48,7 +48,7 @@ def read_until(child: subprocess.Popen[str], submission: str) -> None:
     raise AssertionError(f"{submission} was not reached")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["Ctrl-C", "SIGTERM", "SIGHUP"])
 def test_a_signal_writes_what_is_there_and_the_next_run_goes_on(contest: Contest, number: signal.Signals) -> None:
     """Exit code 130; results of what was judged, in order; the rest is pending."""
     contest.write(*programs("1", "0.5", "wait", "0"))

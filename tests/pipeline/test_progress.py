@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+from contextlib import suppress
 
 import pytest
 
 from ioi_eval.pipeline import progress
-from ioi_eval.pipeline.progress import Bar, Lines, progress_for
+from ioi_eval.pipeline.progress import Bar, Lines, Tally, progress_for
 
 
 def test_a_bar_shows_rate_and_verdicts() -> None:
@@ -43,17 +45,62 @@ def test_a_log_tells_the_time_that_is_left() -> None:
     """Going by what this run does itself; what it need not judge is counted apart from the verdicts."""
     stream = io.StringIO()
     lines = Lines(1000, stream)
-    lines._started -= 1000
+    lines._tally.started -= 1000
     for became in ("AC", *["resumed"] * 490, "copy", "copy", "refused", *["WA"] * 6):
+        lines.read()
+        if became in ("AC", "WA"):
+            lines.queue()
         lines.advance(became)
     assert stream.getvalue() == ""
     lines._last -= progress.LINE_S
+    lines.read()
+    lines.queue()
     lines.advance("AC")
-    assert re.fullmatch(
+    assert re.fullmatch(  # 8 of 11 that were new had to be judged, each in 125 s: of 499 it will be 363
         r"501/1000 submissions, 0\.01/s, about 12 h 3\d min left: "
         r"WA 6 AC 2 \(without 2 copies, 490 from earlier runs, 1 refused\)\n",
         stream.getvalue(),
     )
+
+
+def test_copies_take_no_time() -> None:
+    """All but one of 10,000 rows are done, as copies of ten that took 100 s: that one takes 10 s, not minutes."""
+    tally = Tally(10_000)
+    for place in range(10_000):
+        tally.rows_read += 1
+        tally.queued += place < 11
+    tally.counts.update({"AC": 10, "copy": 9989})
+    assert tally.left_s(tally.started + 100) == pytest.approx(10)
+    tally.counts["AC"] += 1
+    assert tally.left_s(tally.started + 100) is None
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_writing_is_shown_too(bar: bool) -> None:
+    """It may take minutes, in which a run seems to hang."""
+    stream = io.StringIO()
+    writing = progress_for(3, stream, bar=bar).writing()
+    if isinstance(writing, Lines):
+        writing._last -= progress.LINE_S
+    writing.advance("")
+    writing.advance("")
+    writing.close()
+    assert "written" in stream.getvalue()
+    assert ("2/3" if bar else "1/3") in stream.getvalue()
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_a_terminal_that_is_closed_stops_nothing(bar: bool) -> None:
+    """Who logs out while a run goes on gets its results all the same."""
+    source, sink = os.pipe()
+    os.close(source)  # whatever is written there is an error
+    with suppress(BrokenPipeError), os.fdopen(sink, "w", buffering=1) as stream:
+        shown = progress_for(3, stream, bar=bar)
+        if isinstance(shown, Lines):
+            shown._last -= progress.LINE_S
+        shown.advance("AC")
+        shown.close()
+        shown.writing().close()
 
 
 @pytest.mark.parametrize(
