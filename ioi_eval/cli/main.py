@@ -17,6 +17,7 @@ from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
+from ioi_eval.cli.merge import merge
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
 from ioi_eval.cli.validate import validate
@@ -36,6 +37,7 @@ imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_setti
 apps = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 
 app.command("score", context_settings=HELP)(command(score))
+app.command("merge", context_settings=HELP)(command(merge))
 app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
 imports.command("cms", context_settings=HELP)(command(cms))

@@ -1,0 +1,179 @@
+"""Several journals as one: of shards of a dump, or of several dumps."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.journal import frames, opening
+from ioi_eval.journal.frames import Frame, Kind
+from ioi_eval.journal.opening import Index
+from ioi_eval.journal.store import Journal
+
+CONTEST, APPS = "ioi-eval score", "ioi-eval apps score"
+
+
+@dataclass(slots=True, kw_only=True)
+class Merged:
+    """What became of the journals.
+
+    Args:
+        results, failures, copies: how many records of each kind there are now.
+        known: how many records said what another one had said.
+        unknown: copies whose program none of the journals has judged: they are judged again.
+        conflicts: where two journals differ, in words; what the first of them says counts.
+        notes: what users should know of the journals.
+        command: whose results they are.
+    """
+
+    results: int = 0
+    failures: int = 0
+    copies: int = 0
+    known: int = 0
+    unknown: int = 0
+    conflicts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What a journal says of a program."""
+
+    worth: tuple[object, ...]
+    words: str
+
+
+def merge(directories: Sequence[Path], out: Path) -> Merged:
+    """Put the journals of several directories into one, in a directory that has none yet.
+
+    Args:
+        directories: each with a journal, of one command.
+        out: made if absent.
+
+    Raises:
+        InputError: one of them has no journal, a damaged one, one of another command, or one that a run writes to; or
+            there is one in `out`.
+        SetupError: `out` cannot be written.
+    """
+    if (out / "journal").exists():
+        raise InputError(
+            f"--out {out} has a journal already; choose another --out (it may be merged too: name it first)"
+        )
+    merging = _Merging()
+    unfinished = out / ".merging"
+    try:
+        with Journal(unfinished, options={"merged": [str(one) for one in directories]}, resume=False) as journal:
+            for directory in directories:
+                merging.take(directory, journal)
+        os.replace(unfinished / "journal", out / "journal")
+    except OSError as error:
+        raise SetupError(f"{out / 'journal'} cannot be written: {error.strerror}; choose another --out") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return merging.ended()
+
+
+class _Merging:
+    """Takes in one journal after the other."""
+
+    def __init__(self) -> None:
+        self._done = Merged()
+        self._index = Index()
+        self._programs: dict[bytes, _Judged] = {}
+        self._copied: list[bytes] = []
+
+    def take(self, directory: Path, journal: Journal) -> None:
+        """Write down what it says and those before it do not."""
+        with _opened(directory, self._done.notes) as (buffer, end):
+            for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
+                if frame.kind is not Kind.RUN:
+                    self._take(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
+
+    def _take(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
+        values = orjson.loads(body)
+        self._require_family(values, directory)
+        if frame.kind is Kind.RESULT:
+            self._compare(frame, values, directory)
+        found = self._index.find(frame.keys)
+        if frame.keys.submission in self._index.submissions or (found is not None and frame.kind is not Kind.RESULT):
+            self._done.known += 1
+            return
+        self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))
+        if frame.kind is Kind.RESULT:
+            self._done.results += 1
+        elif frame.kind is Kind.FAILED:
+            self._done.failures += 1
+        else:
+            self._done.copies += 1
+            self._copied.append(frame.keys.program)
+
+    def _require_family(self, values: Mapping[str, Any], directory: Path) -> None:
+        command = CONTEST if "year" in values else APPS
+        self._done.command = self._done.command or command
+        if command != self._done.command:
+            raise InputError(
+                f"{directory} holds results of `{command}`, and those before it of `{self._done.command}`: merge each "
+                "kind by itself"
+            )
+
+    def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
+        """Name it where the same program, judged in the same way, is worth something else here."""
+        subtasks = tuple((one["subtask"], one["score"]) for one in values.get("subtasks", ()))
+        worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
+        points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
+        words = f"{values['submission']} of {values['problem']} in {directory} ({values['verdict']}, {points})"
+        before = self._programs.setdefault(frame.keys.program, _Judged(worth, words))
+        if before.worth != worth:
+            self._done.conflicts.append(f"the same program, judged in the same way: {before.words}, but {words}")
+
+    def ended(self) -> Merged:
+        """What became of all."""
+        self._done.unknown = sum(program not in self._index.programs for program in self._copied)
+        return self._done
+
+
+@contextmanager
+def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int]]:
+    """A journal's bytes, and how many of them are whole records; nobody writes to it meanwhile."""
+    path = directory / "journal"
+    with ExitStack() as stack:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise InputError(
+                f"{path} cannot be read: {error.strerror}; name directories that were given as --out"
+            ) from error
+        stack.callback(os.close, fd)
+        _require_at_rest(directory, stack)
+        end = opening.load(path, fd, Index(), notes)
+        if end == 0:
+            yield memoryview(b""), 0
+            return
+        mapped = stack.enter_context(mmap.mmap(fd, end, access=mmap.ACCESS_READ))
+        yield stack.enter_context(memoryview(mapped)), end
+
+
+def _require_at_rest(directory: Path, stack: ExitStack) -> None:
+    """Refuse a journal that a run writes to. Where there are no locks nobody can tell."""
+    try:
+        lock = os.open(directory / ".lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return
+    stack.callback(os.close, lock)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(f"a run is writing to {directory}; wait for it to end") from None
+    except OSError:
+        return

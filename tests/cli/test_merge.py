@@ -1,0 +1,34 @@
+"""`ioi-eval merge`: two shards are scored, put together, and scored as one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+
+
+def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:
+    """The run over the whole dump judges nothing, and writes what each shard has found."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    rows = [
+        submission_row("a"),
+        submission_row("b", NARROW),
+        submission_row("c"),
+        submission_row("d", RIGHT + "// 2\n"),
+    ]
+    for name, shard in (("one", rows[:2]), ("two", rows[2:])):
+        assert start("score", write(f"{name}.jsonl", *shard), *sources, "--out", name).returncode == 0
+    merged = start("merge", "one", "two", "--out", "all")
+    assert merged.returncode == 0, merged.stderr
+    assert "all: 4 results, 0 copies" in merged.stdout
+    assert "Now start `ioi-eval score` with all rows and --out all" in merged.stdout
+    assert start("score", write("all.jsonl", *rows), *sources, "--out", "all").returncode == 0
+    results = [json.loads(line) for line in (tmp_path / "all" / "results.jsonl").open()]
+    assert [(row["uuid"], row["verdict"]) for row in results] == [("a", "AC"), ("b", "WA"), ("c", "AC"), ("d", "AC")]
+    assert json.loads((tmp_path / "all" / "summary.json").read_text())["this_run"]["judged"] == 0
+    again = start("merge", "one", "two", "--out", "all")
+    assert again.returncode == 2
+    assert "all has a journal already" in again.stderr

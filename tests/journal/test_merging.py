@@ -1,0 +1,98 @@
+"""Several journals as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.journal import Journal, Kind, keys_of
+from ioi_eval.journal.merging import merge
+
+Record = tuple[Kind, str, int, object]
+
+
+def write(directory: Path, *records: Record, contest: bool = True) -> Path:
+    """A journal of kinds, ids, programs and scores."""
+    with Journal(directory, options={}) as journal:
+        for kind, submission, program, score in records:
+            names = {"submission": submission, "problem": "nile", **({"year": 2024} if contest else {})}
+            worth = {"verdict": "PA", **({"score": score} if contest else {"passed": score, "total": 9})}
+            keys = keys_of("nile", submission, f"program {program}")
+            journal.append(kind, keys, orjson.dumps({**names, **({} if kind is Kind.COPY else worth)}))
+    return directory
+
+
+def scores(directory: Path, *submissions: tuple[str, int]) -> list[object]:
+    """What the submissions of these programs are worth there; `None` if that is not known."""
+    found = []
+    with Journal(directory, options={}) as journal:
+        for submission, program in submissions:
+            keys = keys_of("nile", submission, f"program {program}")
+            stored = journal.find(keys)
+            record = None if stored is None else journal.read_stored(stored, keys)
+            found.append(None if record is None else record.body.get("score", record.body.get("passed")))
+    return found
+
+
+@pytest.mark.parametrize("contest", [True, False])
+def test_shards_are_put_together(tmp_path: Path, contest: bool) -> None:
+    """What each has found out is there, once; a copy finds its program, whichever journal it is in."""
+    one = write(tmp_path / "1", (Kind.RESULT, "a", 1, 5), (Kind.COPY, "b", 1, None), contest=contest)
+    two = write(
+        tmp_path / "2", (Kind.RESULT, "c", 2, 7), (Kind.RESULT, "a", 1, 5), (Kind.COPY, "d", 2, None), contest=contest
+    )
+    merged = merge([one, two], tmp_path / "out")
+    assert (merged.results, merged.copies, merged.known, merged.conflicts) == (2, 2, 1, [])
+    assert merged.command == ("ioi-eval score" if contest else "ioi-eval apps score")
+    assert scores(tmp_path / "out", ("a", 1), ("b", 1), ("c", 2), ("d", 2), ("e", 2)) == [5, 5, 7, 7, None]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".lock", "journal"]
+
+
+def test_a_result_counts_before_a_failure(tmp_path: Path) -> None:
+    """Whichever was found first: one run has repeated what a judge program had failed at."""
+    one = write(tmp_path / "1", (Kind.FAILED, "a", 1, None), (Kind.RESULT, "b", 2, 3))
+    two = write(tmp_path / "2", (Kind.RESULT, "a", 1, 5), (Kind.FAILED, "b", 2, None))
+    merge([one, two], tmp_path / "out")
+    assert scores(tmp_path / "out", ("a", 1), ("b", 2)) == [5, 3]
+
+
+def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
+    """The same submission, or the same program of another one, is worth something else."""
+    one = write(tmp_path / "1", (Kind.RESULT, "a", 1, 5), (Kind.RESULT, "b", 2, 6))
+    two = write(tmp_path / "2", (Kind.RESULT, "a", 1, 9), (Kind.RESULT, "c", 2, 8), (Kind.COPY, "d", 2, None))
+    merged = merge([one, two], tmp_path / "out")
+    assert scores(tmp_path / "out", ("a", 1), ("b", 2), ("c", 2), ("d", 2)) == [5, 6, 8, 6]
+    assert [words.replace(str(tmp_path), "") for words in merged.conflicts] == [
+        "the same program, judged in the same way: a of nile in /1 (PA, 5), but a of nile in /2 (PA, 9)",
+        "the same program, judged in the same way: b of nile in /1 (PA, 6), but c of nile in /2 (PA, 8)",
+    ]
+
+
+def test_a_copy_without_its_program_is_told_of(tmp_path: Path) -> None:
+    """It is judged by the next run."""
+    merged = merge([write(tmp_path / "1", (Kind.COPY, "a", 1, None))], tmp_path / "out")
+    assert merged.unknown == 1
+    assert scores(tmp_path / "out", ("a", 1)) == [None]
+
+
+def test_what_cannot_be_merged_is_refused_by_name(tmp_path: Path) -> None:
+    """And leaves nothing behind."""
+    contest = write(tmp_path / "contest", (Kind.RESULT, "a", 1, 5))
+    apps = write(tmp_path / "apps", (Kind.RESULT, "a", 1, 5), contest=False)
+    (tmp_path / "diary").mkdir()
+    (tmp_path / "diary" / "journal").write_text("Dear diary\n")
+    for sources, words in (
+        ([contest, apps], "apps holds results of `ioi-eval apps score`, and those before it of `ioi-eval score`"),
+        ([contest, tmp_path / "absent"], "absent/journal cannot be read: No such file or directory"),
+        ([contest, tmp_path / "diary"], "diary/journal: not a journal"),
+    ):
+        with pytest.raises(InputError, match=words):
+            merge(sources, tmp_path / "out")
+        assert list((tmp_path / "out").iterdir()) == []
+    with pytest.raises(InputError, match="contest has a journal already"):
+        merge([apps], contest)
+    with Journal(contest, options={}), pytest.raises(InputError, match="a run is writing to"):
+        merge([contest], tmp_path / "out")
