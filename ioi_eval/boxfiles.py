@@ -9,6 +9,7 @@ import hashlib
 import io
 import re
 import zipfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -73,14 +74,16 @@ if __name__ == "__main__":
 """
 
 
+def harness_sources() -> Mapping[str, bytes]:
+    """The modules of the Python harness, by their paths in its archive."""
+    return {"__main__.py": _HARNESS_MAIN, **{f"_harness/{name}.py": read(f"harness/{name}.py") for name in _HARNESS}}
+
+
 @cache
 def harness_archive() -> bytes:
     """The Python harness as a Zip application: the same bytes from the same sources."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in (
-            ("__main__.py", _HARNESS_MAIN),
-            *((f"_harness/{name}.py", read(f"harness/{name}.py")) for name in _HARNESS),
-        ):
+        for name, content in harness_sources().items():
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content)
     return buffer.getvalue()

@@ -1,18 +1,22 @@
 """What determines an outcome, as one hash: the key of resuming and of judging identical programs once.
 
 Whatever could change a verdict is in it: the program, the problem with its tests, judge programs and limits, the
-policy, the runner, the compiler, the profile and the isolation, and the text of the modules that hold the rules.
+policy, the runner, the compiler, the profile and the isolation, and the modules that hold the rules.
 Names of people's files and the submission's id are not, nor is how the program was found: a program is worth the same
 whatever text it stood in.
 
-The modules count by their bytes. A version that changes no more than a comment there judges again what an earlier one
-has judged; a number that somebody must remember to raise would, once forgotten, keep wrong scores for ever.
+Our own programs count by what they say, not by how they are spelled: of Python the syntax tree without docstrings, of
+C++ the text without comments and with runs of blanks as one, of shell scripts that without comment lines. So a version
+that explains something better judges nothing again. It is read off the programs themselves: a number that somebody must
+remember to raise would, once forgotten, keep wrong scores for ever.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -97,14 +101,15 @@ def _judges_digest(target: Target) -> str:
 
 @lru_cache(maxsize=1)
 def runner_digest() -> str:
-    """A hash of the runner as it travels."""
-    return hashlib.sha256(boxfiles.runner_source()).hexdigest()
+    """A hash of what the runner says."""
+    return _hash([cpp_meaning(boxfiles.runner_source())])
 
 
 @lru_cache(maxsize=1)
 def harness_digest() -> str:
-    """A hash of what runs programs in Python in the box, as it travels."""
-    return hashlib.sha256(boxfiles.harness_archive()).hexdigest()
+    """A hash of what that says which runs programs in Python in the box."""
+    parts = boxfiles.harness_sources().items()
+    return _hash(part for name, source in parts for part in (name.encode(), python_meaning(source)))
 
 
 def rules_digest() -> str:
@@ -115,20 +120,87 @@ def rules_digest() -> str:
 @lru_cache
 def digest_of_modules(package: Path) -> str:
     """`rules_digest` of the package in that directory."""
-    digest = hashlib.sha256()
-    for name in _RULES:
-        path = package / name
-        for module in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-            digest.update(hashlib.sha256(module.read_bytes()).digest())
-    return digest.hexdigest()
+    paths = [package / name for name in _RULES]
+    modules = (module for path in paths for module in (sorted(path.glob("*.py")) if path.is_dir() else [path]))
+    return _hash(python_meaning(module.read_bytes()) for module in modules)
 
 
 @lru_cache(maxsize=1)
 def _scripts_digest() -> str:
-    digest = hashlib.sha256(boxfiles.runner_source())
-    for name in ("compile", "run", "stages.cpp"):
-        digest.update(boxfiles.read(name))
+    scripts = [script_meaning(boxfiles.read(name)) for name in ("compile", "run")]
+    return _hash([runner_digest().encode(), *scripts, cpp_meaning(boxfiles.read("stages.cpp"))])
+
+
+def _hash(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(hashlib.sha256(part).digest())
     return digest.hexdigest()
+
+
+def python_meaning(source: bytes) -> bytes:
+    """What a module says: its syntax tree, without docstrings and what other versions of Python do not write down."""
+    parts: list[str] = []
+    _write_node(ast.parse(source), parts)
+    return "".join(parts).encode("utf-8", "surrogatepass")
+
+
+def _write_node(value: object, parts: list[str]) -> None:
+    """A node as `Name(field=…)`; fields that are empty are left out, as newer versions of Python have more of them."""
+    if isinstance(value, ast.AST):
+        parts.append(type(value).__name__)
+        parts.append("(")
+        for field in value._fields:
+            inner = getattr(value, field, None)
+            if inner is None or inner == [] or field in _SPELLING:
+                continue
+            parts.append(field)
+            parts.append("=")
+            _write_node(inner, parts)
+        parts.append(")")
+    elif isinstance(value, list):
+        parts.append("[")
+        for one in value:
+            if not _says_nothing(one):
+                _write_node(one, parts)
+        parts.append("]")
+    else:
+        parts.append(f"{type(value).__name__} {value!r};")
+
+
+_SPELLING = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+
+def _says_nothing(node: object) -> bool:
+    """Whether it is a docstring of any kind, or `pass`."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return isinstance(node, ast.Pass)
+
+
+_CPP = re.compile(
+    rb"""(?P<kept>(?:u8|[uUL])?R"(?P<ends>[^()\\\s]*)\(.*?\)(?P=ends)"  # raw texts, which may hold anything
+    |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'                             # texts and characters
+    |\d(?:'?[\w.])*|[A-Za-z_]\w*)                                     # 1'000 has no character in it
+    |(?P<blank>(?:\s|//[^\n]*|/\*.*?\*/)+)""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def cpp_meaning(source: bytes) -> bytes:
+    """What a C++ file says: without comments, and with a run of blanks as one, the end of a line where it holds one."""
+
+    def written(found: re.Match[bytes]) -> bytes:
+        blank = found["blank"]
+        return found["kept"] if blank is None else b"\n" if b"\n" in blank else b" "
+
+    return _CPP.sub(written, source.replace(b"\\\n", b"")).strip()
+
+
+def script_meaning(source: bytes) -> bytes:
+    """What a shell script says: without lines that are comments or blank, and without indentation."""
+    lines = (line.strip() for line in source.split(b"\n"))
+    return b"\n".join(line for line in lines if line and not line.startswith(b"#"))
 
 
 def digest_of(value: object) -> str:

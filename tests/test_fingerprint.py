@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,17 @@ import pytest
 from small_problems import small_problem
 from small_targets import small_target
 
+from ioi_eval import boxfiles
 from ioi_eval import fingerprint as fingerprint_module
 from ioi_eval.config import Policy
-from ioi_eval.fingerprint import Fingerprints, digest_of_modules, rules_digest
+from ioi_eval.fingerprint import (
+    Fingerprints,
+    cpp_meaning,
+    digest_of_modules,
+    python_meaning,
+    rules_digest,
+    script_meaning,
+)
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
@@ -138,28 +148,109 @@ def test_an_interpreter_counts_for_programs_in_python_only() -> None:
         assert len(found) == ways
 
 
-def test_the_rules_count_by_their_text(tmp_path: Path) -> None:
-    """A changed module judges anew; the same text, elsewhere, does not."""
-    shutil.copytree(
-        Path(fingerprint_module.__file__).parent, tmp_path / "0", ignore=shutil.ignore_patterns("sample", "__pycache__")
+MODULES = (
+    "jobs/bundled.py",
+    "scorer/run.py",
+    "model/outcome.py",
+    "compat/hendrycks.py",
+    "judging.py",
+    "programs.py",
+    "sandbox/scripts.py",
+)
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Callable[[Callable[[str], str]], set[str]]:
+    """The digests of the rules, with each module changed in turn."""
+
+    def changed(change: Callable[[str], str]) -> set[str]:
+        digests = set()
+        for number, module in enumerate(MODULES):
+            package = tmp_path / str(number)
+            ignored = shutil.ignore_patterns("sample", "__pycache__", "cli", "importers")
+            shutil.copytree(Path(fingerprint_module.__file__).parent, package, ignore=ignored)
+            path = package / module
+            path.write_text(change(path.read_text()))
+            digests.add(digest_of_modules(package))
+        return digests
+
+    return changed
+
+
+def test_a_rule_that_changes_judges_anew(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
+    """One statement more, in any module that holds rules."""
+    assert len(rules(lambda text: f"{text}\nrule = 1\n") - {rules_digest()}) == len(MODULES)
+
+
+def test_words_about_a_rule_do_not(rules: Callable[[Callable[[str], str]], set[str]]) -> None:
+    """Comments, docstrings, blank lines: the upgrade that brings them judges nothing again."""
+
+    def reworded(text: str) -> str:
+        better = re.sub(r'^( *""")(?=\w)', r"\1Better: ", text.replace("\n\n", "\n\n# so\n\n"), flags=re.MULTILINE)
+        assert better.count("Better") > 2
+        return f"{better}\n# the end\n"
+
+    assert rules(reworded) == {rules_digest()}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("def f():\n    'Says it.'\n    return 1", "def f():\n    # says it\n    return 1", True),
+        ("x = 1\n'What x is.'\n", "x = (\n    1)", True),
+        ("class A:\n    'An A.'\n", "class A:\n    pass\n", True),
+        ("x = 'a' 'b'", 'x = "ab"', True),
+        ("x = 1", "x = 1.0", False),
+        ("x = 'a'", "x = b'a'", False),
+        ("x = True", "x = 1", False),
+        ("return_ = [None]", "return_ = []", False),
+        ("def f(a, /): ...", "def f(a): ...", False),
+        ("if a:\n    b()\nc()", "if a:\n    b()\n    c()", False),
+        ("x = f'{a!r}'", "x = f'{a}'", False),
+    ],
+)
+def test_what_python_says(before: str, after: str, same: bool) -> None:
+    """Not how it is spelled."""
+    assert (python_meaning(before.encode()) == python_meaning(after.encode())) == same
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("int a;  // an a\nint b;\n", "int a;\n\n  int b;", True),
+        ("int a; /* of\ntwo lines */\nint b;", "int a;\nint b;", True),
+        ("f(a, /* the b */ b);", "f(a, b);", True),
+        ("#define A \\\n  1\n", "#define A   1", True),
+        ("int n = 1'000; // it's", "int n = 1'000;", True),
+        ("char c = '\\'';  // \"", "char c = '\\'';", True),
+        ('s = "a  b";', 's = "a b";', False),
+        ('s = "// no comment";', 's = "";', False),
+        ('s = R"x(a // b)" )x";', 's = R"x(a)" )x";', False),
+        ("int n = 1'000;", "int n = 1'001;", False),
+        ("#define A 1\nint b;", "#define A 1 int b;", False),
+        ("int ab;", "int a b;", False),
+    ],
+)
+def test_what_cpp_says(before: str, after: str, same: bool) -> None:
+    """The runner is two thirds of its text."""
+    assert (cpp_meaning(before.encode()) == cpp_meaning(after.encode())) == same
+
+
+def test_what_scripts_say() -> None:
+    """A comment's line is nothing, nor is a step to the right; a `#` within a line stays. Ours hold no documents."""
+    assert script_meaning(b"#!/bin/bash\n# why\n\n  a=${b#c} # so\n") == b"a=${b#c} # so"
+    assert not any(
+        re.search(rb"<<-?\s*['\"]?[A-Za-z_]", boxfiles.read(name).replace(b"<<<", b"")) for name in ("run", "compile")
     )
-    digests = {digest_of_modules(tmp_path / "0")}
-    assert digests == {rules_digest()}
-    modules = (
-        "jobs/bundled.py",
-        "scorer/run.py",
-        "model/outcome.py",
-        "compat/hendrycks.py",
-        "judging.py",
-        "programs.py",
-        "sandbox/scripts.py",
-    )
-    for number, module in enumerate(modules):
-        with (tmp_path / str(number) / module).open("a") as file:
-            file.write("\n")
-        (tmp_path / str(number)).rename(tmp_path / str(number + 1))
-        digests.add(digest_of_modules(tmp_path / str(number + 1)))
-    assert len(digests) == 1 + len(modules)
+
+
+def test_no_rule_reads_what_is_passed_over() -> None:
+    """Docstrings and line numbers say nothing as long as no program looks at them."""
+    package = Path(fingerprint_module.__file__).parent
+    texts = [path.read_text() for path in package.rglob("*.py") if path.name != "fingerprint.py"]
+    texts += [source.decode() for source in boxfiles.harness_sources().values()]
+    assert not any(re.search(r"__doc__|getsource|getdoc", text) for text in texts)
+    assert b"__LINE__" not in boxfiles.runner_source()
 
 
 def test_the_rules_are_in_a_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
