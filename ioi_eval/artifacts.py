@@ -10,7 +10,6 @@ terabytes.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import tempfile
@@ -21,10 +20,11 @@ from ioi_eval.cache_directory import make_private_directory
 from ioi_eval.config import Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
+from ioi_eval.sandbox.slots import Slots
 
 
 class ArtifactStore:
-    """Compiled things on disk, each built once, also when many ask at the same time.
+    """Compiled things on disk, each built once, also when many ask at the same time, from whatever event loop.
 
     Args:
         root: the cache directory, by default the user's; made if absent.
@@ -37,7 +37,7 @@ class ArtifactStore:
         root = Environment.read().cache if root is None else Path(root)
         self._root = root / "artifacts"
         self._checked: dict[str, Blob] = {}
-        self._building: dict[str, asyncio.Lock] = {}
+        self._building: dict[str, Slots] = {}
         for directory in (root, self._root):
             make_private_directory(directory)
 
@@ -50,8 +50,7 @@ class ArtifactStore:
         known = self._known(key)
         if known is not None:
             return known
-        lock = self._building.setdefault(key, asyncio.Lock())
-        async with lock:
+        async with self._building.setdefault(key, Slots(1)).take():
             blob = self._known(key) or self._open(key)
             if blob is None:
                 blob = self._write(key, await build())

@@ -14,8 +14,11 @@ remember to raise would, once forgotten, keep wrong scores for ever.
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
+import os
 import re
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
@@ -141,8 +144,35 @@ def _hash(parts: Iterable[bytes]) -> str:
 def python_meaning(source: bytes) -> bytes:
     """What a module says: its syntax tree, without docstrings and what other versions of Python do not write down."""
     parts: list[str] = []
-    _write_node(ast.parse(source), parts)
+    _write_node(_tree(source), parts)
     return "".join(parts).encode("utf-8", "surrogatepass")
+
+
+_parsing = threading.Lock()
+
+
+def _free_in_fork() -> None:
+    """Whoever holds the lock while a process is forked does not live in that, and would hold it there for ever."""
+    global _parsing  # noqa: PLW0603 - a lock that another thread holds cannot be released, only replaced
+    _parsing = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_free_in_fork)
+
+
+def _tree(source: bytes) -> ast.Module:
+    """The syntax tree. Python 3.11 counts how deep it is for all threads together, and stumbles over two at once.
+
+    Source: python/cpython#106905. Our own threads parse one after the other; one of somebody else's may be in the way.
+    """
+    with _parsing:
+        for _ in range(_PARSE_ATTEMPTS - 1):
+            with contextlib.suppress(SystemError):
+                return ast.parse(source)
+        return ast.parse(source)
+
+
+_PARSE_ATTEMPTS = 20
 
 
 def _write_node(value: object, parts: list[str]) -> None:

@@ -7,7 +7,6 @@ compiler's words, and no retry will help: `ProblemProgramError`.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.model import Blob, Content, Isolation, Language, Problem, SourceFile
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
+from ioi_eval.sandbox.slots import Slots
 
 ATTEMPTS = 3
 """How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
@@ -85,9 +85,9 @@ class Builder:
         self._policy = policy
         self._refused: dict[str, str] = {}  # words only: an error that is raised keeps the frames it went through
         self._refusals: dict[tuple[str, Language, str], str | None] = {}
-        self._trying: dict[tuple[str, Language, str], asyncio.Lock] = {}
+        self._trying: dict[tuple[str, Language, str], Slots] = {}
         self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
-        self._asking = asyncio.Lock()
+        self._asking = Slots(1)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target; a lost answer is asked for again.
@@ -128,7 +128,7 @@ class Builder:
             if target.isolation is Isolation.FULL:
                 require_visible(python)
         key = (target.name, python)
-        async with self._asking:
+        async with self._asking.take():
             if key not in self._interpreters:
                 self._interpreters[key] = await self._ask_interpreter(python, target)
         found = self._interpreters[key]
@@ -262,7 +262,7 @@ class Builder:
         Kept for the run is only what was said for certain: by the compiler, or by a box that could not find it.
         """
         key = (target.name, language, std)
-        async with self._trying.setdefault(key, asyncio.Lock()):
+        async with self._trying.setdefault(key, Slots(1)).take():
             if key not in self._refusals:
                 self._refusals[key] = await self._try_good(std, runner, target, language)
         return self._refusals[key]

@@ -16,7 +16,8 @@ import math
 import secrets
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from ioi_eval.errors import IoiEvalError, TransportError
 from ioi_eval.jobs.bundled import size
@@ -49,8 +50,16 @@ class _Request:
     turn: asyncio.Future[Sequence[_Request] | ReturnedAnswer]
 
 
+@dataclass(slots=True)
+class _Queue:
+    """What waits in one event loop, and how many of its jobs run. Who shares a job is told by a future of its loop."""
+
+    waiting: deque[_Request] = field(default_factory=deque)
+    running: int = 0
+
+
 class Bundles:
-    """Runs programs on one target, as many a job as make sense.
+    """Runs programs on one target, as many a job as make sense. Threads may share it, each with its own event loop.
 
     Args:
         sandbox: executes the jobs.
@@ -62,8 +71,7 @@ class Bundles:
         self._sandbox = sandbox
         self._target = target
         self._jobs = jobs
-        self._waiting: deque[_Request] = deque()
-        self._running = 0
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, _Queue] = WeakKeyDictionary()
         self._mean_s: float | None = None
 
     async def run(self, program: GivenProgram, setup: RunSetup) -> ReturnedAnswer:
@@ -73,7 +81,7 @@ class Bundles:
             SandboxError: the job could not be run. It may have been another program that broke it.
         """
         request = _Request(program=program, setup=setup, turn=asyncio.get_running_loop().create_future())
-        self._waiting.append(request)
+        self._queue.waiting.append(request)
         self._start()
         try:
             turn = await request.turn
@@ -94,20 +102,25 @@ class Bundles:
     # ------------------------------------------------------------------ whose turn it is
 
     @property
+    def _queue(self) -> _Queue:
+        """That of the running event loop."""
+        return self._queues.setdefault(asyncio.get_running_loop(), _Queue())
+
+    @property
     def _slots(self) -> int:
         """How many jobs may run at once. A cluster's workers come and go."""
         now = next((one.slots for one in self._sandbox.targets() if one.name == self._target.name), self._target.slots)
         return max(1, now if self._jobs is None else min(now, self._jobs))
 
     def _start(self) -> None:
-        slots = self._slots
-        while self._running < slots and (bundle := self._take(slots)):
-            self._running += 1
+        slots, queue = self._slots, self._queue
+        while queue.running < slots and (bundle := self._take(queue, slots)):
+            queue.running += 1
             bundle[0].turn.set_result(bundle)
 
-    def _take(self, slots: int) -> list[_Request]:
+    def _take(self, queue: _Queue, slots: int) -> list[_Request]:
         """The first that waits, and those behind it that share its job: not more than leaves the other slots theirs."""
-        waiting = [request for request in self._waiting if not request.turn.done()]
+        waiting = [request for request in queue.waiting if not request.turn.done()]
         bundle: list[_Request] = []
         tests = taken_bytes = 0
         share = math.ceil(sum(len(request.program.tests) for request in waiting) / slots)
@@ -119,7 +132,7 @@ class Bundles:
             if bundle and not self._holds(request.setup, tests, taken_bytes, share):
                 break
             bundle.append(request)
-        self._waiting = deque(request for request in waiting if request not in bundle)
+        queue.waiting = deque(request for request in waiting if request not in bundle)
         return bundle
 
     def _holds(self, setup: RunSetup, tests: int, taken_bytes: int, share: int) -> bool:
@@ -140,8 +153,9 @@ class Bundles:
 
     def _release(self, bundle: Sequence[_Request]) -> None:
         """A job is over. Those whom it gave nothing wait again, in front."""
-        self._waiting.extendleft(request for request in reversed(bundle) if not request.turn.done())
-        self._running -= 1
+        queue = self._queue
+        queue.waiting.extendleft(request for request in reversed(bundle) if not request.turn.done())
+        queue.running -= 1
         self._start()
 
     # ------------------------------------------------------------------ running

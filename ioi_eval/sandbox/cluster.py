@@ -170,10 +170,12 @@ class PistonCluster:
             UnavailableError: no worker was left for as long as jobs may wait.
             TransientError: the job was sent as often as it may be, and never answered.
             RejectedError: a server refuses it for good.
+            SetupError: the caller's event loop is another one than that in which the cluster was entered.
         """
         group = self._fleet.groups.get(target.name)
         if group is None:
             raise InputError(f"{target.name!r} is no target of this cluster")
+        self._require_own_loop()
         service = group.service
         body = await self._body(job, service)
         failures: list[SandboxError] = []
@@ -199,6 +201,14 @@ class PistonCluster:
                 self._obey(actions)
                 raise result
             claim = following
+
+    def _require_own_loop(self) -> None:
+        """Refuse other threads and forked processes: connections and timers are of one loop, others wait for ever."""
+        if asyncio.get_running_loop() is not self._loop:
+            raise SetupError(
+                "this PistonCluster was entered in another event loop (of another thread, or before a fork): enter "
+                "one in each, or hand what is to be scored to its loop with asyncio.run_coroutine_threadsafe"
+            )
 
     # ------------------------------------------------------------------ one job
 

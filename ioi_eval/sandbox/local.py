@@ -60,7 +60,9 @@ _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 
 class LocalSandbox:
-    """Executes jobs on this machine. An async context manager.
+    """Executes jobs on this machine. An async context manager, which any thread may use, with an event loop of its own.
+
+    A process that was forked has slots of its own, beside its parent's.
 
     Args:
         slots: how many jobs run at once; by default the processors that this process may use (`processors.py`).

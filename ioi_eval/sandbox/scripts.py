@@ -18,7 +18,6 @@ A script can spoil its own job (then there is no answer, a `TransientError`), bu
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -34,6 +33,7 @@ from ioi_eval.model import Execution, Job, Stage, StageLimits
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import sealed
 from ioi_eval.sandbox.process import run_process
+from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES
 from ioi_eval.sandbox.work_directories import work_directory
 from ioi_eval.toolchain import Toolchain
@@ -85,7 +85,7 @@ class ScriptBoxes:
         self._toolchain = toolchain
         self._hide = hide
         self._keeper: int | None = None
-        self._building = asyncio.Lock()
+        self._building = Slots(1)
 
     def close(self) -> None:
         """Let go of the keeper."""
@@ -138,7 +138,7 @@ class ScriptBoxes:
         return _execution(_frames(end.stdout))
 
     async def _open_keeper(self, uid: int | None) -> int:
-        async with self._building:
+        async with self._building.take():
             if self._keeper is None:
                 self._keeper = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
             return self._keeper

@@ -2,15 +2,49 @@
 
 First come, first served; a job that needs every slot waits at the head of the queue until all are free. Release
 is synchronous, so that a cancellation cannot lose a slot on the way.
+
+Those who wait may do so in several threads, each with an event loop of its own, as training frameworks call rewards:
+the books are kept under a mutex, and who gets a slot is told so in its own loop. With one slot this is a lock for tasks
+of any loop (`asyncio.Lock` is for those of one). In a process that was forked nobody holds any: what its parent's
+threads held there, they hold here no more.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import os
+import threading
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """One that waits.
+
+    Args:
+        need: how many slots.
+        turn: is done when it has them, in its own event loop.
+        held: the slots, from when they are its own.
+    """
+
+    need: int
+    turn: asyncio.Future[None]
+    held: tuple[int, ...] = ()
+
+
+_all: weakref.WeakSet[Slots] = weakref.WeakSet()
+
+
+def _begin_all_anew() -> None:
+    for slots in tuple(_all):
+        slots.begin_anew()
+
+
+os.register_at_fork(after_in_child=_begin_all_anew)
 
 
 class Slots:
@@ -24,8 +58,14 @@ class Slots:
         if count < 1:
             raise ValueError(f"a machine needs at least one slot, not {count}")
         self.count = count
-        self._free = deque(range(count))
-        self._waiting: deque[tuple[int, asyncio.Future[tuple[int, ...]]]] = deque()
+        self.begin_anew()
+        _all.add(self)
+
+    def begin_anew(self) -> None:
+        """Forget who held what: nobody of them is in this process."""
+        self._mutex = threading.Lock()
+        self._free = deque(range(self.count))
+        self._waiting: deque[_Waiter] = deque()
 
     @asynccontextmanager
     async def take(self, *, alone: bool = False) -> AsyncIterator[int]:
@@ -37,26 +77,53 @@ class Slots:
             self._release(held)
 
     async def _acquire(self, need: int) -> tuple[int, ...]:
-        future: asyncio.Future[tuple[int, ...]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((need, future))
+        waiter = _Waiter(need, asyncio.get_running_loop().create_future())
+        with self._mutex:
+            self._waiting.append(waiter)
         self._wake()
         try:
-            return await future
+            await waiter.turn
         except asyncio.CancelledError:
-            if not future.cancelled():  # the slots were handed over, and nobody will use them
-                self._release(future.result())
-            else:
-                with contextlib.suppress(ValueError):  # a release in between may have passed over it already
-                    self._waiting.remove((need, future))
-                self._wake()
+            with self._mutex:
+                if not waiter.held:
+                    self._waiting.remove(waiter)
+            self._release(waiter.held)  # they were handed over, and nobody will use them
             raise
+        return waiter.held
 
     def _release(self, held: tuple[int, ...]) -> None:
-        self._free.extend(held)
+        with self._mutex:
+            self._free.extend(held)
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and len(self._free) >= self._waiting[0][0]:
-            need, future = self._waiting.popleft()
-            if not future.done():
-                future.set_result(tuple(self._free.popleft() for _ in range(need)))
+        """Give what is free to those who wait, and tell each in its own loop."""
+        while True:
+            with self._mutex:
+                if not self._waiting or len(self._free) < self._waiting[0].need:
+                    return
+                waiter = self._waiting.popleft()
+                waiter.held = tuple(self._free.popleft() for _ in range(waiter.need))
+            try:
+                self._tell(waiter)
+            except RuntimeError:  # its loop was closed while it waited: nobody will use them
+                with self._mutex:
+                    self._free.extend(waiter.held)
+
+    @staticmethod
+    def _tell(waiter: _Waiter) -> None:
+        loop = waiter.turn.get_loop()
+        try:
+            here = asyncio.get_running_loop() is loop
+        except RuntimeError:
+            here = False
+        if here:
+            _settle(waiter.turn)
+        else:
+            loop.call_soon_threadsafe(_settle, waiter.turn)
+
+
+def _settle(turn: asyncio.Future[None]) -> None:
+    """Its turn has come, unless it was cancelled: then it gives back what it holds by itself."""
+    if not turn.done():
+        turn.set_result(None)

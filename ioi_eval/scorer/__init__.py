@@ -39,7 +39,7 @@ __all__ = ["BUNDLE_TESTS", "Scorer", "score_submission"]
 
 
 class Scorer:
-    """Scores submissions on a sandbox. Safe to use from many tasks at once.
+    """Scores submissions on a sandbox. Safe to use from many tasks at once; on the embedded one also from many threads.
 
     Args:
         sandbox: executes the jobs.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ class Bindings:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._bound: Counter[str] = Counter()
+        self._bound: defaultdict[str, set[object]] = defaultdict(set)  # counted so, as threads may share this
         self._reasons: dict[tuple[int, str], tuple[Problem, str | None]] = {}
 
     def suitable(self, targets: Sequence[Target], problem: Problem) -> list[Target]:
@@ -64,20 +64,21 @@ class Bindings:
     @contextlib.contextmanager
     def bound(self, target: Target) -> Iterator[None]:
         """Count a submission among those of a target, for as long as it is judged."""
-        self._bound[target.name] += 1
+        one = object()
+        self._bound[target.name].add(one)
         try:
             yield
         finally:
-            self._bound[target.name] -= 1
+            self._bound[target.name].discard(one)
 
     def lanes(self, target: Target) -> int:
         """How many jobs each submission on a target may run at once, so that none of its slots is idle."""
-        bound = max(1, self._bound[target.name])
+        bound = max(1, len(self._bound[target.name]))
         return max(1, target.slots // bound)
 
     def _load(self, target: Target) -> float:
         """How busy a target would be with one submission more: 1 if each slot had one."""
-        return (self._bound[target.name] + 1) / target.slots if target.slots else math.inf
+        return (len(self._bound[target.name]) + 1) / target.slots if target.slots else math.inf
 
 
 def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:

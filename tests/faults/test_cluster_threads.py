@@ -1,0 +1,51 @@
+"""A cluster that other threads, or a forked process, would use too: its connections are of one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.cluster import PistonCluster
+
+JOB = Job(
+    kind=JobKind.SCRIPTS,
+    files=(JobFile(name="run", content=b"echo 1\\n"),),
+    run_limits=StageLimits(wall_ms=10_000, cpu_ms=10_000, output_bytes=1000),
+)
+
+
+def test_other_loops_are_refused_at_once(start: Callable[..., Any]) -> None:
+    """With words that say what to do, in a thread and in a child; its own goes on."""
+
+    def refused(cluster: PistonCluster, target: Target) -> None:
+        with pytest.raises(SetupError, match=r"entered in another event loop .* enter one in each"):
+            asyncio.run(cluster.execute(JOB, target))
+
+    def refused_in_a_fork(cluster: PistonCluster, target: Target) -> int:
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                refused(cluster, target)
+                code = 0
+            finally:
+                os._exit(code)
+        return os.waitpid(child, 0)[1]
+
+    async def scenario() -> None:
+        async with PistonCluster(start("stub_piston.py", "--count", "2").urls, seed=1) as cluster:
+            target = cluster.targets()[0]
+            async with asyncio.TaskGroup() as group:
+                for _ in range(4):
+                    group.create_task(asyncio.to_thread(refused, cluster, target))
+            assert refused_in_a_fork(cluster, target) == 0
+            assert (await cluster.execute(JOB, target)).run.code == 0
+
+    asyncio.run(scenario())

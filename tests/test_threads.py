@@ -1,0 +1,192 @@
+"""One sandbox, and who scores on it: several threads, each with its own event loop, or a process that was forked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import threading
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from python_box import row
+from small_problems import small_problem
+
+from ioi_eval.apps.execution import AppsExecutor
+from ioi_eval.apps.outcomes import AppsSettings
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.model import Problem, Submission, Subtask, TestCase
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.slots import Slots
+from ioi_eval.scorer import Scorer
+
+THREADS, PROGRAMS, SLOTS = 4, 3, 2
+
+Score = Callable[[int], Coroutine[Any, Any, object]]
+"""Score the n-th program; what it is worth."""
+
+ADD: Problem = small_problem(
+    year=2026,
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"1 2\n", answer=b"3\n")},
+)
+
+
+def from_threads(score: Score) -> list[object]:
+    """What programs are worth that threads score, each in an event loop of its own, which knows of no other."""
+    worth: dict[int, object] = {}
+
+    async def score_some(numbers: range) -> None:
+        async def one(number: int) -> None:
+            worth[number] = await score(number)
+
+        async with asyncio.TaskGroup() as group:
+            for number in numbers:
+                group.create_task(one(number))
+
+    threads = [
+        threading.Thread(
+            target=lambda first=first: asyncio.run(score_some(range(first, first + PROGRAMS))), daemon=True
+        )
+        for first in range(0, THREADS * PROGRAMS, PROGRAMS)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(300)
+        assert not thread.is_alive(), "it hangs"
+    return [worth[number] for number in range(THREADS * PROGRAMS)]
+
+
+def in_a_fork(score: Score) -> object:
+    """What the first program is worth in a child of this process, which does what multiprocessing does."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.write(writing, pickle.dumps(asyncio.run(asyncio.wait_for(score(0), 120))))
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        answer = stream.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return pickle.loads(answer)
+
+
+def contest_score(sandbox: Any, cache: Path) -> Score:
+    """Right programs, and wrong ones in between."""
+    scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+
+    async def score(number: int) -> object:
+        body = f'int a, b; scanf("%d %d", &a, &b); printf("%d\\n", a + b + {number % 2});'
+        code = f"#include <cstdio>\nint main() {{ {body} }}\n"
+        result = await scorer.score(ADD, Submission(id=str(number), problem=ADD.key, code=code))
+        return result.verdict.value
+
+    return score
+
+
+def apps_score(sandbox: Any, cache: Path) -> Score:
+    """The same in Python."""
+    executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache), settings=AppsSettings())
+    problem = row(["1 2\n"], ["3\n"])
+
+    async def score(number: int) -> object:
+        result = await executor.score(problem, f"print(sum(map(int, input().split())) + {number % 2})\n")
+        return result.verdict.value
+
+    return score
+
+
+@pytest.mark.parametrize("make", [contest_score, apps_score])
+def test_threads_and_forks_share_an_embedded_sandbox(cache: Path, make: Callable[[Any, Path], Score]) -> None:
+    """While the loop in which it was entered goes on, is held up by those who wait for it, or has ended."""
+    right = ["AC" if number % 2 == 0 else "WA" for number in range(THREADS * PROGRAMS)]
+
+    async def scored(*, held_up: bool) -> None:
+        async with LocalSandbox(slots=SLOTS) as sandbox:
+            score = make(sandbox, cache)
+            assert (from_threads(score) if held_up else await asyncio.to_thread(from_threads, score)) == right
+            under_way = [asyncio.ensure_future(score(number)) for number in range(2 * SLOTS)]
+            await asyncio.sleep(0)
+            assert in_a_fork(score) == "AC"
+            assert [await one for one in under_way] == right[: 2 * SLOTS]
+
+    asyncio.run(scored(held_up=True))
+    asyncio.run(scored(held_up=False))
+
+
+def test_slots_are_those_of_all_threads() -> None:
+    """Never more at once than there are, one that runs alone is alone, and nobody is forgotten."""
+    slots = Slots(SLOTS)
+    mutex = threading.Lock()
+    running: list[bool] = []
+    most = 0
+
+    async def hold(number: int) -> object:
+        nonlocal most
+        for turn in range(20):
+            alone = (number + turn) % 5 == 0
+            async with slots.take(alone=alone):
+                with mutex:
+                    running.append(alone)
+                    most = max(most, len(running))
+                    assert not any(running) or running == [True]
+                await asyncio.sleep(0)
+                with mutex:
+                    running.remove(alone)
+        return number
+
+    assert from_threads(hold) == list(range(THREADS * PROGRAMS))
+    assert most == SLOTS
+
+
+def test_who_is_cancelled_in_another_thread_leaves_no_slot_behind() -> None:
+    """Before its turn, at its turn, or after it."""
+    slots = Slots(1)
+
+    async def hold(number: int) -> object:
+        async def one() -> None:
+            async with slots.take():
+                await asyncio.sleep(0)
+
+        for turn in range(30):
+            task = asyncio.ensure_future(one())
+            for _ in range((number + turn) % 4):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        await one()
+        return number
+
+    assert from_threads(hold) == list(range(THREADS * PROGRAMS))
+
+
+def test_a_loop_that_was_closed_while_it_waited_takes_nothing() -> None:
+    """A thread that was given up may close its loop with tasks in it."""
+    slots = Slots(1)
+
+    async def wait() -> None:
+        async with slots.take():
+            raise AssertionError("it has no loop")
+
+    def give_up() -> asyncio.Task[None]:
+        loop = asyncio.new_event_loop()
+        task = loop.create_task(wait())
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+        return task
+
+    async def scenario() -> None:
+        async with slots.take():
+            given_up = await asyncio.to_thread(give_up)
+        async with asyncio.timeout(60), slots.take():
+            assert not given_up.done()
+        given_up._log_destroy_pending = False  # type: ignore[attr-defined]
+
+    asyncio.run(scenario())
