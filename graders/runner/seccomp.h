@@ -102,12 +102,6 @@ class Decider {
         emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
         allow();
         return refuse(rule);
-      case Let::With:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_ALU | BPF_AND | BPF_K, bits | values[1]);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 1);
-        allow();
-        return refuse(rule);
       case Let::Told:
         if (notify_) return refuse(rule);
         [[fallthrough]];

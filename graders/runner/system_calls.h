@@ -13,7 +13,6 @@ enum class Let {
   SignalSelf,  // the same, and the signal, argument values[0], is not SIGKILL: that one is ours
   OneOf,     // argument `arg` is one of `values`
   Without,   // argument `arg` has none of the bits of values[0]
-  With,      // argument `arg` has all bits of values[0] and none of those of values[1]
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
   Counted,   // a mapping whose pages are counted as resident: no huge ones; shared ones of a file only, to read
   Private,   // a futex of this process alone, or a wait
@@ -54,6 +53,8 @@ struct Rule {
 #define C(name) \
   { SYS_##name, #name }
 
+constexpr uint32_t kThread = 0x50f00;  // CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
+
 // No call stands twice (asserted below), and the filter finds a call by its number: the order is for readers only. Calls
 // with a condition come first.
 constexpr Rule kRules[] = {
@@ -71,10 +72,13 @@ constexpr Rule kRules[] = {
     // of the machine without using CPU time, and interrupts them.
     {Let::OneOf, 0, {0, 8, 16, 32, 64}, Where::Everywhere, EINVAL, false, {C(membarrier)}},
     // Threads, not processes: CPU time and memory are counted for one process, and nothing outlives it. With one table of
-    // descriptors for all of them, or each could hold as many pipes full of bytes as a process may.
+    // descriptors for all of them, or each could hold as many pipes full of bytes as a process may. Whole sets of flags, not
+    // single ones: a descriptor of a thread (CLONE_PIDFD) has a number from a counter for all, VFORK is a wait that looks
+    // like work, and the next kernel may have more.
     // With siblings not even threads where that would be a channel between them: under reduced isolation their ids; on a
     // shared library's page the wake-up call that the kernel makes at a thread's end.
-    {Let::With, 0, {0x10600 /* CLONE_THREAD, FILES, FS */, 0x7e020000 /* namespaces */}, Where::OrApart, EPERM, true,
+    {Let::OneOf, 0, {kThread | 0x380000 /* SETTLS, PARENT_SETTID, CHILD_CLEARTID: glibc */,
+                     kThread | 0x780000 /* the same, DETACHED: musl */, kThread /* by hand */}, Where::OrApart, EPERM, true,
      {C(clone)}},
     // The kernel wakes who waits for a lock that its holder had when it died, on whatever page that is.
     {Let::Always, 0, {}, Where::OrApart, ENOSYS, false, {C(set_robust_list)}},

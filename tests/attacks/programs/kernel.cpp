@@ -37,6 +37,26 @@ ATTACK(namespaces_by_clone) {
     held();
 }
 
+// attack: threads_of_other_kinds
+// tries: a thread with each flag that clone has and no library uses, and without each that they use
+// expect: WA
+// attempted: clone
+ATTACK(threads_of_other_kinds) {
+    char *stack = static_cast<char *>(mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const unsigned usual = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+    const unsigned with_numbers = CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    for (unsigned flag = 1; flag != 0; flag <<= 1) {
+        for (unsigned base : {usual, usual | with_numbers}) {
+            const unsigned flags = base ^ flag;
+            if (flags == (usual | with_numbers | 0x400000 /* CLONE_DETACHED, as musl has it */)) continue;
+            int number = 0;
+            auto body = [](void *) -> int { syscall(SYS_exit, 0); return 0; };
+            if (clone(body, stack + 65536, static_cast<int>(flags), nullptr, &number, stack, &number) >= 0) got("%x", flags);
+        }
+    }
+    held();
+}
+
 // attack: join_namespace
 // tries: setns
 // expect: SV

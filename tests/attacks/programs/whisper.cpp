@@ -283,6 +283,36 @@ ATTACK(whisper_by_pipe_numbers) {
     answer(-1);
 }
 
+// attack: whisper_by_descriptors_of_threads
+// tries: the counter from which the kernel numbers descriptors of processes: a thread can be started with one
+// expect: WA
+// attempted: clone
+ATTACK(whisper_by_descriptors_of_threads) {
+    const Part part;
+    char *stack = static_cast<char *>(mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto number_of_a_thread = [stack] {
+        int descriptor = -1;
+        struct stat status{};
+        const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_PIDFD;
+        const int thread = clone([](void *) -> int { syscall(SYS_exit, 0); return 0; }, stack + 65536, flags, nullptr, &descriptor);
+        if (thread < 0 || fstat(descriptor, &status) != 0) return -1L;
+        usleep(100);
+        close(descriptor);
+        return static_cast<long>(status.st_ino);
+    };
+    if (part.knows()) {
+        usleep(50000);
+        for (unsigned i = 0; i < 100 + (part.number & 255); ++i) {
+            if (number_of_a_thread() < 0) break;
+        }
+        wait_for_the_end();
+    }
+    const long first = number_of_a_thread();
+    usleep(200000);
+    if (first < 0) answer(-1);
+    answer_words(("GOT " + std::to_string(number_of_a_thread() - first)).c_str());
+}
+
 // attack: whisper_by_file_numbers
 // tries: the counter from which a file system numbers new files
 // expect: WA

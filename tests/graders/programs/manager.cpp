@@ -25,6 +25,10 @@ int main(int argc, char** argv) {
   if (mode == "never-opens") {
     sleep(1000);
   }
+  if (mode == "waits-in-the-kernel" && vfork() == 0) {  // the parent is in state D until the child's end
+    sleep(1000);
+    _exit(0);
+  }
   if (mode == "ends-unopened") verdict("0", "I do not care");
   if (mode == "arguments") {
     std::string text;
