@@ -98,7 +98,8 @@ void run_tests() {
   g_files.forget();
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   bool reduced = !full();
-  FilterWriter filter(Decider(g_means.notify, reduced, g_plan.processes > 1, !g_plan.is_static, !g_plan.interpreter.empty()));
+  Company company = g_plan.processes > 1 ? Company::Together : g_plan.passes > 1 ? Company::InTurn : Company::Nobody;
+  FilterWriter filter(Decider(g_means.notify, reduced, company, !g_plan.is_static, !g_plan.interpreter.empty()));
   g_filter = std::move(filter.code);
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));

@@ -16,11 +16,20 @@ struct Piece {
   }
 };
 
+// Who else is of a contestant's submission: processes that live at the same time, or other passes of the same test, which
+// must learn nothing of each other either.
+enum class Company { Nobody, Together, InTurn };
+
 // Writes what is decided of a call. What is not let pass goes to the listener if there is one, else it is decided here.
 class Decider {
  public:
-  Decider(bool notify, bool reduced, bool siblings, bool libraries, bool interpreted)
-      : notify_(notify), reduced_(reduced), siblings_(siblings), libraries_(libraries), interpreted_(interpreted) {}
+  Decider(bool notify, bool reduced, Company company, bool libraries, bool interpreted)
+      : notify_(notify),
+        reduced_(reduced),
+        siblings_(company != Company::Nobody),
+        in_turn_(company == Company::InTurn),
+        libraries_(libraries),
+        interpreted_(interpreted) {}
 
   // Of a call that stands nowhere.
   Piece unknown() {
@@ -34,7 +43,7 @@ class Decider {
   }
 
   Piece by(const Rule& rule) {
-    Let let = holds(rule.where) ? rule.let : Let::Never;
+    Let let = rule.where == Where::Sibling && !siblings_ ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
     if (notify_ && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown();  // the listener knows
     decide(rule, let);
     return std::exchange(piece_, {});
@@ -53,17 +62,36 @@ class Decider {
   void end_program() {
     emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_KILL_PROCESS);
   }
-  void refuse(const Rule& rule) {
+  uint32_t refusal(const Rule& rule) const {
     bool told = notify_ && rule.noted;
-    emit(BPF_RET | BPF_K, told ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF)
-                               : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error));
+    return told ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
+  }
+  void refuse(const Rule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
+
+  // Goes on if an argument is a null pointer.
+  void must_be_null(uint32_t index, uint32_t otherwise) {
+    for (size_t half : {0, 4}) {
+      load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index) + half);
+      emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+      emit(BPF_RET | BPF_K, otherwise);
+    }
+  }
+
+  // Decides of a futex, in four instructions or in one. What siblings could both have mapped is libraries.
+  void only_private(const Rule& rule, uint32_t op) {
+    if (!libraries_) return allow();
+    load_argument(op);
+    emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 1, 0);
+    refuse(rule);
+    allow();
   }
 
   bool holds(Where where) const {
     switch (where) {
       case Where::Full: return !reduced_;
       case Where::OnlyChild: return !siblings_;
-      case Where::OrFull: return !(reduced_ && siblings_);
+      case Where::FullAlone: return !reduced_ && !siblings_;
+      case Where::OrFull: return !(reduced_ && siblings_) || (in_turn_ && libraries_);
       case Where::OrApart: return !((reduced_ || libraries_) && siblings_);
       case Where::Sockets: return interpreted_ && !siblings_;
       case Where::NoSockets: return !(interpreted_ && !siblings_);
@@ -123,14 +151,32 @@ class Decider {
         return refuse(rule);
       case Let::Private: {
         if (!siblings_) return allow();
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 4, 0);
-        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_CLOCK_REALTIME
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* FUTEX_WAIT */, 2, 0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* FUTEX_WAIT_BITSET */, 1, 0);
-        refuse(rule);
+        uint32_t op = static_cast<uint32_t>(rule.arg);
+        load_argument(op);
+        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
+        uint8_t left = libraries_ ? 9 : 6;
+        for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */, 6 /* LOCK_PI */, 13 /* LOCK_PI2 */, 11 /* WAIT_REQUEUE_PI */}) {
+          emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --left, 0);
+        }
+        only_private(rule, op);
+        must_be_null(3, SECCOMP_RET_ERRNO | ETIMEDOUT);
+        if (!libraries_) return allow();
+        load_argument(op);
+        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* WAIT */, 5, 0);
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* WAIT_BITSET */, 4, 0);
+        only_private(rule, op);
         return allow();
       }
+      case Let::Untimed:
+        must_be_null(static_cast<uint32_t>(rule.arg), refusal(rule));
+        return allow();
+      case Let::Unwaiting:
+        load_argument(static_cast<uint32_t>(rule.arg));
+        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0);
+        refuse(rule);
+        return allow();
       case Let::Pair:
         load_argument(0);
         emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 4);
@@ -140,11 +186,7 @@ class Decider {
         allow();
         return refuse(rule);
       case Let::Connected:
-        for (size_t half : {32, 36}) {  // the address, argument 4
-          load(offsetof(seccomp_data, args) + half);
-          emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-          refuse(rule);
-        }
+        must_be_null(4, refusal(rule));  // the address
         load_argument(static_cast<uint32_t>(rule.arg));
         emit(BPF_JMP | BPF_JSET | BPF_K, ~bits, 0, 1);
         refuse(rule);
@@ -173,7 +215,7 @@ class Decider {
     }
   }
 
-  bool notify_, reduced_, siblings_, libraries_, interpreted_;
+  bool notify_, reduced_, siblings_, in_turn_, libraries_, interpreted_;
   Piece piece_;
 };
 

@@ -15,7 +15,9 @@ enum class Let {
   Without,   // argument `arg` has none of the bits of values[0]
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)
   Counted,   // a mapping whose pages are counted as resident: no huge ones; shared ones of a file only, to read
-  Private,   // a futex of this process alone, or a wait
+  Private,   // among siblings: a futex of this process alone, or a wait; no wait with a time at which it ends
+  Untimed,   // argument `arg`, the address of a time to wait for, is null
+  Unwaiting, // argument `arg`, milliseconds to wait for, is 0, or negative: without end
   Pair,      // two connected stream sockets of this process
   Connected, // to and from a connected socket: no address, no flags but those of plain reads and writes
   Told,      // as OwnClock; and if there is a listener, it lets the call pass
@@ -24,11 +26,13 @@ enum class Let {
   Deadly,    // has no honest use: ends the program
 };
 
-// A narrower place makes `Never` of a rule.
+// A narrower place makes `Never` of a rule. Siblings are other processes of the same submission, also those of other passes.
 enum class Where {
   Everywhere,
   Full,         // not under reduced isolation
+  Sibling,      // only for a contestant with siblings: for others the rule is Always
   OnlyChild,    // not for a contestant with siblings
+  FullAlone,    // neither under reduced isolation nor with siblings
   OrFull,       // not for a contestant with siblings, under reduced isolation
   OrApart,      // the same, nor where siblings map the same libraries
   Sockets,      // only for an interpreted contestant without siblings: it may have pairs of sockets
@@ -82,22 +86,33 @@ constexpr Rule kRules[] = {
      {C(clone)}},
     // The kernel wakes who waits for a lock that its holder had when it died, on whatever page that is.
     {Let::Always, 0, {}, Where::OrApart, ENOSYS, false, {C(set_robust_list)}},
-    // A futex that is not private is known by its file where a file is mapped: siblings meet on a page of libc. Waiting alone
-    // tells nothing, and libc waits so for a thread's end.
+    // A futex that is not private is known by its file where a file is mapped: siblings meet on a page of libc, if they have
+    // one. Waiting alone tells nothing, and libc waits so for a thread's end. (std::future wakes by one that is not private.)
     {Let::Private, 1, {}, Where::Everywhere, EPERM, true, {C(futex)}},
     {Let::Never, 0, {}, Where::Everywhere, ENOSYS, false, {C(clone3)}},  // glibc takes clone then; EPERM breaks std::thread
     // Clocks of other processes tell how they spend their time.
-    {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true,
-     {C(clock_gettime), C(clock_getres), C(clock_nanosleep)}},
+    {Let::OwnClock, 0, {}, Where::Everywhere, EINVAL, true, {C(clock_gettime), C(clock_getres)}},
     // A timer can send any signal, SIGKILL too: the runner wants to know.
-    {Let::Told, 0, {}, Where::Everywhere, EINVAL, true, {C(timer_create)}},
+    {Let::Told, 0, {}, Where::OnlyChild, EAGAIN, true, {C(timer_create)}},
+    // Siblings do not wait for a time. How long one keeps the manager waiting the next one measures, and the time in which
+    // nobody works costs neither of them anything. So a sleep is over at once, an alarm never rings, and a wait is for the
+    // manager or for a thread. (What is left is to work for so long, which counts against the limit.)
+    {Let::OwnClock, 0, {}, Where::OnlyChild, 0, true, {C(clock_nanosleep)}},
+    {Let::Always, 0, {}, Where::OnlyChild, 0, true, {C(nanosleep), C(alarm), C(setitimer)}},
+    {Let::Always, 0, {}, Where::OnlyChild, EAGAIN, true, {C(rt_sigtimedwait)}},
+    {Let::Unwaiting, 2, {}, Where::Sibling, EINVAL, true, {C(poll)}},
+    {Let::Untimed, 2, {}, Where::Sibling, EINVAL, true, {C(ppoll)}},
+    {Let::Untimed, 4, {}, Where::Sibling, EINVAL, true, {C(select), C(pselect6)}},
+    {Let::Untimed, 3, {}, Where::Sibling, EINVAL, true, {{449, "futex_waitv"}}},
     // Signals to itself: abort, raise. A SIGKILL that we did not send means that the machine ran out of memory.
     {Let::SignalSelf, 0, {1}, Where::Everywhere, EPERM, true, {C(kill), C(tkill), C(rt_sigqueueinfo)}},
     {Let::SignalSelf, 0, {2}, Where::Everywhere, EPERM, true, {C(tgkill), C(rt_tgsigqueueinfo)}},
     // Questions about itself.
     {Let::OnSelf, 0, {}, Where::Everywhere, EPERM, true,
      {C(getpgid), C(getsid), C(get_robust_list), C(sched_getaffinity), C(sched_getparam),
-      C(sched_getscheduler), C(sched_getattr), C(sched_rr_get_interval)}},
+      C(sched_getscheduler), C(sched_getattr)}},
+    // Older kernels answer by how many want the processor.
+    {Let::OnSelf, 0, {}, Where::OnlyChild, EPERM, true, {C(sched_rr_get_interval)}},
     {Let::OnSelf, 1, {}, Where::Everywhere, EPERM, true, {C(getpriority)}},
     // Limits can be asked for; none can be raised, and only those lowered with which the kernel does not send signals: a
     // SIGKILL for a CPU limit of the program's own would look like one from outside.
@@ -131,31 +146,34 @@ constexpr Rule kRules[] = {
     // Taken away while open, they escape the count too.
     {Let::Always, 0, {}, Where::Full, EPERM, true,
      {C(unlink), C(unlinkat), C(rename), C(renameat), C(renameat2), C(mkdir), C(mkdirat), C(rmdir)}},
-    // Landlock does not keep a path from being looked at; /proc would show siblings to each other.
+    // Landlock does not keep a path from being looked at; /proc would show siblings to each other. (A loader must look, and so
+    // passes of a program that has one may: they never live at the same time.)
     {Let::Always, 0, {}, Where::OrFull, EACCES, false,
      {C(stat), C(lstat), C(newfstatat), C(statx), C(access), C(faccessat), {439, "faccessat2"}, C(chdir), C(fchdir)}},
     // It would tell where the judge keeps the input.
     {Let::Always, 0, {}, Where::Full, EACCES, false, {C(readlink), C(readlinkat)}},
-    // To wait for a real disk is to wait without using CPU time: where the scratch directory is on one, it is done at once.
-    {Let::Always, 0, {}, Where::Full, 0, false, {C(fsync), C(fdatasync), C(msync)}},
+    // To wait for a real disk is to wait without using CPU time: where the scratch directory is on one, or libraries that
+    // siblings see, it is done at once.
+    {Let::Always, 0, {}, Where::FullAlone, 0, false, {C(fsync), C(fdatasync), C(msync)}},
+    // Without flags: one of them (RWF_NOWAIT) tells whether somebody has read a part of a file before.
+    {Let::OneOf, 5, {0}, Where::Everywhere, EOPNOTSUPP, true, {C(preadv2), C(pwritev2)}},
     // Its own descriptors.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
-     {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev), C(preadv2), C(pwritev2),
-      C(lseek), C(close), C(fstat), C(ftruncate), C(copy_file_range),
-      C(dup), C(dup2), C(dup3), C(poll), C(ppoll), C(select), C(pselect6), C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd), C(eventfd2),
-      C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
-    // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were.
-    {Let::Always, 0, {}, Where::OnlyChild, EPERM, true, {C(pipe), C(pipe2)}},
+     {C(read), C(write), C(readv), C(writev), C(pread64), C(pwrite64), C(preadv), C(pwritev),
+      C(lseek), C(close), C(fstat), C(ftruncate), C(copy_file_range), C(dup), C(dup2), C(dup3)}},
+    // The kernel numbers pipes from one counter for all processes: a sibling could read from it how many there were. It counts
+    // what is watched for a user; and a timer is a sleep.
+    {Let::Always, 0, {}, Where::OnlyChild, EPERM, true,
+     {C(pipe), C(pipe2), C(epoll_create), C(epoll_create1), C(epoll_ctl), C(epoll_wait), C(epoll_pwait), C(eventfd),
+      C(eventfd2), C(timerfd_create), C(timerfd_settime), C(timerfd_gettime), C(signalfd), C(signalfd4)}},
     // How much memory is free on the machine: a sibling could make it more or less. (libc asks, to sort, and does without.)
     {Let::Always, 0, {}, Where::OnlyChild, EPERM, false, {C(sysinfo)}},
     // Its own memory, threads, signals and timers.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
-     {C(munmap), C(mremap), C(mprotect), C(brk), {449, "futex_waitv"},
-      C(set_tid_address), {334, "rseq"}, C(sched_yield), C(sched_get_priority_max),
+     {C(munmap), C(mremap), C(mprotect), C(brk), C(set_tid_address), {334, "rseq"}, C(sched_yield), C(sched_get_priority_max),
       C(sched_get_priority_min), C(getcpu), C(exit), C(exit_group), C(wait4), C(waitid), C(rt_sigaction),
-      C(rt_sigprocmask), C(rt_sigreturn), C(rt_sigpending), C(rt_sigsuspend), C(rt_sigtimedwait), C(sigaltstack),
-      C(restart_syscall), C(pause), C(alarm), C(nanosleep), C(getitimer), C(setitimer), C(timer_settime),
-      C(timer_gettime), C(timer_getoverrun), C(timer_delete)}},
+      C(rt_sigprocmask), C(rt_sigreturn), C(rt_sigpending), C(rt_sigsuspend), C(sigaltstack),
+      C(restart_syscall), C(pause), C(getitimer), C(timer_settime), C(timer_gettime), C(timer_getoverrun), C(timer_delete)}},
     // Harmless questions.
     {Let::Always, 0, {}, Where::Everywhere, EPERM, true,
      {C(time), C(times), C(gettimeofday), C(getrusage), C(getrlimit), C(getrandom), C(uname),

@@ -26,6 +26,8 @@ from ioi_eval.model import (
 HERE = Path(__file__).resolve().parent
 HONEST = "honest-after-"
 TIME_LIMIT_S = 0.3
+SIBLINGS_S = 1.0
+"""Time for two processes. They cannot sleep, so they work while one waits for the other."""
 UNHURRIED_S = 10.0
 """Time for programs that are to reach another limit. A page that a virtual machine does not have yet takes some 13 µs
 of CPU time, ten times as much as another."""
@@ -58,11 +60,13 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         name: `secret` (answers nobody can know), `unhurried` (the same, with much time), `filed` (the same, with input
             and output by name), `stored` (one of two answers, its tests in the cache as those of a real data set are),
             `sum` (to be solved), `naive` (the checker believes the program), `fragile` (the checker can be broken),
-            `whisper` and `whisper-fifo` (two processes that must not talk), `relay` (a manager that can be broken).
+            `whisper`, `whisper-fifo` and `whisper-turns` (two processes that must not talk), `pair` (two to be solved
+            by), `relay` (a manager that can be broken).
         attacks: their names.
         cache: the cache directory.
     """
-    communication = name in ("whisper", "whisper-fifo", "relay")
+    siblings = name.startswith("whisper") or name == "pair"
+    communication = siblings or name == "relay"
     tests: dict[str, TestCase] = {}
     for attack in attacks:
         tests[attack] = _test(name, attack, cache)
@@ -75,12 +79,13 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         "naive": "naive.cpp",
         "fragile": "fragile.cpp",
     }.get(name)
-    manager = {"relay": "relay_manager.cpp"}.get(name, "whisper_manager.cpp") if communication else None
+    managers = {"relay": "relay_manager.cpp", "whisper-turns": "turns_manager.cpp", "pair": "pair_manager.cpp"}
+    manager = managers.get(name, "whisper_manager.cpp") if communication else None
     return Problem(
         key=ProblemKey(year=2000, id=name),
         name=name,
         task_type=TaskType.COMMUNICATION if communication else TaskType.BATCH,
-        time_limit_s=UNHURRIED_S if name == "unhurried" else TIME_LIMIT_S,
+        time_limit_s=UNHURRIED_S if name == "unhurried" else SIBLINGS_S if siblings else TIME_LIMIT_S,
         memory_limit_bytes=MEMORY_LIMIT_BYTES,
         subtasks=(Subtask(name="all", points=100, tests=tuple(tests)),),
         tests=tests,
@@ -89,7 +94,7 @@ def problem(name: str, attacks: Sequence[str], cache: Path) -> Problem:
         manager=source(manager) if manager else None,
         input_file="task.in" if name == "filed" else "",
         output_file="task.out" if name == "filed" else "",
-        processes=2 if name.startswith("whisper") else 1,
+        processes=2 if siblings else 1,
         process_io=ProcessIO.FIFO_IO if name == "whisper-fifo" else ProcessIO.STD_IO,
         cxx_std="gnu++17",
     )
@@ -129,6 +134,8 @@ def _test(problem_name: str, attack: str, cache: Path) -> TestCase:
         return _stored_test(attack, cache)
     if problem_name == "sum":
         return TestCase(name=attack, input=f"{attack} 20 22\n".encode(), answer=b"42\n")
+    if problem_name == "pair":
+        return TestCase(name=attack, input=f"{attack} 21\n".encode(), answer=b"")
     if problem_name.startswith("whisper"):
         return TestCase(name=attack, input=f"{attack} {2 + secrets.randbelow(0xFFFE)}\n".encode(), answer=b"")
     return TestCase(name=attack, input=f"{attack} 0 0\n".encode(), answer=f"{secrets.token_hex(16)}\n".encode())
@@ -143,6 +150,8 @@ def _stored_test(attack: str, cache: Path) -> TestCase:
 
 
 def _honest_test(problem_name: str, name: str, number: int) -> TestCase:
+    if problem_name == "pair":
+        return TestCase(name=name, input=f"honest {number}\n".encode(), answer=b"")
     if problem_name.startswith("whisper"):
         return TestCase(name=name, input=b"honest 1\n", answer=b"")  # the processes hear 0 1 and 1 0, and add
     return TestCase(name=name, input=f"honest {number} 1\n".encode(), answer=f"{number + 1}\n".encode())

@@ -99,6 +99,12 @@ inline void spin(double seconds) {
     }
 }
 
+// Waits by the clock, and works meanwhile: a process with siblings cannot sleep.
+inline void work_until_later(double seconds) {
+    for (const double end = now() + seconds; now() < end;) {
+    }
+}
+
 // Starts a thread with the bare system call: libc asks for nothing more. Returns its id, or -1.
 inline long bare_thread(int (*body)(void *), void *argument, size_t stack_bytes = 65536) {
     void *stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -4,6 +4,7 @@
 // problem: whisper
 #include "attack.h"
 
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -42,7 +43,7 @@ ATTACK(whisper_by_file) {
             const int file = open(path, O_WRONLY | O_CREAT, 0666);
             if (file >= 0) dprintf(file, "%u\n", part.number);
         } else {
-            usleep(50000);
+            attack::work_until_later(0.05);
             const std::string text = content(path);
             if (!text.empty()) answer(atol(text.c_str()));
         }
@@ -64,7 +65,7 @@ ATTACK(whisper_by_shared_memory) {
         *cell = part.number;
         wait_for_the_end();
     }
-    usleep(100000);
+    attack::work_until_later(0.1);
     answer(*cell);
 }
 
@@ -79,12 +80,12 @@ ATTACK(whisper_by_thread_ids) {
     };
     const long unit = (part.number & 7) + 1;
     if (part.knows()) {
-        usleep(50000);
+        attack::work_until_later(0.05);
         for (long i = 0; i < 50 * unit; ++i) attack::bare_thread(end, nullptr, 8192);
         wait_for_the_end();
     }
     const long first = attack::bare_thread(end, nullptr);
-    usleep(150000);
+    attack::work_until_later(0.15);
     const long second = attack::bare_thread(end, nullptr);
     if (first < 0 || second < 0) answer(-1);
     // Only three bits; that anything came through at all is what counts.
@@ -113,7 +114,7 @@ ATTACK(whisper_by_waiting_signals) {
         while (queued < mine && sigqueue(getpid(), SIGRTMIN, {}) == 0) ++queued;
         wait_for_the_end();
     }
-    usleep(150000);
+    attack::work_until_later(0.15);
     while (queued < 100000 && sigqueue(getpid(), SIGRTMIN, {}) == 0) ++queued;
     if (queued > 0 && most - queued >= 100) {
         printf("GOT %ld\n", most - queued - 100);
@@ -131,7 +132,7 @@ ATTACK(whisper_by_memory_of_the_other) {
     static volatile unsigned treasure;
     treasure = treasure + part.number;
     if (part.knows()) wait_for_the_end();
-    usleep(20000);
+    attack::work_until_later(0.02);
     for (int pid = getpid() - 20; pid < getpid() + 20; ++pid) {
         if (pid == getpid() || pid <= 0) continue;
         for (const char *name : {"mem", "fd/0", "fd/1", "environ", "stat", "cmdline", "io"}) {
@@ -183,7 +184,7 @@ ATTACK(whisper_by_times) {
     };
     if (part.knows()) {
         for (int i = 0; i < 40; ++i) {
-            usleep(5000);
+            attack::work_until_later(0.005);
             const int null = open("/dev/null", O_RDWR), zero = open("/dev/zero", O_RDONLY);
             char byte = 0;
             if (write(null, "x", 1) < 0 || read(zero, &byte, 1) < 0) _exit(0);
@@ -193,7 +194,7 @@ ATTACK(whisper_by_times) {
         wait_for_the_end();
     }
     const long before = sum();
-    usleep(150000);
+    attack::work_until_later(0.15);
     if (sum() != before) printf("GOT a changed time\n"), fflush(stdout), wait_for_the_end();
     answer(-1);
 }
@@ -246,7 +247,7 @@ ATTACK(whisper_from_stderr) {
         dprintf(2, "%u\n", part.number);
         wait_for_the_end();
     }
-    usleep(50000);
+    attack::work_until_later(0.05);
     char text[32] = "";
     if (pread(2, text, sizeof text - 1, 0) > 0) answer(atol(text));
     const int again = open("/proc/self/fd/2", O_RDONLY);
@@ -296,19 +297,19 @@ ATTACK(whisper_by_descriptors_of_threads) {
         const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_PIDFD;
         const int thread = clone([](void *) -> int { syscall(SYS_exit, 0); return 0; }, stack + 65536, flags, nullptr, &descriptor);
         if (thread < 0 || fstat(descriptor, &status) != 0) return -1L;
-        usleep(100);
+        attack::work_until_later(0.0001);
         close(descriptor);
         return static_cast<long>(status.st_ino);
     };
     if (part.knows()) {
-        usleep(50000);
+        attack::work_until_later(0.05);
         for (unsigned i = 0; i < 100 + (part.number & 255); ++i) {
             if (number_of_a_thread() < 0) break;
         }
         wait_for_the_end();
     }
     const long first = number_of_a_thread();
-    usleep(200000);
+    attack::work_until_later(0.2);
     if (first < 0) answer(-1);
     answer_words(("GOT " + std::to_string(number_of_a_thread() - first)).c_str());
 }
@@ -326,38 +327,44 @@ ATTACK(whisper_by_file_numbers) {
         return static_cast<long>(status.st_ino);
     };
     if (part.knows()) {
-        usleep(50000);
+        attack::work_until_later(0.05);
         for (int i = 0; i < 100; ++i) number_of_a_new_file(i);
         wait_for_the_end();
     }
     const long first = number_of_a_new_file(0);
-    usleep(150000);
+    attack::work_until_later(0.15);
     const long second = number_of_a_new_file(1);
     if (second - first > 50) answer_words("GOT a jump in the numbers");
     answer(-1);
 }
 
+static int wait_on(void *page) {
+    const int value = *static_cast<volatile int *>(page);
+    for (int tries = 0; tries < 100; ++tries) syscall(SYS_futex, page, 0 /* FUTEX_WAIT */, value, nullptr, nullptr, 0);
+    syscall(SYS_exit, 0);
+    return 0;
+}
+
 // attack: whisper_by_futex
 // tries: to wake the other, who waits on the same page of a file that both have mapped
-// expect: WA
+// expect: WA TLE
 ATTACK(whisper_by_futex) {
     const Part part;
     std::vector<void *> pages = {reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(&printf) & ~uintptr_t{4095}),
                                  reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(&whisper_by_futex) & ~uintptr_t{4095})};
+    pages.push_back(reinterpret_cast<void *>(getauxval(AT_SYSINFO_EHDR)));  // the kernel's own, in every process
     for (const char *path : {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"}) {
         const int file = open(path, O_RDONLY);
         void *page = file < 0 ? MAP_FAILED : mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
         if (page != MAP_FAILED) pages.push_back(page);
     }
     for (void *page : pages) {
-        const int value = *static_cast<volatile int *>(page);
-        const timespec soon = {0, 60000000};
         if (part.knows()) {
-            syscall(SYS_futex, page, 0 /* FUTEX_WAIT */, value, &soon, nullptr, 0);
+            // A wait has no end in time, so a thread waits, or it does itself where there are none.
+            if (attack::bare_thread(wait_on, page) < 0) wait_on(page);
         } else {
-            usleep(20000);
+            attack::work_until_later(0.02);
             if (syscall(SYS_futex, page, 1 /* FUTEX_WAKE */, 1, nullptr, nullptr, 0) > 0) answer_words("GOT somebody who waits");
-            usleep(40000);
         }
     }
     if (part.knows()) wait_for_the_end();
@@ -366,7 +373,7 @@ ATTACK(whisper_by_futex) {
 
 // attack: whisper_by_last_wish
 // tries: to have the kernel wake the other at its own end, as for a lock that it held, on a page that both have mapped
-// expect: WA
+// expect: WA TLE
 ATTACK(whisper_by_last_wish) {
     const Part part;
     void *page = MAP_FAILED;
@@ -379,7 +386,7 @@ ATTACK(whisper_by_last_wish) {
     if (page == MAP_FAILED) answer(-1);
     char *zero = static_cast<char *>(page) + 8;  // of an ELF file's head
     if (part.knows()) {
-        usleep(60000);
+        attack::work_until_later(0.06);
         static struct {
             void *list;
             long offset;
@@ -388,8 +395,7 @@ ATTACK(whisper_by_last_wish) {
         syscall(SYS_set_robust_list, &head, sizeof head);
         _exit(0);
     }
-    const timespec soon = {0, 300000000};
-    if (syscall(SYS_futex, zero, 0 /* FUTEX_WAIT */, 0, &soon, nullptr, 0) == 0) answer_words("GOT a last wish");
+    if (syscall(SYS_futex, zero, 0 /* FUTEX_WAIT */, 0, nullptr, nullptr, 0) == 0) answer_words("GOT a last wish");
     answer(-1);
 }
 
