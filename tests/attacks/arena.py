@@ -24,6 +24,9 @@ from ioi_eval.model import (
 )
 
 HERE = Path(__file__).resolve().parent
+_FILES = {path.name: path.read_bytes() for path in (HERE / "problems").iterdir() if path.is_file()}
+"""Read now: a person who becomes an ordinary user later may not be able to."""
+
 HONEST = "honest-after-"
 TIME_LIMIT_S = 0.3
 SIBLINGS_S = 1.0
@@ -126,7 +129,7 @@ def sealed_problem(secret: str) -> Problem:
 
 def source(name: str) -> SourceFile:
     """One of the files in `problems/`."""
-    return SourceFile(path=f"graders/{name}", content=(HERE / "problems" / name).read_bytes())
+    return SourceFile(path=f"graders/{name}", content=_FILES[name])
 
 
 def _test(problem_name: str, attack: str, cache: Path) -> TestCase:

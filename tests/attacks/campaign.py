@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from arena import COMPILING, HERE, HONEST, UNHURRIED_S, policy, problem, sealed_problem
+from arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
 from catalogue import Attack, Program, programs
 from compile_attacks import ATTACKS as COMPILE_ATTACKS
 from compile_attacks import CompileAttack
@@ -197,7 +197,7 @@ async def attack_by_program(program: Program, scorer: Scorer, cache: Path) -> Ma
     task = problem(program.problem, [attack.name for attack in program.attacks], cache)
     result = honest = await _score(scorer, task, program.name, program.code)
     if not program.solves_honest:
-        honest = await _score(scorer, task, "solver", (HERE / "problems" / "solver.cpp").read_text())
+        honest = await _score(scorer, task, "solver", source("solver.cpp").content.decode())
     return {attack.name: _finding(attack, result, honest) for attack in program.attacks}
 
 

@@ -1,21 +1,24 @@
 """Who starts the sandbox: whoever runs the tests, or an ordinary user where that is root.
 
 The ordinary user is a child process that gave up root after everything was imported, so neither Python nor the checkout
-need be readable for that user.
+need be readable for that user. It may not open the checkout on any machine, as where it lies in root's home.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from harm import OWN_UID, adopt_orphans
 
-from ioi_eval import boxfiles
+from ioi_eval import boxfiles, fingerprint
 
 USER_UID = 0x6E000000
 """A user of these tests' own: nobody else's processes and files are found under it."""
@@ -55,8 +58,10 @@ def persons() -> tuple[Person, ...]:
 
 
 def _in_child(work: Callable[[], Result]) -> Result:
-    boxfiles.runner_source()  # the child may not be able to read them
-    boxfiles.harness_archive()
+    boxfiles.runner_digest()  # these keep what they read of the checkout: the child cannot read it
+    fingerprint.runner_digest()
+    fingerprint.harness_digest()
+    fingerprint.rules_digest()
     back, there = os.pipe()
     child = os.fork()
     if child == 0:
@@ -72,6 +77,19 @@ def _in_child(work: Callable[[], Result]) -> Result:
     return value
 
 
+def _close_the_checkout() -> None:
+    """Refuse this process what the kernel refuses an ordinary user where the checkout lies in a closed directory."""
+    checkout = f"{Path(__file__).resolve().parents[2]}/"
+
+    def refuse(event: str, arguments: tuple[object, ...]) -> None:
+        if event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], str | bytes | os.PathLike):
+            path = os.fsdecode(arguments[0])
+            if path.startswith(checkout):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    sys.addaudithook(refuse)
+
+
 def _be_user(work: Callable[[], object], there: int) -> None:
     try:
         os.setgroups([])
@@ -79,6 +97,7 @@ def _be_user(work: Callable[[], object], there: int) -> None:
         os.setresuid(USER_UID, USER_UID, USER_UID)
         os.environ.update({"HOME": "/nonexistent", OWN_UID: str(USER_UID)})
         os.chdir("/")
+        _close_the_checkout()
         adopt_orphans()
         answer = pickle.dumps((True, work()))
     except BaseException:  # noqa: BLE001 - whatever it is, the parent reports it
