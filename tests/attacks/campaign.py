@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+import pytest
 from arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
 from catalogue import Attack, Program, programs
 from compile_attacks import ATTACKS as COMPILE_ATTACKS
@@ -103,6 +104,7 @@ class Campaign:
     slow: bool = True
     one_by_one: bool = False
     _found: Findings | None = field(default=None, init=False)
+    _tried: bool = field(default=False, init=False)
 
     @property
     def asked(self) -> Isolation:
@@ -110,9 +112,16 @@ class Campaign:
         return Isolation.REDUCED if self.served else self.level
 
     def findings(self) -> Findings:
-        """What came of them."""
-        if self._found is None:
+        """What came of them.
+
+        Raises:
+            Exception: the campaign cannot be made. It is tried once: hundreds of tests ask for it.
+        """
+        if not self._tried:
+            self._tried = True
             self._found = self.person.does(self._make)
+        if self._found is None:
+            pytest.fail("the campaign cannot be made: the first test that failed in it says why", pytrace=False)
         return self._found
 
     def _make(self) -> Findings:

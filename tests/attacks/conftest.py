@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # the corpus is imported by test
 from campaign import Campaign
 from catalogue import LEVELS
 from compile_attacks import CompileAttack
+from failures import summary
 from levels import why_not
 from persons import USER_UID, Person, persons
 from selecting import deselect
@@ -58,6 +59,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what only the large budget makes in a campaign."""
     full = bool(config.getoption("--full"))
     deselect(config, items, lambda item: not _is_made(item, full=full))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which campaigns failed, in how many tests and in which ways."""
+    reports = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
+    failed = [(report.nodeid, _reason_of(report)) for report in reports if report.nodeid.startswith("tests/attacks/")]
+    if failed:
+        terminalreporter.section("attacks that failed")
+        for line in summary(failed, [name_of(*way) for way in ALL]):
+            terminalreporter.line(line)
+
+
+def _reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """The first line of what an exception says, or of a failure without a traceback."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return (crash.message if crash else report.longreprtext).strip().partition("\n")[0]
 
 
 def _is_made(item: pytest.Item, *, full: bool) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 from campaign import Campaign, Finding
 from catalogue import Attack, attacks
@@ -11,12 +13,24 @@ from python_attack import PythonAttack
 from python_attacks import ATTACKS as PYTHON_ATTACKS
 
 
-def check(found: Finding, campaign: Campaign) -> None:
-    """What holds of every attack, whatever its verdict."""
-    assert found.honest == "AC", "an honest test behind it was harmed"
-    assert found.isolation is campaign.level
-    if found.verdict.startswith("JE"):
-        assert found.final, "it would be judged again for ever"
+def demand(found: Finding, campaign: Campaign, expected: Collection[str], *wrong: str) -> None:
+    """Fail, in few lines as there are many attacks, unless everything is right.
+
+    Args:
+        found: what came of the attack.
+        campaign: in which it was made.
+        expected: the verdicts that are right.
+        wrong: what else is wrong with it; empty where it is not.
+    """
+    faults = [
+        "" if found.verdict in expected else f"{found.verdict} is not right: {' or '.join(sorted(expected))}",
+        *wrong,
+        "" if found.honest == "AC" else f"an honest test behind it was harmed: {found.honest}",
+        "" if found.isolation is campaign.level else f"judged with isolation {found.isolation}",
+        "it would be judged again for ever" if found.verdict.startswith("JE") and not found.final else "",
+    ]
+    if any(faults):
+        pytest.fail(f"{'; '.join(filter(None, faults))}\n{found}", pytrace=False)
 
 
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
@@ -24,29 +38,35 @@ def test_attack(attack: Attack, campaign: Campaign) -> None:
     """It does not score, its verdict is one of those that are right, and what was refused is told."""
     found = campaign.findings().by_attack[attack.name]
     expected = attack.expect[campaign.level]
-    assert found.verdict in expected, found
-    assert "AC" in expected or not found.succeeded, found
-    assert set(attack.attempted) <= set(found.attempted), found
-    check(found, campaign)
+    untold = sorted(set(attack.attempted) - set(found.attempted))
+    demand(
+        found,
+        campaign,
+        expected,
+        "it got what no program may get" if "AC" not in expected and found.succeeded else "",
+        f"not told as attempted: {' '.join(untold)}" if untold else "",
+    )
 
 
 @pytest.mark.parametrize("attack", COMPILE_ATTACKS, ids=lambda attack: attack.name)
 def test_attack_on_the_compiler(attack: CompileAttack, campaign: Campaign) -> None:
     """It reads nothing, ends in time, and nobody mistakes its words for the judge's."""
     found = campaign.findings().by_attack[attack.name]
-    assert found.verdict in attack.expect, found
-    assert not found.succeeded, found
-    assert not any(words in found.message for words in attack.unsaid), found.message
-    check(found, campaign)
+    said = [words for words in attack.unsaid if words in found.message]
+    demand(
+        found,
+        campaign,
+        attack.expect,
+        "it got what no program may get" if found.succeeded else "",
+        f"it says {said[0]!r}" if said else "",
+    )
 
 
 @pytest.mark.parametrize("attack", PYTHON_ATTACKS, ids=lambda attack: attack.name)
 def test_attack_by_python(attack: PythonAttack, campaign: Campaign) -> None:
     """It passes none of its tests, finds nothing, and an honest program behind it passes."""
     found = campaign.findings().by_attack[attack.name]
-    assert found.verdict in attack.expect, found
-    assert not found.succeeded, found
-    check(found, campaign)
+    demand(found, campaign, attack.expect, "it got what no program may get" if found.succeeded else "")
 
 
 def test_nothing_is_left(campaign: Campaign) -> None:
