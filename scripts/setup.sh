@@ -1,12 +1,32 @@
 # Sourced by quickstart, test and check: what a machine needs, then the virtual environment.
-# Sets ROOT and PYTHON. Installs with apt where it may, else says in one line what is missing.
+# Sets ROOT, VENV and PYTHON. Installs with apt where it may, else says in one message all that is missing.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV=${IOI_EVAL_VENV:-$ROOT/.venv}
+PYTHON=$VENV/bin/python
 
 say() { printf '%s\n' "$*" >&2; }
 
-# packages_for COMMAND:PACKAGE… : the packages whose command is not there
+# quietly COMMAND… : its output only if it fails
+quietly() {
+    local output
+    output=$("$@" 2>&1 </dev/null) || { say "$output"; return 1; }
+}
+
+# set_up EXTRAS [COMMAND:PACKAGE…] : these commands, and the virtual environment with the project in it
+set_up() {
+    local extras=$1 stamp base missing
+    shift
+    stamp=$VENV/.installed-$(printf '%s' "$extras" | tr -c 'a-z' '-')
+    missing=$(missing_packages "$@")
+    if ! is_installed "$stamp" && ! find_python >/dev/null; then
+        missing="$missing python"
+    fi
+    [ -z "$missing" ] || install_packages $missing || return 1
+    is_installed "$stamp" || install_project "$extras" "$stamp"
+}
+
+# missing_packages COMMAND:PACKAGE… : the packages whose command is not there
 missing_packages() {
     local pair
     for pair in "$@"; do
@@ -14,33 +34,14 @@ missing_packages() {
     done
 }
 
-install_packages() {
-    local missing
-    missing=$(missing_packages "$@")
-    [ -z "$missing" ] || apt_install $missing
-}
-
-apt_install() {
-    local sudo=
-    if [ "$(id -u)" -ne 0 ]; then
-        if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-            sudo="sudo -n"
-        else
-            say "Missing: $* - as an administrator run: apt-get install $*"
-            return 1
-        fi
-    fi
-    if ! command -v apt-get >/dev/null 2>&1; then
-        say "Missing: $* - install them with this system's package manager (the names are Debian's)"
-        return 1
-    fi
-    say "Installing $*"
-    $sudo apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "$@" >&2
+# is_installed STAMP : whether the project is in the environment, as pyproject.toml has it today
+is_installed() {
+    [ "$1" -nt "$ROOT/pyproject.toml" ] && "$PYTHON" -Ic 'import ioi_eval' 2>/dev/null
 }
 
 find_python() {
     local candidate
-    for candidate in python3 python3.13 python3.12 python3.11; do
+    for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
         if command -v "$candidate" >/dev/null 2>&1 &&
             "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             printf '%s' "$candidate"
@@ -50,20 +51,86 @@ find_python() {
     return 1
 }
 
-# setup_environment EXTRAS : a virtual environment with the project in it, made again when pyproject.toml changes
-setup_environment() {
-    local extras=$1 base stamp
-    PYTHON=$VENV/bin/python
-    stamp=$VENV/.installed-$(printf '%s' "$extras" | tr -c 'a-z' '-')
-    if [ -x "$PYTHON" ] && [ "$stamp" -nt "$ROOT/pyproject.toml" ]; then
-        return 0
+# install_packages PACKAGE… : by apt; `python` stands for a Python that is new enough, and what makes environments
+install_packages() {
+    local root=none packages
+    if [ "$(id -u)" -eq 0 ]; then
+        root=
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        root="sudo -n"
     fi
-    if ! base=$(find_python); then
-        apt_install python3 python3-venv || return 1
-        base=$(find_python) || { say "Python 3.11 or newer with venv is needed"; return 1; }
+    if ! command -v apt-get >/dev/null 2>&1; then
+        say "Missing: ${*/#python/Python 3.11 or newer with venv}"
+        say "Install them with this system's package manager (the names are Debian's), then start this again."
+        return 1
     fi
-    say "Setting up $VENV with $($base --version)"
-    [ -x "$PYTHON" ] || "$base" -m venv "$VENV" || return 1
+    [ "$root" = none ] || quietly $root apt-get update -qq ||
+        say "apt-get update failed; trying with the packages that apt knows"
+    packages=$(with_python "$@") || return 1
+    if [ "$root" = none ]; then
+        say "Missing: $packages. As an administrator run"
+        say "    apt-get update && apt-get install $packages"
+        say "then start this again."
+        return 1
+    fi
+    say "Installing $packages"
+    quietly $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages
+}
+
+# with_python PACKAGE… : the same, with the packages that are meant in place of `python`
+with_python() {
+    local found others
+    if [ "${*: -1}" != python ]; then
+        printf '%s' "$*"
+        return
+    fi
+    others=${*:1:$#-1}
+    if found=$(python_packages); then
+        printf '%s' "${others:+$others }$found"
+        return
+    fi
+    say "Missing: Python 3.11 or newer with venv, which the packages of this system do not have. Bring it into PATH as python3.13"
+    say "(\`uv python install 3.13\` does, without an administrator), or use Debian 12, Ubuntu 22.04 or newer, perhaps in a container."
+    [ -z "$others" ] || say "Missing too: as an administrator run
+    apt-get update && apt-get install $others"
+    say "Then start this again."
+    return 1
+}
+
+# python_packages : those of a Python that is new enough: as apt knows them, or as the release has them where apt has no lists
+python_packages() {
+    local name candidate known=
+    for name in python3 python3.14 python3.13 python3.12 python3.11; do
+        candidate=$(LC_ALL=C apt-cache policy "$name-venv" 2>/dev/null | sed -n 's/^  Candidate: //p')
+        case $candidate in
+        3.1[1-9].* | 3.[2-9][0-9].*)
+            printf '%s' "$name $name-venv"
+            return
+            ;;
+        3.*)
+            known=yes
+            ;;
+        esac
+    done
+    [ -z "$known" ] || return 1
+    case $(. /etc/os-release && printf '%s' "$ID $VERSION_ID") in
+    "ubuntu 22.04") printf 'python3.11 python3.11-venv' ;;
+    "debian 10" | "debian 11" | "ubuntu 18.04" | "ubuntu 20.04") return 1 ;;
+    *) printf 'python3 python3-venv' ;;
+    esac
+}
+
+# install_project EXTRAS STAMP : the virtual environment, with the project and what it needs
+install_project() {
+    local extras=$1 stamp=$2 base
+    base=$(find_python) || { say "Python 3.11 or newer with venv is needed"; return 1; }
+    say "Setting up $VENV with $("$base" --version)"
+    if ! "$PYTHON" -Im pip --version >/dev/null 2>&1; then
+        quietly "$base" -m venv "$VENV" || {
+            say "$VENV cannot be made: remove what is there, or name another place in IOI_EVAL_VENV; then start this again"
+            return 1
+        }
+    fi
     "$PYTHON" -m pip install --quiet --disable-pip-version-check -e "$ROOT$extras" >&2 || return 1
     touch "$stamp"
 }

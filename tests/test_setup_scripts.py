@@ -1,0 +1,218 @@
+"""What the scripts do on machines that lack something, and when a suite fails.
+
+The commands that they call are programs of these tests, which write down how they were called.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REAL = ("bash", "cat", "cp", "dirname", "env", "mkdir", "nproc", "rm", "sed", "sh", "touch", "tr")
+
+PYTHON = """#!/bin/sh
+case "$1" in
+-c) exit {too_old} ;;
+--version) echo "Python of the stub" ;;
+-Ic) test -e "${{0%/*}}/ioi-eval" ;;
+-Im) exit 0 ;;
+-m)
+    case "$2" in
+    venv) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+    pip) printf '#!/bin/sh\\necho "ioi-eval $*"\\n' >"${{0%/*}}/ioi-eval" && chmod +x "${{0%/*}}/ioi-eval" ;;
+    pytest) echo "pytest $*"; case " $* " in *"$FAILING"*) exit 1 ;; esac ;;
+    esac ;;
+esac
+"""
+APT_GET = """#!/bin/sh
+echo "$*" >>"$CALLS"
+echo "words of apt"
+echo "more words of apt" >&2
+[ "$1" = install ] || exit 0
+shift
+for package; do
+    case "$package" in
+    g++) cp "$STUBS/true" "$BIN/g++" ;;
+    bubblewrap) cp "$STUBS/true" "$BIN/bwrap" ;;
+    python3 | python3.1?) cp "$STUBS/python" "$BIN/$package" ;;
+    esac
+done
+"""
+APT_CACHE = """#!/bin/sh
+for known in $CANDIDATES; do
+    [ "$2" != "${known%%=*}" ] || printf '%s:\\n  Installed: (none)\\n  Candidate: %s\\n' "$2" "${known#*=}"
+done
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A checkout, and all commands that there are for its scripts."""
+
+    place: Path
+
+    @classmethod
+    def at(cls, place: Path) -> Machine:
+        """A machine without Python, compiler, sudo or apt."""
+        for name in ("bin", "stubs", "checkout"):
+            (place / name).mkdir()
+        for name in REAL:
+            found = shutil.which(name)
+            assert found, name
+            (place / "bin" / name).symlink_to(found)
+        shutil.copytree(ROOT / "scripts", place / "checkout/scripts")
+        (place / "checkout/pyproject.toml").touch()
+        machine = cls(place=place)
+        machine.add("stubs/true", "#!/bin/sh\n")
+        machine.add("stubs/python", PYTHON.format(too_old=0))
+        machine.add("bin/chmod", f'#!/bin/sh\nexec {shutil.which("chmod")} "$@"\n')
+        return machine
+
+    def add(self, name: str, text: str) -> None:
+        """A program."""
+        path = self.place / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def add_apt(self) -> None:
+        """As on Debian and Ubuntu."""
+        self.add("bin/apt-get", APT_GET)
+        self.add("bin/apt-cache", APT_CACHE)
+
+    def start(
+        self, script: str, *words: str, uid: int = 1000, candidates: str = "", failing: str = "nothing"
+    ) -> subprocess.CompletedProcess[str]:
+        """Start one of the scripts as that user, where apt has these packages (`name=version`, blanks between)."""
+        self.add("bin/id", f"#!/bin/sh\necho {uid}\n")
+        environment = {
+            "PATH": str(self.place / "bin"),
+            "BIN": str(self.place / "bin"),
+            "STUBS": str(self.place / "stubs"),
+            "CALLS": str(self.place / "calls"),
+            "CANDIDATES": candidates,
+            "FAILING": failing,
+            "HOME": str(self.place),
+        }
+        command = [self.place / "checkout/scripts" / script, *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def calls(self) -> list[str]:
+        """How apt-get was called."""
+        path = self.place / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A bare machine."""
+    return Machine.at(tmp_path)
+
+
+DEBIAN_12 = "python3-venv=3.11.2-1+b1"
+UBUNTU_22_04 = "python3-venv=3.10.6-1~22.04.1 python3.11-venv=3.11.0~rc1-1~22.04.1"
+DEBIAN_11 = "python3-venv=3.9.2-3"
+
+
+@pytest.mark.parametrize(
+    ("candidates", "python"),
+    [
+        (DEBIAN_12, "python3 python3-venv"),
+        (UBUNTU_22_04, "python3.11 python3.11-venv"),
+        ("python3-venv=3.14.3-0ubuntu1", "python3 python3-venv"),
+        ("python3-venv=3.10.6 python3.14-venv=3.14.0-1 python3.11-venv=3.11.9-1", "python3.14 python3.14-venv"),
+    ],
+)
+def test_all_that_is_missing_is_told_at_once(machine: Machine, candidates: str, python: str) -> None:
+    """An ordinary user goes to the administrator once, with one command that works as it stands."""
+    machine.add_apt()
+    done = machine.start("quickstart", candidates=candidates)
+    assert done.returncode == 1
+    assert f"apt-get update && apt-get install g++ bubblewrap {python}\n" in done.stderr
+    assert machine.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("candidates", "python"), [(DEBIAN_12, "python3 python3-venv"), (UBUNTU_22_04, "python3.11 python3.11-venv")]
+)
+def test_root_installs_in_silence(machine: Machine, candidates: str, python: str) -> None:
+    """What apt says is of no interest while all goes well. A second start installs nothing."""
+    machine.add_apt()
+    done = machine.start("quickstart", "--seed", "1", uid=0, candidates=candidates)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "ioi-eval demo --seed 1\n"
+    assert "words of apt" not in done.stderr
+    assert machine.calls() == ["update -qq", f"install -y -qq g++ bubblewrap {python}"]
+    assert machine.start("quickstart", uid=0).stdout == "ioi-eval demo\n"
+    assert len(machine.calls()) == 2
+
+
+def test_what_apt_says_when_it_fails(machine: Machine) -> None:
+    """Its own words, as they name the cause."""
+    machine.add_apt()
+    machine.add("bin/apt-get", "#!/bin/sh\necho no network >&2\nexit 100\n")
+    done = machine.start("quickstart", uid=0, candidates=DEBIAN_12)
+    assert done.returncode == 1
+    assert "no network" in done.stderr
+
+
+def test_python_that_apt_does_not_have(machine: Machine) -> None:
+    """An old release: what to do is said, and nothing is installed in vain."""
+    machine.add_apt()
+    machine.add("bin/python3", PYTHON.format(too_old=1))
+    for uid in (0, 1000):
+        done = machine.start("quickstart", uid=uid, candidates=DEBIAN_11)
+        assert done.returncode == 1
+        assert "Python 3.11 or newer with venv, which the packages of this system do not have" in done.stderr
+        assert "apt-get update && apt-get install g++ bubblewrap\n" in done.stderr
+    assert not any("install" in call for call in machine.calls())
+
+
+def test_python_that_is_there_under_another_name(machine: Machine) -> None:
+    """`python3` is too old, and nothing of Python need be installed."""
+    machine.add_apt()
+    machine.add("bin/python3", PYTHON.format(too_old=1))
+    machine.add("bin/python3.14", PYTHON.format(too_old=0))
+    done = machine.start("quickstart", uid=0, candidates=DEBIAN_11)
+    assert done.returncode == 0, done.stderr
+    assert machine.calls() == ["update -qq", "install -y -qq g++ bubblewrap"]
+
+
+def test_systems_without_apt(machine: Machine) -> None:
+    """They are told what is missing, in words that hold everywhere."""
+    done = machine.start("quickstart", uid=0)
+    assert done.returncode == 1
+    assert "Missing: g++ bubblewrap Python 3.11 or newer with venv\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("failing", "named"),
+    [
+        ("nothing", "Everything passed."),
+        ("tests/test_architecture.py", "Failed: scripts/check"),
+        ("-rs tests/attacks", "Failed: tests/attacks"),
+        ("--ignore", "Failed: the other tests"),
+        ("-q", "Failed: scripts/check, tests/attacks, the other tests"),
+    ],
+)
+def test_a_suite_that_fails_hides_no_other(machine: Machine, failing: str, named: str) -> None:
+    """All suites run; the end says which of them failed, and so does the exit code."""
+    for name in ("g++", "bwrap"):
+        machine.add(f"bin/{name}", "#!/bin/sh\n")
+    machine.add("bin/python3", PYTHON.format(too_old=0))
+    (machine.place / "checkout/.venv/bin").mkdir(parents=True)
+    for name in ("ruff", "mypy"):
+        machine.add(f"checkout/.venv/bin/{name}", "#!/bin/sh\n")
+    done = machine.start("test", failing=failing)
+    assert [line.split(" --")[0] for line in done.stdout.splitlines() if line.startswith("pytest")] == [
+        "pytest -m pytest -q tests/test_architecture.py",
+        "pytest -m pytest -q -rs tests/attacks",
+        f"pytest -m pytest -q -n {len(os.sched_getaffinity(0))}",
+    ]
+    assert done.stderr.splitlines()[-1] == named
+    assert done.returncode == (0 if failing == "nothing" else 1)
