@@ -6,7 +6,8 @@ Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
 - 500 with an empty body is all that a server says when it could not start a process or make a box. What a client
   can do wrong to get it (names) is refused before sending, so here it means: try elsewhere.
 - A stage that a signal ended has code null. Since isolate the server says why (`status`), measured outside of the
-  box, where no program can write; `XX` is isolate's own failure and never the program's.
+  box, where no program can write; `XX` is isolate's own failure and never the program's. So is a stage without exit
+  code, signal, status and time: isolate refused its arguments, or was killed itself, and its report stayed empty.
 - Overload is believed from the server only: status 429 or 503, or its own `message`. What a program or compiler
   printed is never searched, as any program can print any words.
 """
@@ -237,6 +238,8 @@ def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
     if status == "XX":
         words = f"the server's sandbox failed: {message or 'no reason given'}"
         raise OverloadError(words) if any(sign in words for sign in _OVERLOAD) else TransientError(words)
+    if "wall_time" in value and (code, signal, status, wall_ms) == (None, None, None, None):
+        raise TransientError(f"the server's isolate reports nothing: {_words(None, (stderr or stdout).encode())}")
     if output_bytes is not None and (len(stdout) > output_bytes or len(stderr) > output_bytes):
         stdout, stderr, code, signal = stdout[:output_bytes], stderr[:output_bytes], None, "SIGKILL"
         status, message = "OL", f"more than {output_bytes} bytes of output"

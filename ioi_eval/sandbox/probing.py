@@ -3,7 +3,7 @@
 Three questions, each a job that any server runs:
 
 - the *look*: a script (for the stock pair, a program) that names compilers, kernel and clock, and prints padding;
-- the *ceilings*: the look, asked with limits that no server allows, says in its refusal what is allowed;
+- the *ceilings*: the look, asked with the largest limits that a server can hold, says in its refusal what is allowed;
 - the *sizes*: ever smaller answers and requests, until one goes through.
 """
 
@@ -14,13 +14,9 @@ import zlib
 from dataclasses import dataclass, replace
 
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import wire
 from ioi_eval.sandbox.wire import Ceilings, Runtime, Service, Starter
 from ioi_eval.toolchain import Toolchain
-
-UNLIMITED_MS = 2_000_000_000
-"""More than any server is configured for, and still less than 2^31, beyond which Node's timers fire at once."""
-
-UNLIMITED_BYTES = 1 << 45
 
 PADDING = 64 * 1024
 """What every worker must be able to return; stock servers return 1,024 bytes."""
@@ -118,14 +114,14 @@ def look_job(service: Service, nonce: str, padding: int) -> Job:
         files=tuple(JobFile(name=name, content=text.encode()) for name, text in texts.items()),
         args=() if service.starter is Starter.CMS_IOI else (str(padding),),
         compile_limits=StageLimits(
-            wall_ms=known.lowered("compile_timeout", UNLIMITED_MS),
-            cpu_ms=known.lowered("compile_cpu_time", UNLIMITED_MS),
-            memory_bytes=known.lowered("compile_memory_limit", UNLIMITED_BYTES),
+            wall_ms=known.lowered("compile_timeout", wire.MOST_MS),
+            cpu_ms=known.lowered("compile_cpu_time", wire.MOST_MS),
+            memory_bytes=known.lowered("compile_memory_limit", wire.MOST_MEMORY_BYTES),
         ),
         run_limits=StageLimits(
-            wall_ms=known.lowered("run_timeout", UNLIMITED_MS),
-            cpu_ms=known.lowered("run_cpu_time", UNLIMITED_MS),
-            memory_bytes=known.lowered("run_memory_limit", UNLIMITED_BYTES),
+            wall_ms=known.lowered("run_timeout", wire.MOST_MS),
+            cpu_ms=known.lowered("run_cpu_time", wire.MOST_MS),
+            memory_bytes=known.lowered("run_memory_limit", wire.MOST_MEMORY_BYTES),
         ),
         trusted=True,
     )

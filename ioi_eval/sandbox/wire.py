@@ -12,6 +12,7 @@ What servers of both generations do, and what follows from it here:
 - Names that escape, clash or hold NUL are answered by 500 without a word: they are refused here, with words.
 - Limits that are absent become the server's own (3 s of CPU since isolate): all six are sent, always.
 - Limits above the server's are refused with 400: `Ceilings` says what it allows.
+- A number that isolate or Node cannot hold stops a job before it starts: `_BOUNDS` keeps every limit in range.
 """
 
 from __future__ import annotations
@@ -39,8 +40,28 @@ DEFAULT_MEMORY_BYTES = 8 << 30
 IDLE_COMPILE = StageLimits(wall_ms=10_000, cpu_ms=10_000)
 """Sent for a compile stage in which nothing of ours runs. Source: Piston's own defaults, `api/src/config.js`."""
 
-_MOST_TIMER_MS = (1 << 31) - 1
-"""Source: Node's `setTimeout`, which fires at once where it is told to wait longer: a job would be killed unstarted."""
+MOST_MS = (1 << 31) - 1
+"""The longest time that a server can hold, in ms.
+
+Source: Node's `setTimeout` fires at once where it is told to wait longer, so a job would be killed unstarted (v3);
+isolate keeps `--time` and `--wall-time` in ms in an `int` (`isolate.c`, `timeout = 1000*atof(optarg)`; v4)."""
+
+MOST_MEMORY_BYTES = 1 << 40
+"""The largest memory limit that a server can hold: 1 TiB, more than any task asks for.
+
+Source: Piston since isolate sends a thousandth of it as `--cg-mem` (`api/src/job.js`), and isolate refuses more than
+2^31 - 1 there: "Numeric parameter out of range" (`isolate.c`, `opt_uint`). So 2 147 483 647 999 bytes is the most."""
+
+LEAST_MEMORY_BYTES = 1 << 20
+"""The smallest. Source: of less than 1,000 bytes Piston makes `--cg-mem=0`, which isolate takes for no limit."""
+
+_TIME, _MEMORY = (1, MOST_MS), (LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES)  # a time of 0 is no limit for isolate
+_BOUNDS = {
+    f"{stage}_{limit}": bounds
+    for stage in ("run", "compile")
+    for limit, bounds in (("timeout", _TIME), ("cpu_time", _TIME), ("memory_limit", _MEMORY))
+}
+"""The least and the most of each limit that can be sent. Every request's limits pass through here."""
 
 _NO_NAMES = frozenset({"", ".", ".."})
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")
@@ -270,13 +291,12 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
 
     The runner keeps the real limits inside the box, so for it a lower hard limit of the server can only cost an
     answer, never change one; scripts are stopped by the hard limit itself, so what the server does not allow it
-    must refuse. A memory limit that a job names is never lowered: less would change verdicts.
+    must refuse. A memory limit that a job names is not lowered to the server's: less would change verdicts.
     """
     ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
     gives_way = job.kind is JobKind.RUNNER or job.trusted
-    run_wall_ms = min(run.wall_ms, _MOST_TIMER_MS)
     limits = {
-        "run_timeout": ceilings.lowered("run_timeout", run_wall_ms) if gives_way else run_wall_ms,
+        "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if gives_way else run.wall_ms,
         "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if gives_way else run.cpu_ms,
         "compile_timeout": compiling.wall_ms,
         "compile_cpu_time": compiling.cpu_ms,
@@ -287,4 +307,4 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
     for name, stage in (("run_memory_limit", run), ("compile_memory_limit", compiling)):
         asked = stage.memory_bytes
         limits[name] = ceilings.lowered(name, DEFAULT_MEMORY_BYTES) if asked is None else asked
-    return limits
+    return {name: max(least, min(limits[name], most)) for name, (least, most) in _BOUNDS.items()}

@@ -6,6 +6,9 @@ file's content, after the milliseconds in a file `delay_ms`, so that thousands o
 queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500; asked for
 packages, it dies if it has no repository.
 
+It is of the generation that `--generation` names. Since isolate (4, the default) a memory limit that isolate cannot
+hold stops the stage before its program, with isolate's words; before it (3), a time that Node's timers cannot hold.
+
 It can be misconfigured in every way that the doctor knows: `--output`, `--body`, `--limit`, `--packages`, `--tools` (a
 directory of programs that jobs find before the system's), `--ulimit`. Jobs of the runner are not run, as nothing here
 confines them: the answer is the runner's own word that it cannot; or with `--confines`, an end line without tests.
@@ -34,6 +37,7 @@ LIMITS = {
     "compile_timeout": 60_000,
     "compile_cpu_time": 60_000,
 }
+INT_MAX = (1 << 31) - 1
 RUNTIMES = [
     {"language": "bash", "version": "5.2.0", "aliases": ["sh"]},
     {"language": "ioi_eval", "version": "1.0.0", "aliases": []},
@@ -127,6 +131,10 @@ class Server:
     async def run(self, body: dict[str, Any]) -> dict[str, Any]:
         """The stages of a job."""
         files = {file["name"]: content(file) for file in body["files"]}
+        if "echo" in files or "plan" in files:
+            refused = refused_by_the_machine(self.options.generation, "run", body)
+            if refused is not None:
+                return {"run": refused}
         if "echo" in files:
             await asyncio.sleep(int(files.get("delay_ms", b"0")) / 1000)
             return {"run": stage(files["echo"].decode(), "", 0)}
@@ -142,14 +150,18 @@ class Server:
                 write(Path(directory, name), data)
             stages = {}
             if body["language"] == "ioi_eval" and "compile" in files:
-                stages["compile"] = await self.run_script(directory, ["compile"], body["compile_timeout"])
+                stages["compile"] = await self.run_script(directory, ["compile"], "compile", body)
                 if stages["compile"]["code"] != 0:
                     return {**stages, "run": stages["compile"]}
             arguments = [body["files"][0]["name"], *body["args"]]
-            return {**stages, "run": await self.run_script(directory, arguments, body["run_timeout"])}
+            return {**stages, "run": await self.run_script(directory, arguments, "run", body)}
 
-    async def run_script(self, directory: str, arguments: list[str], timeout_ms: int) -> dict[str, Any]:
+    async def run_script(self, directory: str, arguments: list[str], name: str, body: dict[str, Any]) -> dict[str, Any]:
         """One stage."""
+        refused = refused_by_the_machine(self.options.generation, name, body)
+        if refused is not None:
+            return refused
+        timeout_ms = body[f"{name}_timeout"]
         path = os.pathsep.join(filter(None, (self.options.tools, os.environ["PATH"])))
         process = await asyncio.create_subprocess_exec(
             "bash", "-c", f"{self.options.ulimit}; exec bash \"$@\"", "-", *arguments,
@@ -165,6 +177,27 @@ class Server:
         if max(len(out), len(err)) > self.options.output:
             return {**stage("", "", None), "signal": "SIGKILL", "status": "OL"}
         return stage(out.decode(errors="replace"), err.decode(errors="replace"), process.returncode)
+
+
+def refused_by_the_machine(generation: int, name: str, body: dict[str, Any]) -> dict[str, Any] | None:
+    """What becomes of a stage with a number that isolate, or Node, cannot hold; `None` if all are fine.
+
+    Source: isolate 2.0's `opt_uint` and `timeout`, tried with a real server: HTTP 200, and a stage of nulls; Node 15's
+    `setTimeout`.
+    """
+    limit_kb = (body.get(f"{name}_memory_limit") or 0) // 1000
+    if generation >= 4 and limit_kb > INT_MAX:
+        return nothing(f"Numeric parameter out of range: {limit_kb}\n")
+    times = ("timeout", "cpu_time") if generation >= 4 else ("timeout",)
+    if any(body.get(f"{name}_{time}", 0) > INT_MAX for time in times):
+        return {**stage("", "", None), "signal": "SIGKILL"}
+    return None
+
+
+def nothing(words: str) -> dict[str, Any]:
+    """A stage since isolate that isolate did not start."""
+    nulls = dict.fromkeys(("memory", "message", "status", "cpu_time", "wall_time"))
+    return {**stage("Usage: isolate [<options>] <command>\n", words, None), **nulls}
 
 
 def write(path: Path, data: bytes) -> None:
@@ -193,6 +226,7 @@ async def main() -> None:
     parser.add_argument("--slots", type=int, default=64)
     parser.add_argument("--output", type=int, default=64 << 20)
     parser.add_argument("--body", type=int, default=64 << 20)
+    parser.add_argument("--generation", type=int, choices=(3, 4), default=4)
     parser.add_argument("--packages", default="bash,ioi_eval", type=lambda text: text.split(","))
     parser.add_argument("--limit", action="append", default=[], metavar="NAME=MS")
     parser.add_argument("--tools", default="")

@@ -110,6 +110,17 @@ def test_probe_says_what_each_worker_can_do(start: Any, run: Run) -> None:
     assert "2 of 5 workers can be used." in done.stdout
 
 
+@pytest.mark.parametrize("generation", ["3", "4"])
+def test_probe_asks_for_nothing_that_a_generation_cannot_hold(start: Any, run: Run, generation: str) -> None:
+    """Without limits of its own a server refuses no number, and passes it on: to isolate, or to Node's timers."""
+    time_limits = [f"{stage}_{limit}" for stage in ("run", "compile") for limit in ("timeout", "cpu_time")]
+    unlimited = [option for name in time_limits for option in ("--limit", f"{name}={1 << 60}")]
+    url = start("stub_piston.py", "--generation", generation, *unlimited).urls[0]
+    done = run("cluster", "probe", "--endpoints", url)
+    assert done.returncode == 0, done.stdout
+    assert "1 of 1 workers can be used." in done.stdout
+
+
 def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> None:
     """Also where it is already: what is wanted is the state, not the act."""
     without = start("stub_piston.py", "--count", "3", "--packages", "bash").urls

@@ -117,6 +117,17 @@ def test_isolates_own_failure_is_never_an_execution() -> None:
         answer.execution(200, body(busy))
 
 
+@pytest.mark.parametrize("stage", ["compile", "run"])
+def test_a_stage_that_isolate_did_not_start(stage: str) -> None:
+    """As a real server answers a memory limit of 2^45 bytes: HTTP 200, isolate's words, and nulls; never a verdict."""
+    nulls = dict.fromkeys(("code", "signal", "memory", "message", "status", "cpu_time", "wall_time"))
+    words = "Numeric parameter out of range: 35184372088\n"
+    refused = {"stdout": "Usage: isolate [<options>] <command>\n", "stderr": words, "output": words, **nulls}
+    whole = body(refused) if stage == "run" else body(STAGE, compile=refused)
+    with pytest.raises(TransientError, match=r"isolate reports nothing: Numeric parameter out of range: 35184372088"):
+        answer.execution(200, whole)
+
+
 def test_output_over_the_jobs_own_limit() -> None:
     """More output than the job asked for is the output limit, even where the server allows it."""
     execution = answer.execution(200, body({**STAGE, "stdout": "x" * 101}), output_bytes=100)

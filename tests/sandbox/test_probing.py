@@ -78,7 +78,8 @@ def test_a_damaged_look_is_none(tmp_path: Path, damage: str) -> None:
 def test_ceilings_are_learned_one_by_one() -> None:
     """Each refusal lowers one limit of the next question; one that says nothing new ends the asking."""
     first = probing.look_job(BASH, NONCE, 0)
-    assert first.run_limits.wall_ms == probing.UNLIMITED_MS < 2**31
+    assert first.run_limits.wall_ms == wire.MOST_MS
+    assert first.run_limits.memory_bytes == wire.MOST_MEMORY_BYTES
     learned = probing.with_ceiling(BASH, ("run_timeout", 3_000))
     assert learned is not None
     assert learned.ceilings == Ceilings(run_timeout=3_000)

@@ -127,10 +127,29 @@ def test_the_runners_hard_limits_give_way_to_the_server() -> None:
     assert waiting_s(scripts(script, compile_limits=LIMITS), OURS) == 8.0
 
 
-def test_no_timer_overflows() -> None:
-    """A bundle of many passes, or of long games, may take 60 days by the runner's rules; a server's timer holds 24."""
-    job = replace(runner(), run_limits=replace(LIMITS, wall_ms=5_000_000_000))
-    assert encode(job, OURS)["run_timeout"] == 2_147_483_647
+@given(
+    times=st.lists(st.integers(min_value=-5, max_value=1 << 70), min_size=4, max_size=4),
+    memories=st.lists(st.none() | st.integers(min_value=0, max_value=1 << 70), min_size=2, max_size=2),
+    ceiling=st.none() | st.integers(min_value=0, max_value=1 << 70),
+    is_runner=st.booleans(),
+    compiles=st.booleans(),
+)
+def test_no_number_is_sent_that_a_server_cannot_hold(
+    times: list[int], memories: list[int | None], ceiling: int | None, is_runner: bool, compiles: bool
+) -> None:
+    """A bundle may take 60 days by the runner's rules; a timer of Node holds 24, and isolate a memory limit of 2 TB.
+
+    Beyond, Node fires at once, and isolate refuses its arguments; it takes 0 for no limit.
+    """
+    run = StageLimits(wall_ms=times[0], cpu_ms=times[1], memory_bytes=memories[0])
+    compiling = StageLimits(wall_ms=times[2], cpu_ms=times[3], memory_bytes=memories[1]) if compiles else None
+    job = replace(runner() if is_runner else scripts(JobFile(name="run", content=b"true\n")), run_limits=run)
+    bounded = Ceilings(**dict.fromkeys(Ceilings.__dataclass_fields__, ceiling))
+    request = encode(replace(job, compile_limits=compiling), replace(OURS, ceilings=bounded))
+    for stage in ("run", "compile"):
+        assert 1 <= request[f"{stage}_timeout"] <= 2**31 - 1
+        assert 1 <= request[f"{stage}_cpu_time"] <= 2**31 - 1
+        assert 1_000 <= request[f"{stage}_memory_limit"] < 2**31 * 1_000
 
 
 def test_a_memory_limit_is_never_lowered() -> None:
