@@ -43,6 +43,19 @@ class JudgeLimits:
     memory_bytes: int = 4096 * MIB
 
 
+MOST_REPEATS = 100  # of a late test, alone: more measure nothing better
+
+
+def check_repeats(near_limit_repeats: int) -> None:
+    """Refuse a number of runs alone that makes no sense.
+
+    Raises:
+        InputError: it is below 1, or above `MOST_REPEATS`.
+    """
+    if not 1 <= near_limit_repeats <= MOST_REPEATS:
+        raise InputError(f"{near_limit_repeats} repetitions near the limit make no sense; give 1 to {MOST_REPEATS}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """How submissions are judged: everything a user can set that may change an outcome.
@@ -57,6 +70,7 @@ class Policy:
         stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
             Source: PROTOCOL.md, `stderr` of a test's line.
         threads: most threads of a process.
+        near_limit_repeats: how many runs alone on the machine may measure the time of a late test; the best stands.
         message_chars: how much of the compiler's words is kept.
     """
 
@@ -68,7 +82,11 @@ class Policy:
     output_bytes: int = 64 * MIB
     stderr_bytes: int = 64 * 1024
     threads: int = 64
+    near_limit_repeats: int = 1
     message_chars: int = 8000
+
+    def __post_init__(self) -> None:
+        check_repeats(self.near_limit_repeats)
 
     def as_dict(self) -> dict[str, object]:
         """The policy as plain values, for fingerprints and for the record of a run."""

@@ -50,6 +50,8 @@ class Fingerprints:
     def __init__(self, policy: Policy) -> None:
         values = policy.as_dict()
         self._python = values.pop("python")  # says nothing of programs that are compiled
+        if policy.near_limit_repeats == 1:
+            del values["near_limit_repeats"]  # as it was before there was a choice
         self._policy = digest_of(values)
         self._problems: dict[int, tuple[Problem, str]] = {}
 

@@ -68,21 +68,45 @@ class Behaviour:
     usual: str
     alone: str = "AC"
     clean: str = "AC"
+    cpu_ms: float = 1000.0
+
+    def line(self, test: str, way: str) -> TestOutcome:
+        """What the box says of a run."""
+        return replace(KINDS[getattr(self, way)], test=test, cpu_ms=self.cpu_ms)
 
     def settled(self, test: str) -> TestOutcome:
         """A plain model of what stands after all repetitions."""
-        way, kind, had_alone, had_clean = "usual", self.usual, False, False
-        before = kind
-        while True:
-            if kind == "near" and not had_alone:
-                way, before, kind = "alone", kind, self.alone
-                had_alone = KINDS[kind].verdict is not Verdict.JE
-            elif kind in ("checker", "manager", "runner") and not had_clean:
-                way, before, kind = "clean", kind, self.clean
-                had_clean = True
-            else:
-                final = way == "clean" and kind == before and kind in ("checker", "manager")
-                return replace(KINDS[kind], test=test, reran=way == "alone", final=final)
+        runs = Runs(self)
+        while runs.repeat("clean") or runs.repeat("alone"):
+            pass
+        return runs.outcome(test)
+
+
+class Runs:
+    """The runs of one test, one after the other, in the plainest way."""
+
+    def __init__(self, how: Behaviour) -> None:
+        self.how = how
+        self.way, self.kind, self.before, self.had = "usual", how.usual, how.usual, set[str]()
+
+    def wants(self, way: str) -> bool:
+        """Whether it is to be run once more so."""
+        doubtful = ("near",) if way == "alone" else ("checker", "manager", "runner")
+        return self.kind in doubtful and way not in self.had
+
+    def repeat(self, way: str) -> bool:
+        """Run it once more so, if it is to be."""
+        wanted = self.wants(way)
+        if wanted:
+            self.way, self.before, self.kind = way, self.kind, getattr(self.how, way)
+            if way == "clean" or KINDS[self.kind].verdict is not Verdict.JE:
+                self.had.add(way)
+        return wanted
+
+    def outcome(self, test: str) -> TestOutcome:
+        """What stands."""
+        final = self.way == "clean" and self.kind == self.before and self.kind in ("checker", "manager")
+        return replace(self.how.line(test, self.way), reran=self.way == "alone", final=final)
 
 
 Behaviours = Mapping[str, Behaviour]
@@ -99,7 +123,7 @@ class Box:
             alive = any(position < first_zero.get(group, 10**9) for group, position in planned.at)
             if not (alive or run_all):
                 continue
-            line = replace(KINDS[getattr(behaviours[planned.test], way)], test=planned.test)
+            line = behaviours[planned.test].line(planned.test, way)
             self.lines.append(line)
             if line.score == 0.0:
                 for group, position in planned.at:
@@ -113,7 +137,37 @@ def result_of(problem: Problem, outcomes: Mapping[str, TestOutcome], *, keep_all
 
 def exhaustive_model(problem: Problem, behaviours: Behaviours, *, keep_all: bool = False) -> SubmissionResult:
     """What a judge says that runs everything, one by one, and only then looks."""
-    return result_of(problem, {test: how.settled(test) for test, how in behaviours.items()}, keep_all=keep_all)
+    if keep_all or not problem.score_type.zero_decides:
+        return result_of(problem, round_model(problem, behaviours), keep_all=keep_all)
+    return result_of(problem, {test: how.settled(test) for test, how in behaviours.items()})
+
+
+def round_model(problem: Problem, behaviours: Behaviours) -> dict[str, TestOutcome]:
+    """What stands where each test counts: all run, then late ones are repeated by threes, the least late first."""
+    listed = list(dict.fromkeys(test for subtask in problem.subtasks for test in subtask.tests))
+    runs = {test: Runs(behaviours[test]) for test in listed}
+    confirmed = 0
+    while True:
+        for one in runs.values():
+            one.repeat("clean")
+        late = sorted((test for test in listed if runs[test].wants("alone")), key=lambda test: behaviours[test].cpu_ms)
+        chosen = _deciding(problem, runs, late) or late[: max(0, 3 - confirmed)]
+        if not chosen:
+            return {test: one.outcome(test) for test, one in runs.items()}
+        for test in chosen:
+            while runs[test].repeat("alone") or runs[test].repeat("clean"):
+                pass
+            verdict = KINDS[runs[test].kind].verdict
+            confirmed = confirmed if verdict is Verdict.JE else confirmed + 1 if verdict is Verdict.TLE else 0
+
+
+def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> list[str]:
+    """The late tests that are the first zero of a subtask, in listed order, where a zero decides."""
+    first = set()
+    for subtask in problem.subtasks:
+        zeros = (test for test in subtask.tests if KINDS[runs[test].kind].score == 0.0)
+        first.add(next(zeros, None))
+    return [test for test in runs if test in late and test in first] if problem.score_type.zero_decides else []
 
 
 def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
@@ -167,12 +221,19 @@ def drive_one_by_one(problem: Problem, behaviours: Behaviours) -> tuple[Judging,
         way, planned = next(wanted(judging, set()))
         test = planned[0].test
         runs.append((way, test))
-        judging.record(replace(KINDS[getattr(behaviours[test], way)], test=test))
+        judging.record(behaviours[test].line(test, way))
     return judging, runs
 
 
 kinds = st.sampled_from(["AC", "AC", "AC", *KINDS])
-all_behaviours = st.fixed_dictionaries({name: st.builds(Behaviour, kinds, kinds, kinds) for name in "abcdefgh"})
+lateness = st.sampled_from([1010.0, 1050.0, 1090.0])
+all_behaviours = st.fixed_dictionaries(
+    {name: st.builds(Behaviour, kinds, kinds, kinds, lateness) for name in "abcdefgh"}
+)
+late_kinds = st.sampled_from(["near", "near", "near", "AC", "checker"])
+late_behaviours = st.fixed_dictionaries(
+    {name: st.builds(Behaviour, late_kinds, late_kinds, late_kinds, lateness) for name in "abcdefgh"}
+)
 subtask_lists = st.lists(
     st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True).map("".join), min_size=1, max_size=4
 )

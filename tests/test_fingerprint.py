@@ -20,6 +20,7 @@ from ioi_eval.config import Policy
 from ioi_eval.fingerprint import (
     Fingerprints,
     cpp_meaning,
+    digest_of,
     digest_of_modules,
     python_meaning,
     rules_digest,
@@ -127,10 +128,27 @@ def test_submission_policy_and_target_count() -> None:
         fingerprint(profile="classic", brings_pair=True),
         fingerprint(toolchain=replace(TARGET.toolchain, version="13")),
         Fingerprints(Policy(output_bytes=1)).of(PROBLEM, SUBMISSION, TARGET),
+        Fingerprints(Policy(near_limit_repeats=2)).of(PROBLEM, SUBMISSION, TARGET),
     ]
     assert len({reference, *others}) == len(others) + 1
     for same in ({"id": "y"}, {"extraction": "fence:cpp"}, {"fixes": ("includes",)}):
         assert fingerprint(submission=replace(SUBMISSION, **same)) == reference
+
+
+class EarlierPolicy(Policy):
+    """A policy of a version in which a late test was always repeated once."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Without the setting."""
+        values = super().as_dict()
+        return {name: value for name, value in values.items() if name != "near_limit_repeats"}
+
+
+def test_one_repetition_is_what_it_was_before_there_was_a_choice() -> None:
+    """What was judged under the default is not judged again for a setting that is as it always was."""
+    values = EarlierPolicy().as_dict()
+    del values["python"]
+    assert Fingerprints(Policy())._policy == digest_of(values)
 
 
 def test_an_interpreter_counts_for_programs_in_python_only() -> None:

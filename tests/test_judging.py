@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from judging_model import KINDS, make_problem, names, result_of
+from judging_model import KINDS, make_problem, names, result_of, scored_as
 
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging
-from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.model import ScoreType, TestOutcome, Verdict
 
 
 def record(judging: Judging, test: str, kind: str) -> None:
@@ -124,6 +124,128 @@ def test_a_judge_fault_on_the_way_lifts_no_bound() -> None:
     record(judging, "a", "checker")
     record(judging, "a", "AC")
     assert judging.outcomes()["a"].score == 0.3
+
+
+def test_the_least_of_all_late_runs_is_the_bound() -> None:
+    """Late with 0.3, a fault of the judge, late with 1.0, then right in time: worth 0.3. Nothing lifts the bound."""
+    judging = Judging(make_problem("a"))
+    judging.record(replace(KINDS["near"], test="a", in_time_score=0.3))
+    record(judging, "a", "runner")
+    judging.record(replace(KINDS["near"], test="a", in_time_score=1.0))
+    record(judging, "a", "AC")
+    assert judging.outcomes()["a"].score == 0.3
+
+
+def test_no_second_guess_for_who_falls_asleep() -> None:
+    """One that burns its time and then sleeps has said nothing: it gets no other chance, however close its CPU time."""
+    judging = Judging(make_problem("ab"))
+    judging.record(replace(KINDS["near"], test="a", limit="idle"))
+    assert judging.done
+
+
+def late(test: str, cpu_ms: float, worth: float | None = 1.0, *, near: bool = True) -> TestOutcome:
+    """A TLE of a program that ended by itself."""
+    return TestOutcome(
+        test=test, verdict=Verdict.TLE, score=0.0, cpu_ms=cpu_ms, near_limit=near, in_time_score=worth, limit="cpu"
+    )
+
+
+def test_the_best_of_so_many_runs_alone() -> None:
+    """With three runs alone the third may be in time; what is late in all of them is told with the best time."""
+    for last, stands in ((TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=990.0), Verdict.AC),
+                         (late("a", 1030.0), Verdict.TLE)):  # fmt: skip
+        judging = Judging(make_problem("a"), alone_runs=3)
+        for outcome in (late("a", 1060.0), late("a", 1020.0), late("a", 1010.0)):
+            judging.record(outcome)
+            assert names(judging.near_limit_reruns()) == "a"
+        judging.record(last)
+        assert judging.done
+        outcome = judging.outcomes()["a"]
+        assert (outcome.verdict, outcome.reran) == (stands, True)
+        assert outcome.cpu_ms == (990.0 if stands is Verdict.AC else 1010.0)
+
+
+@pytest.mark.parametrize(
+    ("alone", "why"),
+    [
+        (late("a", 1200.0, near=False), "it was not close"),
+        (late("a", 1050.0, 0.0), "it was wrong"),
+        (late("a", 1050.0, None), "nobody knows what it was worth"),
+        (replace(late("a", 1050.0, None), limit="idle"), "it slept"),
+    ],
+)
+def test_more_runs_alone_are_for_what_was_close_and_right(alone: TestOutcome, why: str) -> None:
+    """However many are asked for."""
+    judging = Judging(make_problem("a"), alone_runs=9)
+    judging.record(late("a", 1060.0))
+    judging.record(alone)
+    assert judging.done, why
+
+
+def test_what_a_slower_run_alone_was_worth_binds_too() -> None:
+    """The faster run stands, and its output is worth no more than that of the slower one."""
+    judging = Judging(make_problem("a"), alone_runs=3)
+    for outcome in (late("a", 1060.0), late("a", 1010.0), late("a", 1020.0, 0.25)):
+        judging.record(outcome)
+    record(judging, "a", "AC")
+    assert judging.outcomes()["a"].score == 0.25
+
+
+def summed(tests: str) -> Judging:
+    """Judging of a problem in which each test counts by itself."""
+    return Judging(scored_as(make_problem(tests), ScoreType.SUM, 1.0))
+
+
+def test_where_each_test_counts_the_least_late_are_repeated_first() -> None:
+    """Three together, once all tests have run; late again in a row, they show that the program is too slow."""
+    judging = summed("abcdefgh")
+    for place, test in enumerate("abcdefg"):
+        judging.record(late(test, 1100.0 - place))
+        assert judging.near_limit_reruns() == ()
+    record(judging, "h", "AC")
+    assert names(judging.near_limit_reruns()) == "efg"
+    for test in "efg":
+        judging.record(late(test, 1050.0))
+    assert judging.done
+    assert [judging.outcomes()[test].reran for test in "abcdefgh"] == [False] * 4 + [True] * 3 + [False]
+
+
+def test_where_each_test_counts_all_of_a_right_program_are_repeated() -> None:
+    """What is in time when it is alone ends the row: the next three, and so on, until none is left."""
+    judging = summed("abcdefgh")
+    for place, test in enumerate("abcdefgh"):
+        judging.record(late(test, 1100.0 + place))
+    rounds = []
+    while not judging.done:
+        rounds.append(names(judging.near_limit_reruns()))
+        for test in rounds[-1]:
+            record(judging, test, "AC")
+    assert rounds == ["abc", "def", "gh"]
+
+
+def test_a_row_of_late_tests_is_counted_across_rounds() -> None:
+    """In time, late, late; one more that is late makes three."""
+    judging = summed("abcdefgh")
+    for place, test in enumerate("abcdefgh"):
+        judging.record(late(test, 1100.0 + place))
+    assert names(judging.near_limit_reruns()) == "abc"
+    record(judging, "a", "AC")
+    for test in "bc":
+        judging.record(late(test, 1100.0))
+    assert names(judging.near_limit_reruns()) == "d"
+    judging.record(late("d", 1100.0))
+    assert judging.done
+
+
+def test_what_decides_is_repeated_however_slow_the_rest_is() -> None:
+    """Where all tests are run and shown, and a zero decides, the first zero of each subtask comes first."""
+    judging = Judging(make_problem("abcdef", "ghf"), exhaustive=True)
+    for place, test in enumerate("abcdefgh"):
+        judging.record(late(test, 1100.0 - place))
+    assert names(judging.near_limit_reruns()) == "ag"
+    record(judging, "a", "AC")
+    judging.record(late("g", 1100.0))
+    assert names(judging.near_limit_reruns()) == "b", "the first zero now"
 
 
 def test_overturned_tle_brings_back_the_tests_behind_it() -> None:

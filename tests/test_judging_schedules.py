@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging_model import (
-    KINDS,
     Behaviours,
     all_behaviours,
     drive,
     drive_one_by_one,
     exhaustive_model,
+    late_behaviours,
     problems,
     result_of,
+    round_model,
 )
 
-from ioi_eval.judging import Judging
-from ioi_eval.model import Problem, Verdict
+from ioi_eval.judging import Judging, TestState
+from ioi_eval.model import Problem, TestOutcome, Verdict
 
 
 @settings(max_examples=400)
@@ -33,11 +33,44 @@ def test_no_schedule_changes_the_result(problem: Problem, behaviours: Behaviours
 def test_exhaustive_judging_runs_and_settles_everything(
     problem: Problem, behaviours: Behaviours, data: st.DataObject
 ) -> None:
-    """Exhaustive judging settles every test that a subtask lists, and gives the same result."""
+    """Exhaustive judging runs every test that a subtask lists, and gives the same result, whichever ended first."""
     outcomes = drive(problem, behaviours, data, exhaustive=True).outcomes()
-    listed = {test for subtask in problem.subtasks for test in subtask.tests}
-    assert outcomes == {test: behaviours[test].settled(test) for test in listed}
+    assert outcomes == round_model(problem, behaviours)
     assert result_of(problem, outcomes, keep_all=True) == exhaustive_model(problem, behaviours, keep_all=True)
+
+
+@settings(max_examples=300)
+@given(problems, late_behaviours, st.data())
+def test_which_late_tests_are_repeated_is_no_matter_of_order(
+    problem: Problem, behaviours: Behaviours, data: st.DataObject
+) -> None:
+    """Where many tests are late, and each counts: the same are repeated in any schedule."""
+    outcomes = drive(problem, behaviours, data, exhaustive=True).outcomes()
+    assert outcomes == round_model(problem, behaviours)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.booleans()), min_size=9, max_size=9),
+    st.integers(1, 5),
+)
+def test_nobody_gains_by_doing_something_else_when_run_again(
+    runs: list[tuple[bool, float, bool]], alone_runs: int
+) -> None:
+    """Whatever a program does in each of its runs: what it scores it had in all of them, and in time in the last."""
+    state = TestState(alone_runs)
+    ran: list[tuple[bool, float]] = []
+    for late, worth, near in runs:
+        verdict = Verdict.TLE if late else {0.0: Verdict.WA, 1.0: Verdict.AC}.get(worth, Verdict.PA)
+        measured = {"near_limit": near, "in_time_score": worth} if late else {}
+        state.record(TestOutcome(test="a", verdict=verdict, score=0.0 if late else worth, cpu_ms=1050.0, **measured))
+        ran.append((late, worth))
+        if state.repetition is None:
+            break
+    assert state.outcome is not None
+    assert len(ran) <= 1 + alone_runs
+    late, _ = ran[-1]
+    assert state.outcome.score == (0.0 if late else min(worth for _, worth in ran))
 
 
 @given(problems, all_behaviours)
@@ -58,8 +91,8 @@ def test_outcomes_are_listed_in_order_of_appearance(problem: Problem, behaviours
     forward, backward = Judging(problem, exhaustive=True), Judging(problem, exhaustive=True)
     tests = [planned.test for planned in forward.pending()]
     for test in tests:
-        forward.record(replace(KINDS[behaviours[test].usual], test=test))
+        forward.record(behaviours[test].line(test, "usual"))
     for test in reversed(tests):
-        backward.record(replace(KINDS[behaviours[test].usual], test=test))
+        backward.record(behaviours[test].line(test, "usual"))
     assert list(forward.outcomes()) == list(backward.outcomes()) == tests
     assert list(forward.outcomes().values()) == list(backward.outcomes().values())

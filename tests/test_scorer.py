@@ -126,6 +126,7 @@ class Scripted:
 
     def __init__(self, inner: LocalSandbox, script: Any) -> None:
         self.inner, self.script, self.runs = inner, script, 0
+        self.alone: list[bool] = []
 
     def targets(self) -> Any:
         """The real one's."""
@@ -136,6 +137,7 @@ class Scripted:
         if not any(file.name == "program" for file in job.files):
             return await self.inner.execute(job, target)
         self.runs += 1
+        self.alone.append(job.alone)
         change = self.script(self.runs)
         if isinstance(change, Exception):
             raise change
@@ -214,6 +216,26 @@ def test_rejected_job_is_not_repeated(cache: Path) -> None:
     assert result.verdict is Verdict.JE
     tests = {outcome.test for subtask in result.subtasks for outcome in subtask.tests}
     assert runs == 1 + (len(tests) > 8), "the first eight tests once, and what is left once"
+
+
+def test_late_tests_that_decide_share_the_time_alone(cache: Path) -> None:
+    """The first test of each subtask is late, in the first run and alone: one job on an idle machine for them all."""
+    wait = "#include <ctime>\nstatic struct Wait { Wait() { while (clock() < CLOCKS_PER_SEC * 21 / 100) {} } } wait_;\n"
+    chosen = solution("buoys/model_solution/bisection.cpp")
+
+    async def scenario() -> tuple[SubmissionResult, list[bool]]:
+        problem = replace(problems(cache)[chosen.problem], time_limit_s=0.2)
+        async with LocalSandbox(slots=1) as inner:
+            sandbox = Scripted(inner, lambda _: None)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+            result = await scorer.score(problem, replace(chosen, code=wait + str(chosen.code)))
+            return result, sandbox.alone
+
+    result, alone = asyncio.run(scenario())
+    firsts = {subtask.tests[0].test: subtask.tests[0] for subtask in result.subtasks}
+    assert {(one.verdict, one.reran, one.limit) for one in firsts.values()} == {(Verdict.TLE, True, "cpu")}
+    assert len(firsts) > 1
+    assert sum(alone) == 1
 
 
 def test_broken_checker_is_named_and_final(cache: Path) -> None:

@@ -113,6 +113,8 @@ class AppsFingerprints:
         values["time_limit_s"] = settings.cpu_s
         values["comparator"] = str(settings.comparator)
         values["warm"] = None  # how a program is started changes no result
+        if settings.near_limit_repeats == 1:
+            del values["near_limit_repeats"]  # as it was before there was a choice
         values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
         toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
         ours = (rules_digest(), harness_digest(), runner_digest())

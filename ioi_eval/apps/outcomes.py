@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ioi_eval.compat.terms import Code, Graded, Profile
-from ioi_eval.config import MIB, JudgeLimits
+from ioi_eval.config import MIB, JudgeLimits, check_repeats
 from ioi_eval.errors import InputError
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import Comparator, RowFault
@@ -35,6 +35,7 @@ class AppsSettings:
         output_bytes: most output of a test; over it, OLE.
         stderr_bytes: how much of standard error is kept.
         threads: most threads of a program.
+        near_limit_repeats: how many runs alone on the machine may measure the time of a late test; the best stands.
         shown_bytes: how much of an output stands in a result.
 
     Raises:
@@ -54,6 +55,7 @@ class AppsSettings:
     output_bytes: int = 64 * MIB
     stderr_bytes: int = 64 * 1024
     threads: int = 64
+    near_limit_repeats: int = 1
     shown_bytes: int = 500
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class AppsSettings:
         if self.memory_limit_bytes < _LEAST_MEMORY:
             given = f"{self.memory_limit_bytes / MIB:g} MiB"
             raise InputError(f"a memory limit of {given} makes every program MLE: Python itself takes 12 MiB")
+        check_repeats(self.near_limit_repeats)
 
     @property
     def cpu_s(self) -> float:

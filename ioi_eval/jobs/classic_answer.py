@@ -22,7 +22,7 @@ _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0
 _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
 _MEASURED = re.compile(
     r"Time limit exceeded \((?P<limit_s>[0-9.]+)s\), used (?P<cpu_us>[0-9]+) us"
-    r"(?:, worth (?P<in_time>[0-9.]+(?:[eE][+-]?[0-9]+)?) in time)?"
+    r"(?:, worth (?P<in_time>[0-9.]+(?:[eE][+-]?[0-9]+)?) in time|(?P<slept>, stopped as it slept))?"
 )
 _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
 _BY_WORDS = {
@@ -247,6 +247,7 @@ def _over_time(stage: Stage, test: str) -> TestOutcome:
         wall_ms=stage.wall_ms,
         in_time_score=None if in_time is None else min(1.0, float(in_time)),
         near_limit=is_near_limit(cpu_ms, float(found["limit_s"])),
+        limit="idle" if found["slept"] else "cpu",
     )
 
 

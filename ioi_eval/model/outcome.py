@@ -24,9 +24,10 @@ class TestOutcome:
         exit_code, signal: how the (first failing) process ended.
         limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
         attempted: refused system calls that were seen, with their counts.
-        near_limit: CPU time within 10 % of the limit.
+        near_limit: CPU time within 10 % of the limit: on a machine that is a little faster or slower, or busier, it may
+            fall on the other side.
         in_time_score: for a TLE that ended by itself: what this very run would have scored in time; `None` if unknown.
-        reran: this is the result of the repetition alone on the machine.
+        reran: this is the result of a repetition alone on the machine.
         judge_program: for JE: whose fault it is (`checker`, `manager`, `runner`); `None` for the sandbox's.
         final: for JE: a judge program's fault, the same twice, so not worth a retry.
         evidence: the first bytes of stderr, for a person.
@@ -56,14 +57,17 @@ class TestOutcome:
 
     @property
     def may_be_in_time(self) -> bool:
-        """Whether its time is worth another measurement: a TLE close to the limit, or that ended by itself.
+        """Whether its time is worth another measurement: a TLE of a program that ended by itself, so not much too late.
 
         What else runs on a machine slows a program down through caches and memory, even in CPU time: up to a third was
         measured. So does a virtual machine that has to ask its host for each page. A run that was worth nothing in time
-        is not repeated: a program that guesses would guess twice.
+        is not repeated, nor is one that was stopped for sleeping, whose worth nobody knows: a program that guesses
+        would guess twice. Where a judge program failed on what came too late, a time close to the limit is measured
+        again.
         """
-        close = self.near_limit or self.in_time_score is not None
-        return self.verdict is Verdict.TLE and close and self.in_time_score != 0.0
+        if self.verdict is not Verdict.TLE or self.limit == "idle":
+            return False
+        return self.near_limit if self.in_time_score is None else self.in_time_score > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ class Scorer:
     ) -> None:
         policy = policy or Policy()
         builder = self._builder = Builder(sandbox, artifacts, policy)
-        self._python = policy.python
+        self._python, self._alone_runs = policy.python, policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._bindings = Bindings(policy)
@@ -142,6 +142,7 @@ class Scorer:
             sources=submission.source_files(problem.source_name),
             outputs=submission.outputs,
             exhaustive=exhaustive,
+            alone_runs=self._alone_runs,
         )
         if submission.refused:
             compiled = CompileOutcome(verdict=Verdict.CE, message=submission.refused)

@@ -2,7 +2,7 @@
 
 What is repeated, and why:
 - a compilation that a limit stopped: once, alone on the machine, before it counts;
-- a TLE within 10 % of the limit, or of a program that ended by itself: once, alone, and that time stands;
+- a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
 - a checker or manager that failed: once, in a clean box; the same twice is final;
 - a bundle whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on
   this target are as small.
@@ -153,9 +153,9 @@ class BundledWay:
             elif again := judging.judge_fault_reruns():
                 await self._run_tests(run, programs, again[:1])
             else:
-                close = judging.near_limit_reruns()[0]
-                ready_bytes = judging.outcomes()[close.test].memory_bytes or 0
-                await self._run_tests(run, programs, [close], alone=True, ready_bytes=ready_bytes)
+                late = _first_bundle(run, programs, judging.near_limit_reruns(), max_tests=most)
+                ready_bytes = max(judging.outcomes()[planned.test].memory_bytes or 0 for planned in late)
+                await self._run_tests(run, programs, late, alone=True, ready_bytes=ready_bytes)
 
     async def _run_tests(
         self, run: Run, programs: Programs, tests: Sequence[PlannedTest], *, alone: bool = False, ready_bytes: int = 0

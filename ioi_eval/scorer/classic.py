@@ -3,8 +3,8 @@
 The scripts are the target's own, or ours with the runner (`jobs/classic.py`). What is repeated, and why:
 - a compilation that a limit stopped, or that may have: once, alone on the machine, before it counts;
 - a compilation that fails after one that did not: the machine's fault, as nothing of the program has changed;
-- a TLE within 10 % of the limit, or of a program that ended by itself, if the runner measured it: once, alone, and that
-  time stands (the stock pair tells no times);
+- a TLE of a program that ended by itself, if the runner measured it: alone, and that time stands (the stock pair tells
+  no times);
 - a checker or manager that failed: once, in a clean box; the same twice is final;
 - a job whose answer says nothing for certain.
 """

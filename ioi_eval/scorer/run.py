@@ -25,6 +25,7 @@ class Run:
         sources: the files of its program.
         outputs: that were submitted in a program's stead.
         exhaustive: run every test, whatever its subtasks score already.
+        alone_runs: how many runs alone may measure a late test's time.
     """
 
     def __init__(
@@ -36,13 +37,14 @@ class Run:
         sources: Sequence[SourceFile] = (),
         outputs: Sequence[OutputFile] = (),
         exhaustive: bool,
+        alone_runs: int = 1,
     ) -> None:
         self.problem = problem
         self.target = target
         self.language = language
         self.sources = sources
         self.outputs = {output.test: output.content for output in outputs}
-        self.judging = Judging(problem, exhaustive=exhaustive)
+        self.judging = Judging(problem, exhaustive=exhaustive, alone_runs=alone_runs)
         self.weakest: Isolation | None = None
         self.interpreter: Interpreter | None = None
 

@@ -174,6 +174,8 @@ def test_a_time_over_the_limit_as_the_runner_measured_it() -> None:
     assert (outcome.near_limit, outcome.may_be_in_time) == (True, True)
     far = classic_answer.test_outcome(execution(stdout="0\n", stderr=words.replace("21", "26"), code=4), "t")
     assert (far.verdict, far.near_limit, far.may_be_in_time) == (Verdict.TLE, False, False)
+    asleep = classic_answer.test_outcome(execution(stdout="0\n", stderr=f"{words}, stopped as it slept", code=4), "t")
+    assert (asleep.limit, asleep.near_limit, asleep.may_be_in_time) == ("idle", True, False)
     assert not classic_answer.test_outcome(execution(stdout="0\n", stderr=words), "t").may_be_in_time
     assert classic_answer.test_outcome(execution(stdout="1\n", stderr=words, code=4), "t").verdict is Verdict.JE
     with pytest.raises(TransportError, match="no measurement"):

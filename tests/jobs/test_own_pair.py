@@ -113,9 +113,18 @@ def test_a_time_over_the_limit_is_told(boxes: Boxes) -> None:
     problem = dataclasses.replace(PLAIN, time_limit_s=0.2)
     execution = boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner))
     outcome = outcome_of(execution, CASE.name)
-    assert (outcome.verdict.value, outcome.in_time_score) == ("TLE", 1.0), outcome
+    assert (outcome.verdict.value, outcome.in_time_score, outcome.limit) == ("TLE", 1.0, "cpu"), outcome
     assert outcome.cpu_ms is not None
     assert outcome.cpu_ms >= 200
+
+
+def test_a_program_that_slept_is_told_of(boxes: Boxes) -> None:
+    """Its time says nothing of what it would have been worth: it is not run again."""
+    code = "#include <unistd.h>\nint main() { pause(); }"
+    problem = dataclasses.replace(PLAIN, time_limit_s=0.2)
+    execution = boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner))
+    outcome = outcome_of(execution, CASE.name)
+    assert (outcome.verdict.value, outcome.limit, outcome.may_be_in_time) == ("TLE", "idle", False), outcome
 
 
 def test_pages_give_no_more_time(boxes: Boxes) -> None:
