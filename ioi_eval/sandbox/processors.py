@@ -7,10 +7,9 @@ each of them would give every program a small part of one, and most results woul
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-CGROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+from ioi_eval.sandbox.control_groups import CGROUPS, OWN, control_groups
 
 
 def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
@@ -22,24 +21,10 @@ def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
 
     Source: Linux, cgroup-v2, `cpu.max`; sched-bwc, `cpu.cfs_quota_us`.
     """
-    shares = [share for group in _groups(cgroups, own) if (share := _share(group)) is not None]
+    shares = [
+        share for group in control_groups("cpu", cgroups=cgroups, own=own) if (share := _share(group)) is not None
+    ]
     return max(1, min([len(os.sched_getaffinity(0)), *map(int, shares)]))
-
-
-def _groups(cgroups: Path, own: Path) -> Iterator[Path]:
-    """The groups whose quota holds for this process: its own and those above. A container may see none but the root."""
-    try:
-        lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        root = cgroups / "cpu" if controllers else cgroups
-        group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
-        for one in (group, *group.parents):
-            yield root / one.relative_to("/")
 
 
 def _share(group: Path) -> float | None:

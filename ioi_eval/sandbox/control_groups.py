@@ -1,0 +1,65 @@
+"""The control groups that this process is in: what a container may use of its machine, as the kernel keeps it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+CGROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+
+_NO_LIMIT = 1 << 60
+"""Version 1 writes the largest multiple of a page instead of `max`."""
+
+
+def control_groups(controller: str, *, cgroups: Path = CGROUPS, own: Path = OWN) -> Iterator[Path]:
+    """The groups whose limits hold for this process: its own and those above. A container may see none but the root.
+
+    Args:
+        controller: `cpu`, `memory` or `pids`.
+        cgroups: where control groups are mounted.
+        own: tells those of this process.
+    """
+    try:
+        lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = cgroups / controller if controllers else cgroups
+        group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
+        for one in (group, *group.parents):
+            yield root / one.relative_to("/")
+
+
+def memory_limit_bytes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
+    """How much memory all processes of this container may have together; `None` where no limit is to be seen.
+
+    Source: Linux, cgroup-v2, `memory.max`; cgroup-v1, `memory.limit_in_bytes`.
+    """
+    groups = control_groups("memory", cgroups=cgroups, own=own)
+    limits = [_number(group / name) for group in groups for name in ("memory.max", "memory.limit_in_bytes")]
+    return min((limit for limit in limits if limit is not None and limit < _NO_LIMIT), default=None)
+
+
+def processes_left(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:
+    """How many processes and threads this container may still start; `None` where no limit is to be seen.
+
+    Source: Linux, cgroup-v2 and cgroup-v1, `pids.max`, `pids.current`.
+    """
+    left = []
+    for group in control_groups("pids", cgroups=cgroups, own=own):
+        most, now = _number(group / "pids.max"), _number(group / "pids.current")
+        if most is not None and now is not None:
+            left.append(max(0, most - now))
+    return min(left, default=None)
+
+
+def _number(path: Path) -> int | None:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    return int(text) if text.isdecimal() else None
