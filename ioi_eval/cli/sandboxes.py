@@ -172,12 +172,13 @@ async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
         profile=place.profile or "bundled",
     ) as sandbox:
         (target,) = sandbox.targets()
-        why = f" ({sandbox.why_not_full})" if sandbox.why_not_full else ""
         classic = ", classic profile" if target.profile == "classic" else ""
         tell(
-            f"embedded sandbox: isolation {target.isolation.value}{why}, {target.toolchain.version}{classic}, "
+            f"embedded sandbox: isolation {target.isolation.value}, {target.toolchain.version}{classic}, "
             f"{target.slots} at once"
         )
+        if sandbox.why_not_full:
+            tell(f"  not full isolation: {sandbox.why_not_full}")
         yield sandbox
 
 

@@ -78,10 +78,10 @@ def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
     if isolation is Isolation.FULL:
         return Finding(state=State.OK, what="isolation", detail="full: namespaces, Landlock, seccomp")
     if isolation is Isolation.REDUCED:
-        detail = f"reduced: Landlock and seccomp. {why_not_full}"
-        return Finding(
-            state=State.WARNING, what="isolation", detail=detail, advice="see docs/security.md for what remains"
+        detail = (
+            "reduced: Landlock and seccomp. A program cannot read files or reach others, but can ask which paths exist"
         )
+        return Finding(state=State.WARNING, what="isolation", detail=detail, advice=f"for full: {why_not_full}")
     return Finding(state=State.BAD, what="isolation", detail=why_not_full, advice=ALLOW)
 
 

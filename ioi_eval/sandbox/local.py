@@ -39,6 +39,7 @@ from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import descriptors, returned_files, written
 from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.namespaces import why_no_box
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.sandbox.processors import processors
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
@@ -236,10 +237,7 @@ class LocalSandbox:
         if probe.returncode == 0:
             return Isolation.FULL, ""
         words = probe.stderr.strip() or f"exit code {probe.returncode}"
-        return Isolation.REDUCED, (
-            f"bwrap cannot make a box here: {words}; allow unprivileged user namespaces (sysctl "
-            "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)"
-        )
+        return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), words)
 
 
 def _require_way_out_of_root() -> None:
