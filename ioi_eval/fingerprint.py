@@ -82,6 +82,7 @@ class Fingerprints:
                 (self._python, python, harness_digest()) if submission.language is Language.PYTHON else None,
                 target.profile,
                 target.isolation,
+                *filter(None, [target.narrowed]),
             ]
         )
 

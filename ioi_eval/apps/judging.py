@@ -118,7 +118,8 @@ class AppsFingerprints:
         values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
         toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
         ours = (rules_digest(), harness_digest(), runner_digest())
-        self._same = digest_of([ours, values, python, target.isolation, toolchain])
+        narrowed = filter(None, [target.narrowed])
+        self._same = digest_of([ours, values, python, target.isolation, toolchain, *narrowed])
 
     def of(self, problem: str, submission: AppsSubmission) -> str:
         """The fingerprint of judging a program.

@@ -120,7 +120,7 @@ async def _audit(
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
     summary = AuditSummary()
     async with opened(call.place) as here:
-        executor, fingerprints = await apps_calls.ready(here.sandbox, settings, call.place)
+        executor, fingerprints = await apps_calls.ready(here, settings, call.place)
         workers = apps_calls.workers(call.place, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)

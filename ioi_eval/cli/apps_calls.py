@@ -13,7 +13,8 @@ from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.judging import AppsFingerprints
 from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.cli.sandboxes import Place, tell
+from ioi_eval.cli.readiness import make_ready
+from ioi_eval.cli.sandboxes import Opened, Place, tell
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
@@ -123,9 +124,14 @@ def executor(sandbox: Sandbox, settings: AppsSettings, place: Place) -> AppsExec
     return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers)
 
 
-async def ready(sandbox: Sandbox, settings: AppsSettings, place: Place) -> tuple[AppsExecutor, AppsFingerprints]:
-    """What judges programs there, and makes fingerprints of it, once the interpreter has said what it is."""
-    judge = executor(sandbox, settings, place)
+async def ready(here: Opened, settings: AppsSettings, place: Place) -> tuple[AppsExecutor, AppsFingerprints]:
+    """What judges programs there, and makes fingerprints of it, once the interpreter has said what it is.
+
+    Raises:
+        SetupError: there is no such interpreter.
+    """
+    await make_ready(here, [settings.memory_limit_bytes])
+    judge = executor(here.sandbox, settings, place)
     python = await judge.interpreter()
     tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
     return judge, AppsFingerprints(settings, judge.target, python.fingerprint, checker=judge.checker)

@@ -14,6 +14,7 @@ from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinio
 from ioi_eval.apps.intake import Accepted, AppsIntake
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
@@ -99,6 +100,7 @@ async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int)
     explained = _Explained()
     progress = progress_for(count, bar=call.bar)
     async with opened(call.place) as here:
+        await make_ready(here, [call.rules.settings().memory_limit_bytes])
         rules = {OURS: call.rules}
         rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.graders}
         executors = {name: apps_calls.executor(here.sandbox, one.settings(), call.place) for name, one in rules.items()}

@@ -110,7 +110,7 @@ async def _score(call: Call, *, settings: AppsSettings, dump: RowSource, catalog
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     options = _options(call, settings)
     async with opened(call.place) as here:
-        executor, fingerprints = await apps_calls.ready(here.sandbox, settings, call.place)
+        executor, fingerprints = await apps_calls.ready(here, settings, call.place)
         jobs = apps_calls.workers(call.place, executor)
         profile = settings.profile
         intake = AppsIntake(

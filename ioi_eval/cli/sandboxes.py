@@ -18,6 +18,7 @@ from ioi_eval.model.terms import Isolation
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox import Sandbox, Target
+    from ioi_eval.sandbox.machine_limit import MachineLimit
     from ioi_eval.scorer import Scorer
 
 
@@ -124,12 +125,14 @@ class Opened:
         scorer: judges submissions there.
         workers: how many jobs to run at once.
         isolation: the weakest that is accepted.
+        limits: what of this machine narrows what programs get; of other machines that is not known.
     """
 
     sandbox: Sandbox
     scorer: Scorer
     workers: int
     isolation: Isolation
+    limits: Sequence[MachineLimit] = ()
 
 
 @asynccontextmanager
@@ -138,12 +141,13 @@ async def opened(place: Place, *, std: str | None = None, python: str = "python3
 
     Raises:
         InputError: an endpoint is none.
-        SetupError: no compiler here, or no endpoint that can be used.
+        SetupError: no compiler here, or a limit under which right programs fail, or no endpoint that can be used.
         IsolationError: not enough isolation.
         UnavailableError: no endpoint answers.
     """
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import Policy
+    from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer
 
     entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster)
@@ -157,7 +161,8 @@ async def opened(place: Place, *, std: str | None = None, python: str = "python3
         )
         usable = usable_targets(targets, isolation)
         workers = place.workers or sum(target.slots for target in usable) or 1
-        yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation)
+        limits = sandbox.limits if isinstance(sandbox, LocalSandbox) else ()
+        yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation, limits=limits)
 
 
 @asynccontextmanager

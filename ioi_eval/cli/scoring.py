@@ -11,6 +11,7 @@ from typing import Any
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.outputs import SCORE, check_out, replaced
+from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
@@ -174,6 +175,7 @@ def _check_found(call: Call, needed: Collection[ProblemKey], problems: ProblemSe
 async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     async with opened(call.place, std=call.std, python=call.python) as sandbox:
+        await make_ready(sandbox, memory_limits_of(problems.problems.values()))
         intake = await _intake(call, dump, seen, problems, sandbox.scorer)
         settings = Settings(
             workers=sandbox.workers,

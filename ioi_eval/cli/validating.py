@@ -13,6 +13,7 @@ from typing import Any
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.exits import FAILED, INTERRUPTED
 from ioi_eval.cli.outputs import VALIDATE, check_out
+from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
@@ -90,16 +91,18 @@ def validate_solutions(call: Call) -> int:
 async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
     """What was found, and whether a signal ended it."""
     interrupts = Interrupts()
-    progress = progress_for(len(reading.solutions), bar=call.bar)
-    try:
-        async with opened(call.place, std=call.std, python=call.python) as sandbox:
+    async with opened(call.place, std=call.std, python=call.python) as sandbox:
+        problems = {solution.problem.key: solution.problem for solution in reading.solutions}
+        await make_ready(sandbox, memory_limits_of(problems.values()))
+        progress = progress_for(len(reading.solutions), bar=call.bar)
+        try:
             with _kept(call) as kept, interrupts.installed():
                 validating = Validating(reading, sandbox.scorer, kept)
                 running = validating.run(workers=sandbox.workers + 1, advance=progress.advance)
                 interrupted = await interrupts.run(running)
             return validating.validation(), interrupted
-    finally:
-        progress.close()
+        finally:
+            progress.close()
 
 
 @contextlib.contextmanager

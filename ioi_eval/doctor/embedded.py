@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -11,6 +12,7 @@ from ioi_eval.doctor.findings import Finding, State, linking
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.machine_limit import MachineLimit
 from ioi_eval.scorer import Scorer
 
 
@@ -31,9 +33,11 @@ async def examine(
         _tool("bwrap", "bubblewrap", "full isolation"),
         _tool("setpriv", "util-linux", "running as root"),
     ]
+    local = LocalSandbox(isolation=Isolation.NONE, strongest=strongest, compiler=compiler)
     try:
-        async with LocalSandbox(isolation=Isolation.NONE, strongest=strongest, compiler=compiler) as sandbox:
+        async with local as sandbox:
             (target,) = sandbox.targets()
+            findings += _limits(sandbox.limits)
             findings.append(Finding(state=State.OK, what="compiler", detail=target.toolchain.version))
             findings.append(linking(static=target.toolchain.static))
             scorer = Scorer(sandbox, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
@@ -41,8 +45,24 @@ async def examine(
     except IsolationError as error:
         findings.append(Finding(state=State.BAD, what="isolation", detail=str(error), advice=ALLOW))
     except SetupError as error:
-        findings.append(Finding(state=State.BAD, what="set-up", detail=str(error)))
+        refused = [limit for limit in local.limits if limit.refuses]
+        findings += _limits(local.limits) if refused else [Finding(state=State.BAD, what="set-up", detail=str(error))]
     return findings
+
+
+def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
+    """What was inherited, as the sandbox found it when it was entered."""
+    if not limits:
+        return [Finding(state=State.OK, what="limits", detail="nothing inherited binds programs")]
+    return [
+        Finding(
+            state=State.BAD if limit.refuses else State.WARNING,
+            what=limit.what,
+            detail=f"{limit.measured}; {limit.needed}",
+            advice=limit.advice,
+        )
+        for limit in limits
+    ]
 
 
 def _tool(command: str, package: str, purpose: str) -> Finding:

@@ -32,6 +32,7 @@ class Target:
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
         max_body_bytes: the largest request it takes; `None` for no bound.
+        narrowed: by what the machine keeps from programs that judging grants them elsewhere; empty if nothing is.
         is_only: set by who binds work to it: nothing else in service would do, so its jobs wait for it as long as for
             all targets.
     """
@@ -45,6 +46,7 @@ class Target:
     max_output_bytes: int = 64 * 1024 * 1024
     max_wall_ms: int | None = None
     max_body_bytes: int | None = None
+    narrowed: str = ""
     is_only: bool = False
 
 

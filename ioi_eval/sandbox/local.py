@@ -17,7 +17,8 @@ What was compiled comes back by a descriptor too, where the job says so: as base
 10 ms of our only thread.
 
 Two isolation levels are decided here, once, when the sandbox is entered: `full` if bwrap really starts a box,
-else `reduced`. A level below what the caller accepts is an `IsolationError` that says what to install or allow.
+else `reduced`. A level below what the caller accepts is an `IsolationError` that says what to install or allow. A limit
+that was inherited, under which right programs fail, is a `SetupError` (`machine_limits.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import resource
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -39,6 +39,8 @@ from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
 from ioi_eval.sandbox.descriptors import descriptors, returned_files, written
 from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.sandbox.machine_limit import MachineLimit, narrowing, require_no_refusal
+from ioi_eval.sandbox.machine_limits import machine_limits, room_for_jobs
 from ioi_eval.sandbox.namespaces import why_no_box
 from ioi_eval.sandbox.process import run_process, stage_of
 from ioi_eval.sandbox.processors import processors
@@ -73,7 +75,7 @@ class LocalSandbox:
         profile: `bundled`, or `classic` for jobs that bring scripts.
 
     Raises:
-        SetupError: on entering: no compiler.
+        SetupError: on entering: no compiler, or a limit of this machine under which right programs fail.
         IsolationError: on entering: less isolation than is accepted.
     """
 
@@ -95,21 +97,26 @@ class LocalSandbox:
         self._target: Target | None = None
         self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""
+        self.limits: tuple[MachineLimit, ...] = ()
         self._hidden = (Path(__file__).resolve().parent.parent,)
 
     async def __aenter__(self) -> Self:
-        _allow_many_descriptors()
-        sweep()
+        self.limits = machine_limits(slots=self._slots.count)
+        require_no_refusal(self.limits)
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
             words = f"isolation {self._least.value!r} is not to be had on this machine: {self.why_not_full}"
             raise IsolationError(words)
+        self.limits += room_for_jobs(level, slots=self._slots.count)
+        require_no_refusal(self.limits)
+        sweep()
         self._target = Target(
             name=LOCAL,
             profile=self._profile,
             toolchain=detect(self._compiler),
             slots=self._slots.count,
             isolation=level,
+            narrowed=narrowing(self.limits),
         )
         self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden)
         return self
@@ -286,10 +293,3 @@ def _place(directory: Path, file: JobFile) -> None:
     content = file.content.path.read_bytes() if isinstance(file.content, Blob) else file.content
     path.write_bytes(content)
     path.chmod(0o755 if file.executable else 0o644)
-
-
-def _allow_many_descriptors() -> None:
-    """A bundle holds two descriptors a test: raise the soft limit to the hard one."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,81 @@
+"""One limit that this process has inherited, as it is told to people and compared with what problems allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ioi_eval.config import MIB
+from ioi_eval.errors import SetupError
+
+GIB = 1024 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineLimit:
+    """One limit that this process has inherited.
+
+    Args:
+        what: what is limited.
+        measured: what was found.
+        needed: what judging needs, or what becomes of a program that meets it.
+        advice: what to do.
+        refuses: nothing can be judged rightly; else it narrows.
+        memory_bytes: it binds problems whose memory limit is larger.
+        fails: a program that meets it fails as if that were its own fault, so it is part of what determines an outcome.
+    """
+
+    what: str
+    measured: str
+    needed: str
+    advice: str
+    refuses: bool
+    memory_bytes: int | None = None
+    fails: bool = False
+
+    def describe(self) -> str:
+        """In a sentence, for people."""
+        return f"{self.what}: {self.measured}; {self.needed}; {self.advice}"
+
+    def compared(self, memory_limits: Sequence[int]) -> str:
+        """In a sentence, with how many problems it binds, where that can be said; empty if it binds nothing.
+
+        Args:
+            memory_limits: those of the problems of a run, one each, in bytes.
+        """
+        if self.memory_bytes is None or not memory_limits:
+            return self.describe()
+        bound = [limit for limit in memory_limits if limit > self.memory_bytes]
+        if not bound:
+            return f"{self.what}: {self.measured}; no problem of this run allows more" if self.fails else ""
+        allow = "problem allows" if len(memory_limits) == 1 else f"problems {'allows' if len(bound) == 1 else 'allow'}"
+        asked = f"{len(bound)} of {len(memory_limits)} {allow} up to {in_words(max(bound))} of memory"
+        return f"{self.what}: {self.measured}; {asked}: {self.needed}; {self.advice}"
+
+
+def require_no_refusal(limits: Sequence[MachineLimit]) -> None:
+    """Refuse a machine on which right programs would fail.
+
+    Raises:
+        SetupError: with all that refuses, and what to do about each.
+    """
+    if refused := [limit.describe() for limit in limits if limit.refuses]:
+        raise SetupError("programs cannot be judged rightly here: " + "\n  and ".join(refused))
+
+
+def narrowing(limits: Sequence[MachineLimit]) -> str:
+    """What of this determines outcomes, for fingerprints; empty where programs have all that judging grants them."""
+    return "; ".join(f"{limit.what} {limit.measured}" for limit in limits if limit.fails and not limit.refuses)
+
+
+def in_words(number: int) -> str:
+    """A number of bytes for people: `8 MiB`, `1.5 GiB`."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB")):
+        if number >= unit:
+            return f"{number / unit:.4g} {name}"
+    return f"{number / 1024:.4g} KiB"
+
+
+def refusal(what: str, measured: str, needed: str, advice: str) -> MachineLimit:
+    """One without which there is no way to judge at all."""
+    return MachineLimit(what=what, measured=measured, needed=needed, advice=advice, refuses=True)

@@ -1,0 +1,193 @@
+"""What this process has inherited (from its shell, its container, its machine) that binds the programs it is to judge.
+
+A right program that meets such a limit fails as a wrong one does: with a hard stack limit of 8 MiB it is RE. So the
+limits are looked for before the first program, by trying where trying is cheap, and each is one `MachineLimit`:
+
+- one that *refuses* lets right programs fail, or leaves no way to judge at all: nothing is judged here;
+- one that *narrows* binds only programs that ask for much: it is said, and compared with what the problems allow.
+
+A soft limit is raised to the hard one, and so is none. A hard one is left as it is, also as root: somebody set it.
+All of it takes about 3 ms.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import os
+import queue
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ioi_eval.config import MIB, CompileLimits, Policy
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox.control_groups import memory_limit_bytes, processes_left
+from ioi_eval.sandbox.hard_limits import PROCESSES, raise_soft_limits, rlimits
+from ioi_eval.sandbox.machine_limit import GIB, MachineLimit, in_words, refusal
+
+_PROCESSES_A_JOB, _OWN_PROCESSES = Policy().threads + 8, 16
+"""A program's threads, its box, its judges."""
+
+_LEAST_MEMORY_BYTES = CompileLimits().memory_bytes
+"""What compiling a submission may take; the runner's own compilation takes 300 MiB."""
+
+_OWN_MEMORY_BYTES = 256 * MIB
+"""What `score` takes itself: 110 MiB and the programs, inputs and outputs that are on their way."""
+
+_USUAL_MEMORY_BYTES = GIB
+"""What a problem's memory limit is at most, mostly: with so much for each job nothing is said."""
+
+_TMP_BYTES, _SCRATCH_BYTES, _TMP_FILES = 64 * MIB, 16 * MIB, 1000
+"""A compiled program at its largest, and without namespaces what each box may write. Source: runner/numbers.h."""
+
+_TMP_OF_FULL_BYTES = 32 * MIB
+"""What compiling the runner takes: with namespaces boxes have a /tmp of their own."""
+
+_MFD_EXEC = 0x10  # Source: Linux 6.3, include/uapi/linux/memfd.h
+
+
+def machine_limits(*, slots: int) -> tuple[MachineLimit, ...]:
+    """What of this machine binds judging, whatever the isolation; empty on most machines.
+
+    Args:
+        slots: how many jobs are to run at once.
+    """
+    if missing := tuple(_missing_files()):
+        return missing  # whatever else is found without them is not to be trusted
+    raise_soft_limits()
+    hard = tuple(rlimits(slots))
+    threads = () if any(limit.refuses for limit in hard) else _processes(slots)  # none start without memory for stacks
+    return (*hard, *threads, *_memory(slots), *_memory_files())
+
+
+def room_for_jobs(isolation: Isolation, *, slots: int) -> tuple[MachineLimit, ...]:
+    """Whether jobs have room for their files in the directory for temporary ones.
+
+    Args:
+        isolation: with namespaces little of theirs is there.
+        slots: how many jobs are to run at once.
+    """
+    needed = _TMP_OF_FULL_BYTES if isolation is Isolation.FULL else _TMP_BYTES + _SCRATCH_BYTES * slots
+    advice = "set TMPDIR to a directory with room, or give /tmp more (docker run --tmpfs /tmp:exec,size=1g)"
+    try:
+        name = tempfile.mkdtemp(prefix="ioi-eval-room-")
+    except OSError as error:
+        reason = error.strerror or "no directory can be written"
+        return (refusal("temporary files", f"none can be made ({reason})", "jobs need files there", advice),)
+    try:
+        room = os.statvfs(name)
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
+    where = os.path.dirname(name)
+    free_bytes = room.f_bavail * room.f_frsize
+    if free_bytes < needed:
+        found = f"{in_words(free_bytes)} are free in {where}"
+        return (refusal("temporary files", found, f"jobs need {in_words(needed)}", advice),)
+    if room.f_files and room.f_favail < _TMP_FILES:
+        found = f"{room.f_favail} more files fit into {where}"
+        return (refusal("temporary files", found, f"jobs need {_TMP_FILES}", advice),)
+    return ()
+
+
+# ---------------------------------------------------------------------- processes and memory
+
+
+def _processes(slots: int) -> Iterator[MachineLimit]:
+    least = _PROCESSES_A_JOB + _OWN_PROCESSES
+    enough = slots * _PROCESSES_A_JOB + _OWN_PROCESSES
+    left = _startable(least, enough)
+    hard = PROCESSES.value()
+    if os.geteuid() == 0 and hard is not None and hard < least:
+        left = min(left, hard)  # root itself is not bound, and a box has a user of its own, who is
+    if left >= enough:
+        return
+    fit = (left - _OWN_PROCESSES) // _PROCESSES_A_JOB
+    fewer = f", or use --workers {fit}" if fit > 0 else ""
+    yield refusal(
+        PROCESSES.what,
+        f"{left} more can be started",
+        f"{slots} jobs at once need {enough} with the threads of their programs",
+        "raise the limit of this user (ulimit -Hu, as root; systemd TasksMax=) or of this container (docker run "
+        f"--pids-limit){fewer}",
+    )
+
+
+def _startable(least: int, enough: int) -> int:
+    """How many processes or threads can be started now: tried as far as `least`, or `enough` where a limit is near."""
+    hard, left = PROCESSES.value(), processes_left()
+    near = (left is not None and left < enough) or (hard is not None and hard < enough + _threads_here())
+    held, ended = _thread.allocate_lock(), queue.SimpleQueue[None]()
+    started = 0
+
+    def wait() -> None:
+        with held:
+            ended.put(None)
+
+    with held, contextlib.suppress(RuntimeError):  # "can't start new thread"
+        for _ in range(enough if near else least):
+            _thread.start_new_thread(wait, ())
+            started += 1
+    for _ in range(started):
+        ended.get()
+    return enough if started >= least and not near else started
+
+
+def _threads_here() -> int:
+    """All threads of this machine, or of the container that may see no more. Source: proc(5), `loadavg`."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/loadavg").read_text(encoding="utf-8").split()[3].partition("/")[2])
+    return 1 << 20
+
+
+def _memory(slots: int) -> Iterator[MachineLimit]:
+    container, machine = memory_limit_bytes(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit, whose = (
+        (machine, "this machine") if container is None or container > machine else (container, "this container")
+    )
+    refuses = limit < _LEAST_MEMORY_BYTES
+    if limit >= _OWN_MEMORY_BYTES + slots * _USUAL_MEMORY_BYTES:
+        return
+    yield MachineLimit(
+        what="memory",
+        measured=f"{whose} has {in_words(limit)}",
+        needed=f"compiling needs up to {in_words(_LEAST_MEMORY_BYTES)}"
+        if refuses
+        else f"a program that finds none left is JE, never a score (jobs at once: {slots})",
+        advice="give it more (docker run --memory, Kubernetes resources.limits.memory, Slurm --mem)",
+        refuses=refuses,
+        memory_bytes=None if refuses else max(0, limit - _OWN_MEMORY_BYTES),
+    )
+
+
+def _memory_files() -> Iterator[MachineLimit]:
+    """Programs are started from memory files; a kernel may be told to allow none."""
+    try:
+        os.close(os.memfd_create("ioi-eval", os.MFD_CLOEXEC | _MFD_EXEC))
+    except PermissionError:
+        yield refusal(
+            "executable memory files",
+            "none can be made",
+            "programs are started from them",
+            "sysctl vm.memfd_noexec=1 (or 0)",
+        )
+    except OSError:
+        return  # an older kernel, which allows all
+
+
+# ---------------------------------------------------------------------- what must be there
+
+
+def _missing_files() -> Iterator[MachineLimit]:
+    if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
+        yield refusal("/proc", "it is not mounted, or is another PID namespace's", "judging reads it", _MOUNT_PROC)
+    for device in ("/dev/null", "/dev/urandom"):
+        try:
+            os.close(os.open(device, os.O_RDONLY | os.O_CLOEXEC))
+        except OSError as error:
+            yield refusal(device, f"it cannot be opened ({error.strerror})", "programs read it", _MOUNT_DEV)
+
+
+_MOUNT_PROC = "mount it (mount -t proc proc /proc); containers have it unless they are told otherwise"
+_MOUNT_DEV = "mount the devices into this root directory (mount --rbind /dev ROOT/dev)"

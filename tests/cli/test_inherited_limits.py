@@ -1,0 +1,143 @@
+"""What a shell or a container leaves to programs: refused before the first row where it is too little, else said."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import COMMAND, PROBLEMS, RIGHT, TESTS, Ended, Write, submission_row
+
+MIB = 1 << 20
+
+DEEP = """#include <cstdio>
+int deep(int n) { volatile char frame[1 << 20]; frame[0] = 1; return n == 0 ? 0 : deep(n - 1) + frame[0] - 1; }
+int main() { long long a, b; if (scanf("%lld %lld", &a, &b) != 2) return 1; printf("%lld\\n", a + b + deep(DEPTH)); }
+"""
+PYTHON = "a, b = map(int, input().split())\nprint(a + b)\n"
+
+Under = Callable[..., Ended]
+
+
+@pytest.fixture
+def under(environment: Mapping[str, str], tmp_path: Path, write: Write) -> Under:
+    """Run `ioi-eval` with hard limits, each a resource and a value, where all the rows are that commands take."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("dump.jsonl", submission_row("right"))
+    write("solutions.jsonl", submission_row("right", expected="AC"))
+    cases = json.dumps({"inputs": ["1 2\n"], "outputs": ["3\n"]})
+    write("apps.jsonl", {"problem_id": 1, "question": "", "input_output": cases, "difficulty": "interview"})
+    write("programs.jsonl", {"problem_id": 1, "code": PYTHON})
+
+    def run(limits: Mapping[int, int], *arguments: str, command: Sequence[str] = COMMAND) -> Ended:
+        def limit() -> None:
+            for number, value in limits.items():
+                resource.setrlimit(number, (value, value))
+
+        return subprocess.run(
+            [*command, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=dict(environment),
+            preexec_fn=limit,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+ROWS = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+SCORE = ("score", "dump.jsonl", *ROWS, "--out", "out", "--workers", "2")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        SCORE,
+        ("validate", "solutions.jsonl", *ROWS, "--out", "out"),
+        ("apps", "score", "programs.jsonl", "--dataset", "apps.jsonl", "--out", "out"),
+        ("serve", "--port", "0"),
+        ("doctor",),
+    ],
+    ids=["score", "validate", "apps score", "serve", "doctor"],
+)
+def test_every_command_refuses_alike(under: Under, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """With exit code 2, before the first row, in the same words; nothing is written."""
+    ended = under({resource.RLIMIT_STACK: 8 * MIB}, *command)
+    assert ended.returncode == 2, ended.stderr
+    assert "8 MiB at most (hard limit); right programs need 64 MiB" in ended.stdout + ended.stderr
+    assert "ulimit -Hs unlimited" in ended.stdout + ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "words"),
+    [
+        (resource.RLIMIT_AS, 2000 * MIB, "address space: 1.953 GiB at most"),
+        (resource.RLIMIT_DATA, 2000 * MIB, "data segment: 1.953 GiB at most"),
+        (resource.RLIMIT_NOFILE, 256, "open files: 256 at once"),
+        (resource.RLIMIT_NPROC, 40, "processes: "),
+        (resource.RLIMIT_FSIZE, 100 * MIB, "file size: 100 MiB at most"),
+        (resource.RLIMIT_CPU, 30, "CPU time: 30 s a process"),
+    ],
+    ids=["address space", "data segment", "open files", "processes", "file size", "CPU time"],
+)
+def test_each_limit_is_named(under: Under, number: int, value: int, words: str) -> None:
+    """One that lets right programs fail is refused, with what was found and what to do."""
+    ended = under({number: value}, *SCORE)
+    assert ended.returncode == 2, ended.stderr
+    assert words in ended.stderr
+    assert "raise the " in ended.stderr
+
+
+def test_soft_limits_are_none(under: Under, tmp_path: Path) -> None:
+    """They are raised, without a word."""
+    soft = {
+        **{resource.RLIMIT_AS: 4 << 30, resource.RLIMIT_DATA: 4 << 30, resource.RLIMIT_STACK: 1 * MIB},
+        **{resource.RLIMIT_NOFILE: 128, resource.RLIMIT_FSIZE: 1 * MIB, resource.RLIMIT_CPU: 40},
+    }
+    start = tmp_path / "start.py"
+    start.write_text(
+        f"""
+import resource
+for number, value in { ({int(number): value for number, value in soft.items()})!r}.items():
+    resource.setrlimit(number, (value, resource.getrlimit(number)[1]))
+from ioi_eval.cli.main import main
+main()
+"""
+    )
+    ended = under({}, *SCORE, command=(sys.executable, str(start)))
+    assert ended.returncode == 0, ended.stderr
+    assert "limited here" not in ended.stderr
+
+
+def test_what_narrows_is_compared_with_the_problems(under: Under, write: Write) -> None:
+    """A stack of 128 MiB is enough for problems of 64 MiB, and not for those of 256."""
+    small = [{**row, "id": "small", "memory_limit": 64 * MIB} for row in PROBLEMS]
+    write("problems.jsonl", *PROBLEMS, *small)
+    write("tests.jsonl", *TESTS, *({**row, "problem_id": "small"} for row in TESTS))
+    write("dump.jsonl", submission_row("a"), {**submission_row("b"), "problem_id": "small"})
+    ended = under({resource.RLIMIT_STACK: 128 * MIB}, *SCORE)
+    assert ended.returncode == 0, ended.stderr
+    assert "stack: 128 MiB at most (hard limit); 1 of 2 problems allows up to 256 MiB of memory" in ended.stderr
+    ended = under({resource.RLIMIT_STACK: 128 * MIB}, *SCORE, "--problem", "small", "--no-resume")
+    assert "stack: 128 MiB at most (hard limit); no problem of this run allows more" in ended.stderr
+
+
+def test_what_was_judged_under_a_limit_is_judged_again_without(
+    under: Under, write: Write, results: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """A program that is RE for want of stack must not stay so when there is stack."""
+    write("dump.jsonl", submission_row("deep", DEEP.replace("DEPTH", "180")), submission_row("right", RIGHT))
+    assert under({resource.RLIMIT_STACK: 128 * MIB}, *SCORE).returncode == 0
+    assert [row["verdict"] for row in results()] == ["RE", "AC"]
+    assert under({}, *SCORE).returncode == 0
+    assert [row["verdict"] for row in results()] == ["AC", "AC"]
