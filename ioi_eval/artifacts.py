@@ -41,6 +41,10 @@ class ArtifactStore:
         for directory in (root, self._root):
             make_private_directory(directory)
 
+    def holds(self, key: str) -> bool:
+        """Whether there is an entry `key`, good or damaged."""
+        return key in self._checked or any((self._root / key[:2]).glob(f"{key}.*"))
+
     async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]]) -> Blob:
         """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind.
 

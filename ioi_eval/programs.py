@@ -113,6 +113,25 @@ class Builder:
 
         return await self._artifacts.ensure(runner_key(target.toolchain), lambda: repeated(ask))
 
+    def has_runner(self, target: Target) -> bool:
+        """Whether the runner for a target has been compiled before."""
+        return self._artifacts.holds(runner_key(target.toolchain))
+
+    async def ready_runner(self, target: Target) -> Blob:
+        """The runner for a target, before anything is judged there: without it nothing can be.
+
+        Raises:
+            SetupError: it cannot be compiled there.
+            UnavailableError: no endpoint is left.
+        """
+        try:
+            return await self.runner(target)
+        except UnavailableError:
+            raise
+        except SandboxError as error:
+            killed = "; the kernel killed the compiler: is there memory left? It needs 400 MiB"
+            raise SetupError(f"{error}{killed if 'Killed signal' in str(error) else ''}") from error
+
     async def interpreter(self, python: str, target: Target) -> Interpreter:
         """A Python on a target, asked once what it is; its command may be another one in the next run.
 

@@ -128,7 +128,7 @@ async def ready(here: Opened, settings: AppsSettings, place: Place) -> tuple[App
     """What judges programs there, and makes fingerprints of it, once the interpreter has said what it is.
 
     Raises:
-        SetupError: there is no such interpreter.
+        SetupError: there is no such interpreter, or the runner cannot be compiled here.
     """
     await make_ready(here, [settings.memory_limit_bytes])
     judge = executor(here.sandbox, settings, place)

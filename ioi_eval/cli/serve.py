@@ -49,7 +49,7 @@ async def _serve(host: str, port: int, workers: int | None, queue: int, body_byt
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.cli.readiness import tell_limits
+    from ioi_eval.cli.readiness import compile_runner, tell_limits
     from ioi_eval.config import Environment, Policy
     from ioi_eval.model.terms import Isolation
     from ioi_eval.programs import Builder
@@ -64,6 +64,7 @@ async def _serve(host: str, port: int, workers: int | None, queue: int, body_byt
         (target,) = sandbox.targets()
         artifacts = ArtifactStore(environment.cache)
         tell_limits(sandbox.limits)
+        await compile_runner(sandbox, artifacts)
         runner = await Builder(sandbox, artifacts, Policy()).runner(target)
         settings = ServerSettings(queue=queue, body_bytes=body_bytes, held_bytes=max(4 << 30, 4 * body_bytes))
         async with serving(sandbox, runner=runner, host=host, port=port, settings=settings) as address:

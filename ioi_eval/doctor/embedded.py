@@ -11,6 +11,7 @@ from ioi_eval.doctor.attempts import ALLOW, attempt_all
 from ioi_eval.doctor.findings import Finding, State, linking
 from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation
+from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.machine_limit import MachineLimit
 from ioi_eval.scorer import Scorer
@@ -40,7 +41,9 @@ async def examine(
             findings += _limits(sandbox.limits)
             findings.append(Finding(state=State.OK, what="compiler", detail=target.toolchain.version))
             findings.append(linking(static=target.toolchain.static))
-            scorer = Scorer(sandbox, artifacts=artifacts, policy=Policy(isolation=Isolation.REDUCED))
+            policy = Policy(isolation=Isolation.REDUCED)
+            await Builder(sandbox, artifacts, policy).ready_runner(target)
+            scorer = Scorer(sandbox, artifacts=artifacts, policy=policy)
             findings += await attempt_all(scorer, why_not_full=sandbox.why_not_full)
     except IsolationError as error:
         findings.append(Finding(state=State.BAD, what="isolation", detail=str(error), advice=ALLOW))

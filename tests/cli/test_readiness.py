@@ -1,0 +1,66 @@
+"""The runner is there before the first program: its compilation is announced, and its failure ends the command."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from addition import PROBLEMS, TESTS, Start, Write, submission_row
+
+FIRST = "first, the judge's own program (the runner) is compiled: 6 to 10 s of processor time, once for each compiler"
+
+
+@pytest.fixture
+def killed_compiler() -> Iterator[Path]:
+    """Like the machine's, but killed when it is given the runner; where whoever compiles may start it."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "g++"
+        words = "g++: fatal error: Killed signal terminated program cc1plus"
+        path.write_text(f'#!/bin/sh\ncase "$*" in *runner.cpp*) echo "{words}" >&2; exit 1;; esac\nexec g++ "$@"\n')
+        for one in (path, path.parent):
+            one.chmod(0o755)
+        yield path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("score", "dump.jsonl", "--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out"),
+        ("validate", "solutions.jsonl", "--problems", "problems.jsonl", "--tests", "tests.jsonl"),
+        ("apps", "score", "programs.jsonl", "--dataset", "apps.jsonl", "--out", "out"),
+        ("demo",),
+        ("serve", "--port", "0"),
+    ],
+    ids=["score", "validate", "apps score", "demo", "serve"],
+)
+def test_a_compilation_is_announced_and_its_failure_ends_the_command(
+    start: Start, write: Write, tmp_path: Path, killed_compiler: Path, command: tuple[str, ...]
+) -> None:
+    """A compiler that is killed for want of memory is exit code 2, not JE a row; the cause is named."""
+    if command[0] == "serve" and shutil.which("bwrap") is None:
+        pytest.skip("no bwrap")
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("dump.jsonl", submission_row("right"))
+    write("solutions.jsonl", submission_row("right", expected="AC"))
+    write("apps.jsonl", {"problem_id": 1, "question": "", "input_output": '{"inputs": ["1"], "outputs": ["1"]}'})
+    write("programs.jsonl", {"problem_id": 1, "code": "print(input())"})
+    ended = start(*command, env={"CXX": str(killed_compiler), "IOI_EVAL_CACHE": str(tmp_path / "cache")})
+    if "isolation 'full' is not to be had" in ended.stderr:
+        pytest.skip("no full isolation here")
+    assert ended.returncode == 2, ended.stderr
+    assert FIRST in ended.stderr
+    assert "the kernel killed the compiler: is there memory left?" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_said_of_a_runner_that_is_there(score: Start, write: Write, environment: Mapping[str, str]) -> None:
+    """Once for each compiler, and then never more."""
+    write("dump.jsonl", submission_row("right"))
+    score("dump.jsonl")
+    ended = score("dump.jsonl", "--no-resume")
+    assert ended.returncode == 0, ended.stderr
+    assert "first, " not in ended.stderr
