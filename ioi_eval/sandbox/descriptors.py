@@ -93,6 +93,10 @@ def _open(file: JobFile) -> int:
     if not isinstance(file.content, Blob):
         return sealed(file.content, executable=file.executable)
     try:
-        return os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(file.content.path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise lost(file.content) from error
+    if not (file.executable and os.fstatvfs(descriptor).f_flag & os.ST_NOEXEC):
+        return descriptor
+    with open(descriptor, "rb") as stream:  # nothing is ever started from where it lies, so a copy is
+        return sealed(stream.read(), executable=True)
