@@ -23,7 +23,8 @@ one that has rested longest. All of it is O(1), whatever the number of endpoints
 that failed it, while another one is free.
 
 **Alone.** A job that must have a machine to itself reserves the one that is least busy: its endpoints, of all groups,
-get no new jobs; when the last one ends, the claim is granted.
+get no new jobs; when the last one ends, the claim is granted. A machine that is quiet goes to the next such claim, so
+that no other has to become so.
 
 **Health.** Each endpoint has a circuit (`circuit.py`). One that is out gets no new jobs; those it has go on: to be
 out is a suspicion, and their own deadlines are the judge. Its rest over, it is checked. An endpoint that is in service,
@@ -144,7 +145,7 @@ class Pool:
             seat = claim.seat
             self._roster.unseat(claim, seat)
             if claim.alone:
-                self._open(claim, now)
+                self._pass_on(claim, now)
             if end in NEVER_LEFT:
                 self._budget.take_back(claim.granted_at, retry=claim.retry)
             elif end is End.ANSWERED:
@@ -311,6 +312,13 @@ class Pool:
         if claim is not None and not machine.busy:
             self._open(claim, now)
             self._hold(claim, machine, now)
+
+    def _pass_on(self, claim: Claim, now: float) -> None:
+        """Give back the machine that a claim had to itself; one that waits for another to become quiet takes it."""
+        machine = claim.machine
+        self._open(claim, now)
+        if machine is not None:
+            self._offer(machine, now)
 
     def _open(self, claim: Claim, now: float) -> None:
         """Give back the machine that a claim reserved or has."""

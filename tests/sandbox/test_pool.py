@@ -103,6 +103,27 @@ def test_alone_moves_to_an_idle_machine() -> None:
     assert alone in world.held
 
 
+def test_who_waits_to_be_alone_takes_over_the_quiet_machine() -> None:
+    """Of two machines the one that is quiet already, though others wait for it; the other one goes on as it was."""
+    world = World(2)
+    busy = [world.claim(), world.claim()]
+    first, second = world.claim(alone=True), world.claim(alone=True)
+    others = [world.claim() for _ in range(3)]
+    world.leave(busy[0])
+    (quiet,) = [claim for claim in (first, second) if claim in world.held]
+    assert quiet.endpoint is not None
+    machine = quiet.endpoint.machine
+    world.leave(quiet)
+    (next_one,) = [claim for claim in (first, second) if claim in world.held]
+    assert next_one.endpoint is not None
+    assert next_one.endpoint.machine == machine
+    assert not [claim for claim in others if claim in world.held]
+    world.leave(busy[1])
+    assert len([claim for claim in others if claim in world.held]) == 1, "nobody waits for that machine any more"
+    world.leave(next_one)
+    assert len([claim for claim in others if claim in world.held]) == 2
+
+
 def test_alone_survives_the_death_of_its_machine() -> None:
     """A reserved machine that goes out is given up for another one."""
     world = World(2)

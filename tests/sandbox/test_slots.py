@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.sandbox.slots import Slots
+from ioi_eval.sandbox.slots import OVERTAKEN, Slots
 
 
 @settings(deadline=None)
@@ -53,6 +54,61 @@ def test_no_slot_is_lost_whatever_is_cancelled(count: int, jobs: list[tuple[bool
                 await asyncio.wait_for(stack.enter_async_context(slots.take()), 0.001)
 
     asyncio.run(scenario())
+
+
+def order_of(count: int, arriving: Sequence[bool], *, later: Mapping[int, Sequence[bool]]) -> list[int]:
+    """In which order jobs get their turns, by when they arrived. Each ends before the next has a turn.
+
+    Args:
+        count: slots.
+        arriving: whether each of the jobs that are there at first is to be alone.
+        later: those that come while a job runs, by its number.
+    """
+    turns: list[int] = []
+
+    async def scenario() -> None:
+        slots = Slots(count)
+        jobs: list[asyncio.Task[None]] = []
+
+        async def work(number: int, alone: bool) -> None:
+            async with slots.take(alone=alone):
+                turns.append(number)
+                arrive(later.get(number, ()))
+                await asyncio.sleep(0)
+
+        def arrive(wanted: Sequence[bool]) -> None:
+            for alone in wanted:
+                jobs.append(asyncio.ensure_future(work(len(jobs), alone)))
+
+        arrive(arriving)
+        for job in jobs:  # also those that come meanwhile
+            await job
+
+    asyncio.run(scenario())
+    return turns
+
+
+def test_those_that_run_alone_share_the_quiet_time() -> None:
+    """A few others go first; then all that wait to be alone by then, and those that come meanwhile; then the rest."""
+    jobs = [False, True, False, True, *[False] * 8]
+    turns = order_of(1, jobs, later={3: [True]})
+    assert turns == [0, 2, 4, 5, 6, 1, 3, 12, 7, 8, 9, 10, 11]
+
+
+def test_where_nobody_waits_the_quiet_time_begins_at_once() -> None:
+    """Nobody is waited for who may never come."""
+    assert order_of(2, [True, True], later={}) == [0, 1]
+    assert order_of(1, [False, True, False], later={}) == [0, 2, 1]
+
+
+@given(st.integers(1, 4), st.lists(st.booleans(), max_size=60))
+def test_nobody_waits_for_ever(count: int, jobs: list[bool]) -> None:
+    """However many come: one that is to be alone is overtaken by so many jobs a slot, and no more."""
+    turns = order_of(count, jobs, later={})
+    assert sorted(turns) == list(range(len(jobs)))
+    for place, number in enumerate(turns):
+        if jobs[number]:
+            assert sum(not jobs[other] and other > number for other in turns[:place]) <= OVERTAKEN * count
 
 
 def test_a_machine_without_slots_is_refused() -> None:
