@@ -20,9 +20,14 @@ A verdict is never an exception and an exception is never a verdict. Two shells 
 for problems of contests, `apps/execution.py` for APPS. An `UnavailableError` passes through them, as it ends the run;
 what it hit is marked by whoever drives that (`pipeline/run.py`, `validate/`). Messages say what was wrong, where, and
 what to do.
+
+Bugs end the run, but for those that one row of data brings to light: `ODD_DATA`, around the reading, the judging and
+the writing of one row. That row then has no score, and its error names the place in our code.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 
 class IoiEvalError(Exception):
@@ -95,6 +100,27 @@ class UnservedError(RejectedError):
 
 class LostDataError(UnavailableError):
     """A file of the cache that a job refers to is gone. Whoever drives the run has it made again, or ends the run."""
+
+
+ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+"""What Python raises where data are as nobody expected: huge integers, deep nesting, halves of characters, NaN."""
+
+
+def own_fault(error: BaseException, doing: str) -> str:
+    """Words for a fault in our own handling of one row.
+
+    Args:
+        error: one of `ODD_DATA`.
+        doing: what failed, as a noun.
+    """
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if Path(code.co_filename).is_relative_to(Path(__file__).parent):
+            place = f" ({Path(code.co_filename).name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    said = " ".join(str(error).encode("ascii", "replace").decode().split())[:200]
+    return f"{doing} failed in ioi-eval itself{place}: {type(error).__name__}: {said}; please report this row"
 
 
 def ours_alone(error: BaseException) -> BaseException:

@@ -115,8 +115,11 @@ class TestState:
         at_fault = outcome.verdict is Verdict.JE and outcome.judge_program is not None
         return Repetition.CLEAN if at_fault and not self._had_clean else None
 
-    def record(self, outcome: TestOutcome) -> None:
+    def record(self, outcome: TestOutcome) -> bool:
         """Take the outcome of its first run, or of the repetition that was asked for.
+
+        Returns:
+            Whether it stands now: of several runs alone that were late the fastest does.
 
         Raises:
             ValueError: what stands is settled.
@@ -127,26 +130,28 @@ class TestState:
         if standing is None:
             self.outcome = outcome
         elif repetition is Repetition.ALONE:
-            self.outcome = self._timed(standing, outcome)
+            return self._time(standing, outcome)
         else:
             self._had_clean = True
             same = outcome.judge_program == standing.judge_program and outcome.judge_program in _JUDGE_PROGRAMS
             self.outcome = replace(_at_most(outcome, self._most_score), final=same)
+        return True
 
     def _may_be_better(self, outcome: TestOutcome) -> bool:
         """Whether another run alone is wanted of what was late alone: never where nobody knows what it was worth."""
         return self._had_alone < self._most_alone and outcome.near_limit and outcome.in_time_score is not None
 
-    def _timed(self, standing: TestOutcome, outcome: TestOutcome) -> TestOutcome:
-        """What stands after a run alone: the fastest of these."""
+    def _time(self, standing: TestOutcome, outcome: TestOutcome) -> bool:
+        """Take in a run alone; whether it stands."""
         if outcome.verdict is not Verdict.JE:  # a judge that failed has measured nothing
             self._had_alone += 1
         known = [run.in_time_score for run in (standing, outcome) if run.in_time_score is not None]
         self._most_score = min([self._most_score, *known])
         both_late = standing.reran and outcome.verdict is Verdict.TLE
         if both_late and (standing.cpu_ms or 0.0) < (outcome.cpu_ms or 0.0) and outcome.in_time_score != 0.0:
-            outcome = standing
-        return replace(_at_most(outcome, self._most_score), reran=True)
+            return False
+        self.outcome = replace(_at_most(outcome, self._most_score), reran=True)
+        return True
 
 
 class Grouped(Protocol):
@@ -222,10 +227,13 @@ class Judging:
 
     # ------------------------------------------------------------------- what came out
 
-    def record(self, outcome: TestOutcome) -> None:
+    def record(self, outcome: TestOutcome) -> TestOutcome | None:
         """Take a test's outcome: its first, or that of a repetition which was asked for.
 
         Which of the two it is follows from what stood before; so do `reran` and `final`, which are set here.
+
+        Returns:
+            It, as it stands now; `None` where an earlier one does: of several that were late alone the fastest does.
 
         Raises:
             ValueError: the test is not one of this judging's, has a settled outcome already, or the verdict is none
@@ -235,12 +243,13 @@ class Judging:
         if test not in self._places or outcome.verdict in _NEVER_RECORDED:
             raise ValueError(f"{outcome.verdict} for test {test!r} cannot be recorded here")
         state = self._states[test]
-        state.record(outcome)
+        stands = state.record(outcome)
         for group, position in self._places[test]:
             if state.outcome is not None and state.outcome.score == 0.0:
                 self._first_zero[group] = min(self._first_zero[group], position)
             elif self._first_zero[group] == position:
                 self._first_zero[group] = self._find_first_zero(group)
+        return state.outcome if stands else None
 
     def outcomes(self) -> Mapping[str, TestOutcome]:
         """All outcomes that stand, in order of first appearance; with those that turned out not to be needed."""

@@ -2,9 +2,9 @@
 
     problem, code ── task ── run jobs (`running.py`) ── what came of each test ── AppsResult
 
-What is repeated, and why, is as in `scorer/`: a lost answer; a TLE close to the limit, or that ended by itself
-(once, alone on the machine); a judge program that failed (once, in a clean box). Here, as there, a sandbox's failure
-becomes JE: it has no score, and is never a 0.
+What is repeated, and why, is as in `scorer/`: a lost answer; a late program that ended by itself (alone on the
+machine); a judge program that failed (once, in a clean box). Here, as there, a sandbox's failure becomes JE: it has no
+score, and is never a 0.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ioi_eval.apps.bundles import Bundles
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.apps.running import Program, TestRuns
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat.terms import Calls, Profile, Run
+from ioi_eval.compat.terms import Calls, Graded, Profile, Run
 from ioi_eval.config import Policy
-from ioi_eval.errors import InputError, SandboxError, SetupError, UnavailableError
+from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup, room
 from ioi_eval.jobs.returned import Returned
@@ -103,11 +103,15 @@ class AppsExecutor:
             return _unjudged(problem, settings, str(error))
         if self._bundles is None:
             self._bundles = Bundles(self._sandbox, target, jobs=self._jobs)
-        runs = TestRuns(self._bundles, program)
         if settings.profile is None:
+            runs = _own_runs(problem, self._bundles, program, settings)
             result = await _judge(problem, runs, settings)
         else:
-            result = await _grade(problem, runs, settings, settings.profile)
+            try:
+                runs = _graded_runs(problem, self._bundles, program, settings.profile)
+                result = await _grade(problem, runs, settings, settings.profile)
+            except ODD_DATA as error:
+                return _crashed(problem, settings, error)
         python = str(await self.interpreter())
         return replace(result, isolation=runs.weakest, target=f"{target.name}, {target.profile}", python=python)
 
@@ -155,6 +159,7 @@ class AppsExecutor:
             stop=settings.fail_fast if profile is None else profile.stops,
             setup=setup,
             room=room(target, setup),
+            alone_runs=settings.near_limit_repeats,
         )
 
     async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:
@@ -240,32 +245,50 @@ def _limits(problem: AppsProblem, settings: AppsSettings) -> RunLimits:
     )
 
 
+def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException) -> AppsResult:
+    """A row, or an output, on which another grader's own code fails: so does what imitates it."""
+    words = " ".join(str(error).split())[:200]
+    crash = f"{settings.judged_by} fails on this row: {type(error).__name__}: {words}"
+    return replace(_unjudged(problem, settings, crash), graded=Graded(crash=crash))
+
+
 # --------------------------------------------------------------------------- our own rules
+
+
+def _own_runs(problem: AppsProblem, bundles: Bundles, program: Program, settings: AppsSettings) -> TestRuns:
+    tests = problem.tests
+    return TestRuns(
+        bundles,
+        program,
+        [_given(test) for test in tests],
+        is_right=lambda place, returned: verdicts.returns_right(tests[place], returned, settings),
+    )
 
 
 async def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
     """Run the tests that matter, and judge them by the comparator."""
-    given = {place: _given(test) for place, test in enumerate(problem.tests)}
-    results: dict[int, AppsTestResult] = {}
-    load_error = ""
-    while pending := [(place, given[place]) for place in given if place not in results]:
-        if settings.fail_fast and any(result.passed is False for result in results.values()):
-            break
-        try:
-            came = await runs.next(pending)
-        except UnavailableError:
-            raise
-        except SandboxError as error:
-            unjudged = {place: verdicts.failed(problem.tests[place], settings, str(error)) for place, _ in pending}
-            results.update(unjudged)
-            break
-        for place, returned in came.items():
-            results[place] = verdicts.judged(problem.tests[place], returned, settings)
+    unjudged: dict[int, AppsTestResult] = {}
+    try:
+        while await runs.run_next() or await runs.repeat_next():
+            pass
+    except UnavailableError:
+        raise
+    except SandboxError as error:
+        words = str(error)
+        unjudged = {place: verdicts.failed(problem.tests[place], settings, words) for place in runs.unsettled}
+    tests: list[AppsTestResult] = []
+    load_error, failed = "", False
+    for place, test in enumerate(problem.tests):
+        returned = runs.returned.get(place)
+        if place in unjudged and not failed:
+            tests.append(unjudged[place])
+        elif returned is None or failed:  # what ran behind a failure does not count: a job's size changes nothing
+            tests.append(verdicts.skipped(test, settings))
+        else:
+            tests.append(verdicts.judged(test, returned, settings, passed=runs.passed[place]))
             if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
                 load_error = load_error or returned.report.error
-            if settings.fail_fast and results[place].passed is False:
-                break  # what ran behind it does not count: a job's size changes nothing
-    tests = [results.get(place) or verdicts.skipped(test, settings) for place, test in enumerate(problem.tests)]
+            failed = settings.fail_fast and tests[-1].passed is False
     result = verdicts.result_of(problem, tests, settings)
     return verdicts.without_program(result, load_error) if load_error else result
 
@@ -279,27 +302,41 @@ def _given(test: AppsTest) -> GivenTest:
 # --------------------------------------------------------------------------- another grader's rules
 
 
+def _graded_runs(problem: AppsProblem, bundles: Bundles, program: Program, profile: Profile) -> TestRuns:
+    return TestRuns(
+        bundles,
+        program,
+        _given_by(profile, problem),
+        is_right=lambda place, returned: verdicts.grades_right(problem, place, returned, profile),
+    )
+
+
 async def _grade(problem: AppsProblem, runs: TestRuns, settings: AppsSettings, profile: Profile) -> AppsResult:
     """Run what the other grader would, and let it grade that."""
-    given = _given_by(profile, problem)
+    try:
+        while True:
+            wanted = profile.wants_another(problem, _seen(problem, runs, profile)[1])
+            if not (wanted and await runs.run_next()) and not await runs.repeat_next():
+                break
+    except UnavailableError:
+        raise
+    except SandboxError as error:
+        return _unjudged(problem, settings, str(error))
+    seen, ran = _seen(problem, runs, profile)
+    fault = next((one for one in seen if one.judged and one.outcome.verdict is Verdict.JE), None)
+    if fault is not None:
+        return _unjudged(problem, settings, fault.outcome.message)
+    return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
+
+
+def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[Returned], list[Run]]:
+    """The runs that the other grader would have made, of those that were: in order, up to where it stops."""
     seen: list[Returned] = []
     ran: list[Run] = []
-    while profile.wants_another(problem, ran):
-        try:
-            came = await runs.next(list(enumerate(given))[len(ran) :])
-        except UnavailableError:
-            raise
-        except SandboxError as error:
-            return _unjudged(problem, settings, str(error))
-        for place in sorted(came):
-            returned = came[place]
-            if returned.judged and returned.outcome.verdict is Verdict.JE:
-                return _unjudged(problem, settings, returned.outcome.message)
-            seen.append(returned)
-            ran.append(verdicts.run_of(returned, profile))
-            if not profile.wants_another(problem, ran):
-                break
-    return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
+    while len(ran) in runs.returned and (not ran or profile.wants_another(problem, ran)):
+        seen.append(runs.returned[len(ran)])
+        ran.append(verdicts.run_of(seen[-1], profile))
+    return seen, ran
 
 
 def _given_by(profile: Profile, problem: AppsProblem) -> Sequence[GivenTest]:

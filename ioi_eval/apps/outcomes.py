@@ -98,6 +98,8 @@ class AppsTestResult:
         evidence: the first bytes of standard error.
         judge_program: for JE: whose fault it is, as in `TestOutcome`; `None` for the sandbox's.
         final: for JE: the checker's fault, the same twice, so not worth a retry.
+        near_limit: CPU time within 10 % of the limit, so the machine decides: see `TestOutcome`.
+        reran: this is the result of a repetition alone on the machine.
     """
 
     number: int
@@ -118,6 +120,8 @@ class AppsTestResult:
     evidence: str = ""
     judge_program: str | None = None
     final: bool = False
+    near_limit: bool = False
+    reran: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,18 +1,19 @@
-"""Runs one program on tests, as many a job as make sense, and repeats what is in doubt.
+"""Runs one program on tests, as many a job as make sense, and repeats what is in doubt: `judging.py` says what.
 
 What comes out is what happened, never what it is worth: `verdicts.py` says that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.apps.bundles import Bundles
 from ioi_eval.jobs.bundled import BUNDLE_TESTS, Room, size
 from ioi_eval.jobs.python_run import GivenProgram, GivenTest, RunSetup, usual_wall_ms
 from ioi_eval.jobs.returned import Returned, ReturnedAnswer
-from ioi_eval.model import Isolation, Verdict
+from ioi_eval.judging import Judging
+from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
 from ioi_eval.programs import repeated
 
 _GROWTH = 4
@@ -27,6 +28,7 @@ class Program:
     Args:
         task: as the harness reads it.
         stop: run nothing after the first failure.
+        alone_runs: how many runs alone on the machine may measure the time of a late test.
         setup: what it has in common with other programs.
         room: how much one job holds.
     """
@@ -35,6 +37,7 @@ class Program:
     stop: bool
     setup: RunSetup
     room: Room
+    alone_runs: int = 1
 
     @property
     def most_tests_first(self) -> int:
@@ -42,46 +45,102 @@ class Program:
         return 1 if self.stop and self.setup.judgement.by_reader else BUNDLE_TESTS
 
 
+_RUN_OUT, _RUN_OUT_MS = 1.25, 100.0
+"""A program is stopped at so many times its limit and so many ms. Source: PROTOCOL.md, "Time"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A program's tests as judging sees them: one subtask, in which each counts, or the first zero ends it."""
+
+    subtasks: tuple[Subtask, ...]
+    score_type: ScoreType
+
+
 class TestRuns:
-    """Runs a program.
+    """Runs a program, one job after the other.
 
     Args:
         bundles: runs it, maybe beside others.
         program: what.
+        given: its tests, in order.
+        is_right: whether what came of a test, by its place, passes; asked where the runner leaves that to us. A program
+            that was late is asked about as well: a late run that is wrong is not repeated.
     """
 
     __test__ = False
 
-    def __init__(self, bundles: Bundles, program: Program) -> None:
+    def __init__(
+        self,
+        bundles: Bundles,
+        program: Program,
+        given: Sequence[GivenTest],
+        *,
+        is_right: Callable[[int, Returned], bool],
+    ) -> None:
         self._bundles = bundles
         self._program = program
+        self._given = given
+        self._is_right = is_right
         self._size = program.most_tests_first
+        self._returned: dict[int, Returned] = {}
+        row = _Row(
+            subtasks=(Subtask(name="", points=1.0, tests=tuple(str(place) for place in range(len(given)))),),
+            score_type=ScoreType.GROUP_MIN if program.stop else ScoreType.SUM,
+        )
+        self._judging = Judging(row, alone_runs=program.alone_runs)
+        self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None
 
-    async def next(self, pending: Sequence[tuple[int, GivenTest]]) -> Mapping[int, Returned]:
-        """Run the first of the tests that are pending, as many as make a job.
+    @property
+    def returned(self) -> Mapping[int, Returned]:
+        """What stands of the tests that were run, by their places."""
+        return self._returned
 
-        Args:
-            pending: tests by their place.
+    @property
+    def unsettled(self) -> frozenset[int]:
+        """The places of the tests that are still to be run, for the first time or once more."""
+        judging = self._judging
+        open_ = (*judging.pending(), *judging.judge_fault_reruns(), *judging.near_limit_reruns())
+        return frozenset(int(planned.test) for planned in open_)
+
+    async def run_next(self) -> bool:
+        """Run the next tests, as many as make a job.
 
         Returns:
-            By place: a run of consecutive ones from the first on, shorter than the job where the program failed and is
-            to stop there.
+            Whether there were any.
 
         Raises:
             SandboxError: the job could not be run.
         """
+        pending = [int(planned.test) for planned in self._judging.pending()]
         bundle = pending[: self._fitting(pending)]
         self._size *= _GROWTH
-        answer = await self._execute([test for _, test in bundle])
-        came = {}
-        for number, (place, test) in enumerate(bundle):
-            if number not in answer:
-                break
-            came[place] = await self._settled(answer[number], test)
-        return came
+        if bundle:
+            await self._run(bundle)
+        return bool(bundle)
 
-    def _fitting(self, pending: Sequence[tuple[int, GivenTest]]) -> int:
+    async def repeat_next(self) -> bool:
+        """Repeat what is in doubt: one test in a clean box, or late ones with the machine to themselves.
+
+        Returns:
+            Whether there were any.
+
+        Raises:
+            SandboxError: the job could not be run.
+        """
+        faults = [int(planned.test) for planned in self._judging.judge_fault_reruns()]
+        if faults:
+            await self._run(faults[:1], apart=True)
+            return True
+        late = [int(planned.test) for planned in self._judging.near_limit_reruns()]
+        bundle = late[: self._fitting(late)]
+        if bundle:
+            ready_bytes = max(self._returned[place].outcome.memory_bytes or 0 for place in bundle)
+            await self._run(bundle, alone=True, ready_bytes=ready_bytes)
+        return bool(bundle)
+
+    def _fitting(self, places: Sequence[int]) -> int:
         """How many of the first tests make a job; one that is too large by itself the sandbox will tell of."""
         room, setup = self._program.room, self._program.setup
         most = min(self._size, BUNDLE_TESTS, room.tests)
@@ -89,41 +148,22 @@ class TestRuns:
             most = min(most, room.wall_ms // usual_wall_ms(setup.limits))
         if room.test_bytes is not None:
             left = room.test_bytes - len(self._program.task)
-            for number, (_, test) in enumerate(pending[:most]):
+            for number, place in enumerate(places[:most]):
+                test = self._given[place]
                 left -= size(test.stdin) + (0 if test.answer is None else size(test.answer))
                 if left < 0:
                     most = number
                     break
         return max(1, most)
 
-    async def _settled(self, came: Returned, test: GivenTest) -> Returned:
-        """What came of a test, after a repetition of what is in doubt: in which order, and how often, as `judging.py`.
-
-        A judge that failed while the program was alone has measured nothing: the program gets to be alone once more.
-        """
-        late: list[Returned] = []
-        was_alone = was_clean = False
-        while True:
-            if _is_near_limit(came) and not was_alone:
-                late.append(came)
-                again = (await self._execute([test], alone=True, ready_bytes=came.outcome.memory_bytes or 0))[0]
-                was_alone = not _judge_failed(again)
-            elif _judge_failed(came) and not was_clean:
-                again = _repeated(came, (await self._execute([test], apart=True))[0])
-                was_clean = True
-            else:
-                return came
-            for first in reversed(late):
-                again = _in_time(first, again)
-            came = again
-
-    async def _execute(
-        self, tests: Sequence[GivenTest], *, apart: bool = False, alone: bool = False, ready_bytes: int = 0
-    ) -> Mapping[int, Returned]:
-        """What came of the tests, by their number. For one that runs alone memory is made ready.
+    async def _run(
+        self, places: Sequence[int], *, apart: bool = False, alone: bool = False, ready_bytes: int = 0
+    ) -> None:
+        """Run tests and take in what came of them. For those that run alone memory is made ready.
 
         A lost answer is asked for again, then in a job of its own: one that shared the first may have broken it.
         """
+        tests = [self._given[place] for place in places]
         program = GivenProgram(task=self._program.task, tests=tests, stop=self._program.stop)
         setup = self._program.setup
         setup = replace(setup, limits=replace(setup.limits, ready_bytes=ready_bytes))
@@ -137,37 +177,44 @@ class TestRuns:
             return await self._bundles.run(program, setup)
 
         answer = await repeated(ask)
-        self._note(answer)
-        return answer.tests
-
-    def _note(self, answer: ReturnedAnswer) -> None:
         if self.weakest is None or answer.isolation.rank < self.weakest.rank:
             self.weakest = answer.isolation
+        for number, returned in answer.tests.items():
+            self._record(places[number], returned)
+
+    def _record(self, place: int, returned: Returned) -> None:
+        outcome = self._assessed(place, returned)
+        if (standing := self._judging.record(outcome)) is not None:
+            marked = replace(returned.outcome, reran=standing.reran, final=standing.final)
+            self._returned[place] = replace(returned, outcome=marked)
+            self.passed[place] = standing.score == 1.0
+
+    def _assessed(self, place: int, returned: Returned) -> TestOutcome:
+        """The outcome as judging sees it. Only full marks pass; whatever is less is a zero."""
+        outcome = replace(returned.outcome, test=str(place))
+        if outcome.verdict is Verdict.TLE:
+            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.judgement.by_reader:
+                return replace(outcome, in_time_score=float(self._is_right(place, returned)))
+            return replace(outcome, in_time_score=_whole(outcome.in_time_score))
+        if not returned.judged:
+            outcome = replace(outcome, judge_program=None, score=float(self._is_right(place, returned)))
+        if outcome.score is None:
+            return outcome
+        passes = outcome.score == 1.0
+        return replace(outcome, score=float(passes), verdict=_verdict(outcome.verdict, passes=passes))
+
+    def _ended(self, outcome: TestOutcome) -> bool:
+        """Whether a late program ended by itself: nobody stopped it, for sleeping or as it was much too late."""
+        stopped_ms = _RUN_OUT * self._program.setup.limits.cpu_s * 1000 + _RUN_OUT_MS
+        return outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < stopped_ms
 
 
-def _is_near_limit(came: Returned) -> bool:
-    """Whether its time is measured once more: a TLE that would be worth something in time."""
-    return came.judged and came.outcome.may_be_in_time
+def _whole(score: float | None) -> float | None:
+    return None if score is None else float(score == 1.0)
 
 
-def _judge_failed(came: Returned) -> bool:
-    """Whether the checker, or the runner, failed on it."""
-    return came.judged and came.outcome.verdict is Verdict.JE
-
-
-def _repeated(first: Returned, again: Returned) -> Returned:
-    """The repetition in a clean box, which decides. A checker that fails twice would fail for ever: that is final."""
-    final = _judge_failed(again) and again.outcome.judge_program == first.outcome.judge_program == "checker"
-    return replace(again, outcome=replace(again.outcome, final=final))
-
-
-def _in_time(first: Returned, again: Returned) -> Returned:
-    """The repetition, which decides about time only: a program does not get to guess twice."""
-    if first.outcome.limit == "idle" or _judge_failed(again) or (again.judged and again.outcome.verdict is Verdict.TLE):
-        return again
-    if first.outcome.in_time_score is not None:
-        worse = (again.outcome.score or 0.0) > first.outcome.in_time_score
-        words = "an earlier run of the same test gave a worse output"
-        outcome = replace(again.outcome, score=first.outcome.in_time_score, verdict=Verdict.PA, message=words)
-        return replace(again, outcome=outcome) if worse else again
-    return replace(again, output=first.output, output_bytes=first.output_bytes, report=first.report)
+def _verdict(verdict: Verdict, *, passes: bool) -> Verdict:
+    """That of a test which nobody has judged yet, or which is worth a part."""
+    if verdict in (Verdict.JE, Verdict.PA):
+        return Verdict.AC if passes else Verdict.WA
+    return verdict

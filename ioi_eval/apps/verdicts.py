@@ -43,15 +43,19 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
 # --------------------------------------------------------------------------- our own rules
 
 
-def judged(test: AppsTest, came: Returned, settings: AppsSettings) -> AppsTestResult:
-    """The result of a test by our own rules."""
+def returns_right(test: AppsTest, came: Returned, settings: AppsSettings) -> bool:
+    """Whether a function's result is right: what the runner leaves to us."""
+    return isinstance(test, CallTest) and came.whole and result_is_right(test, came.output, settings.comparator)
+
+
+def judged(test: AppsTest, came: Returned, settings: AppsSettings, *, passed: bool) -> AppsTestResult:
+    """The result of a test by our own rules; `passed` where the runner leaves it to us."""
     outcome = came.outcome
     if outcome.final:
         words = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
         return _result(test, came, settings, Verdict.JE, words)
     if not came.judged and isinstance(test, CallTest):
-        right = came.whole and result_is_right(test, came.output, settings.comparator)
-        verdict, message = (Verdict.AC, "") if right else (Verdict.WA, _difference(test, came))
+        verdict, message = (Verdict.AC, "") if passed else (Verdict.WA, _difference(test, came))
     else:
         verdict, message = outcome.verdict, outcome.message
     if verdict is Verdict.RE:
@@ -79,6 +83,8 @@ def _result(test: AppsTest, came: Returned, settings: AppsSettings, verdict: Ver
         evidence=outcome.evidence,
         judge_program=outcome.judge_program if verdict is Verdict.JE else None,
         final=outcome.final,
+        near_limit=outcome.near_limit,
+        reran=outcome.reran,
     )
 
 
@@ -186,6 +192,15 @@ _PHASES = {
     "load": Ending.LOAD_FAILED,
     "compile": Ending.LOAD_FAILED,
 }
+
+
+def grades_right(problem: AppsProblem, place: int, came: Returned, profile: Profile) -> bool:
+    """Whether a grader takes a run for right, its time aside. It is asked about this test only."""
+    tests = problem.tests[place : place + 1]
+    alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
+    in_time = replace(came, outcome=replace(came.outcome, verdict=Verdict.JE, limit=None))
+    run = replace(run_of(in_time, profile), wall_s=0.0)
+    return profile.grade(alone, [run]).all_passed
 
 
 def run_of(came: Returned, profile: Profile) -> Run:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,10 +57,11 @@ CRASH = line("JE", None, 9.0, program="checker", fault="crash", words="SIGSEGV")
 LOADED = line("JE", None, 9.0, program="runner", fault="load", words="too loaded")
 
 
-def printed(words: bytes, verdict: str | None = None, cpu_s: float = 9.0) -> Line:
+def printed(words: bytes, verdict: str | None = None, cpu_s: float = 9.0, **other: Any) -> Line:
     """A run whose output is judged on our side."""
     output = base64.b64encode(words).decode()
-    return line(verdict, None if verdict is None else "0", cpu_s, output=output, output_bytes=len(words))
+    score = None if verdict is None else "0"
+    return line(verdict, score, cpu_s, output=output, output_bytes=len(words), **other)
 
 
 class Scripted:
@@ -91,22 +93,27 @@ class Scripted:
 
 def settled(*lines: Line | Exception) -> tuple[Returned, list[bool]]:
     """What stands of a test whose runs end so, and which of the runs were alone."""
-    came, sandbox = judged(*lines)
+    came, _, sandbox = judged(*lines)
     return came, sandbox.alone
 
 
-def judged(*lines: Line | Exception) -> tuple[Returned, Scripted]:
-    """What stands of a test whose runs end so, and the sandbox that was asked for them. All of them must be made."""
+def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tuple[Returned, bool, Scripted]:
+    """What stands of a test whose runs end so, whether it passes, and the sandbox that was asked for all of them."""
 
-    async def run() -> Returned:
-        program = Program(task=b"", stop=False, setup=SETUP, room=Room(tests=64, test_bytes=None, wall_ms=None))
-        runs = TestRuns(Bundles(sandbox, TARGET), program)
-        return (await runs.next([(0, GivenTest(name="0", stdin=b"", answer=b""))]))[0]
+    async def run() -> tuple[Returned, bool]:
+        setup = replace(SETUP, judgement=Judgement()) if ours else SETUP
+        room = Room(tests=64, test_bytes=None, wall_ms=None)
+        program = Program(task=b"", stop=False, setup=setup, room=room, alone_runs=repeats)
+        given = GivenTest(name="0", stdin=b"", answer=b"")
+        runs = TestRuns(Bundles(sandbox, TARGET), program, [given], is_right=lambda _, came: came.output == b"right")
+        while await runs.run_next() or await runs.repeat_next():
+            pass
+        return runs.returned[0], runs.passed[0]
 
     sandbox = Scripted(lines)
-    came = asyncio.run(run())
+    came, passed = asyncio.run(run())
     assert not sandbox.lines
-    return came, sandbox
+    return came, passed, sandbox
 
 
 @pytest.mark.parametrize(
@@ -115,7 +122,9 @@ def judged(*lines: Line | Exception) -> tuple[Returned, Scripted]:
         ((RIGHT,), [False], "AC", 1.0, False),
         ((SLOW, RIGHT), [False, True], "AC", 1.0, False),
         ((SLOW, SLOW), [False, True], "TLE", 0.0, False),
-        ((SLOW_HALF, RIGHT), [False, True], "PA", 0.5, False),
+        ((SLOW_HALF,), [False], "TLE", 0.0, False),
+        ((HALF,), [False], "PA", 0.5, False),
+        ((SLOW, HALF), [False, True], "PA", 0.5, False),
         ((CRASH, RIGHT), [False, False], "AC", 1.0, False),
         ((CRASH, CRASH), [False, False], "JE", None, True),
         ((LOADED, LOADED), [False, False], "JE", None, False),
@@ -125,10 +134,8 @@ def judged(*lines: Line | Exception) -> tuple[Returned, Scripted]:
         ((CRASH, SLOW, CRASH), [False, False, True], "JE", None, False),
         ((SLOW, CRASH, CRASH), [False, True, False], "JE", None, True),
         ((SLOW, CRASH, RIGHT), [False, True, False], "AC", 1.0, False),
-        ((SLOW_HALF, CRASH, RIGHT), [False, True, False], "PA", 0.5, False),
         ((SLOW, LOADED, SLOW, RIGHT), [False, True, False, True], "AC", 1.0, False),
-        ((SLOW_HALF, LOADED, SLOW, RIGHT), [False, True, False, True], "PA", 0.5, False),
-        ((SLOW, CRASH, SLOW_HALF, HALF), [False, True, False, True], "PA", 0.5, False),
+        ((SLOW, CRASH, SLOW_HALF), [False, True, False], "TLE", 0.0, False),
         ((SLOW, CRASH, SLOW, CRASH), [False, True, False, True], "JE", None, False),
     ],
 )
@@ -143,15 +150,42 @@ def test_what_is_in_doubt_is_repeated(
 
 def test_memory_is_made_ready_for_what_is_timed_once_more() -> None:
     """As much as the first run had; for a clean box none."""
-    _, sandbox = judged(CRASH, {**SLOW, "memory_bytes": 99_999}, RIGHT)
+    *_, sandbox = judged(CRASH, {**SLOW, "memory_bytes": 99_999}, RIGHT)
     assert sandbox.ready == ["", "", "99999"]
 
 
-@pytest.mark.parametrize("between", [(), (LOADED,)])
-def test_the_first_output_is_what_is_judged(between: tuple[Line, ...]) -> None:
-    """Where our side compares, a repetition decides about time only, also after a fault in between."""
-    came, _ = settled(printed(b"first", "TLE", 10.2), *between, printed(b"second"))
-    assert (came.judged, came.output) == (False, b"first")
+CLOSE, FAR, MUCH_TOO_LATE = 10.2, 12.55, 12.7
+
+
+@pytest.mark.parametrize(
+    ("lines", "passes", "output"),
+    [
+        ((printed(b"right"),), True, b"right"),
+        ((printed(b"wrong"),), False, b"wrong"),
+        ((printed(b"right", "TLE", CLOSE), printed(b"right")), True, b"right"),
+        ((printed(b"right", "TLE", FAR), printed(b"right")), True, b"right"),
+        ((printed(b"right", "TLE", CLOSE), printed(b"wrong")), False, b"wrong"),
+        ((printed(b"right", "TLE", CLOSE), LOADED, printed(b"wrong")), False, b"wrong"),
+        ((printed(b"right", "TLE", CLOSE), LOADED, printed(b"wrong", "TLE", CLOSE)), False, b"wrong"),
+        ((printed(b"wrong", "TLE", CLOSE),), False, b"wrong"),
+        ((printed(b"right", "TLE", MUCH_TOO_LATE),), False, b"right"),
+        ((printed(b"right", "TLE", CLOSE, limit="idle"),), False, b"right"),
+        ((printed(b"right", "TLE", CLOSE, in_time="0"),), False, b"right"),
+    ],
+)
+def test_output_and_time_are_of_one_run(lines: tuple[Line, ...], passes: bool, output: bytes) -> None:
+    """Where our side compares: what passes was in time and right in one run, and right in each late run before it."""
+    came, passed, _ = judged(*lines, ours=True)
+    assert (passed, came.output) == (passes, output)
+
+
+def test_the_best_of_several_runs_alone() -> None:
+    """Of three runs alone the third is in time; its output is what stands."""
+    late = [printed(b"right", "TLE", seconds) for seconds in (10.4, 10.2, 10.3)]
+    came, passed, sandbox = judged(*late, printed(b"right", None, 9.9), ours=True, repeats=3)
+    assert (passed, came.outcome.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
+    came, passed, _ = judged(*late, printed(b"right", "TLE", 10.3), ours=True, repeats=3)
+    assert (passed, came.outcome.cpu_ms, came.outcome.near_limit) == (False, 10200.0, True)
 
 
 def test_a_lost_answer_is_asked_for_again() -> None:
