@@ -27,7 +27,7 @@ from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
-from ioi_eval.errors import InputError, IoiEvalError
+from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, own_fault
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer
 from ioi_eval.extract.python import extract_eval_protocol, extract_python
@@ -101,12 +101,13 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
     if isinstance(problem, EvaluateResult):
         return problem
     try:
-        result = background(settings.isolation).score(problem, code, settings)
+        return _told(problem, background(settings.isolation).score(problem, code, settings))
     except InputError:
         raise
     except IoiEvalError as error:
         return judge_failed(str(error))
-    return _told(problem, result)
+    except ODD_DATA as error:
+        return judge_failed(own_fault(error, "judging this row"))
 
 
 def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, Listed
-from ioi_eval.errors import RowError
+from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.journal import Keys, keys_of
-from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.intake import Refused, faulty
 from ioi_eval.problems.apps_submissions import (
     PROBLEM_COLUMNS,
     PROGRAM_COLUMNS,
@@ -131,27 +131,39 @@ class AppsIntake:
         self.passed_over = 0
         for row in self.source.iterate(columns):
             try:
-                problem = problem_of(row)
-                listed = self.catalog.listed.get(problem)
-                if listed is None and self.catalog.knows(problem):
-                    self.passed_over += 1
-                    continue
-                samples = samples_of(row)
-            except RowError as error:
-                yield Refused(row=row, kind=error.problem, message=str(error))
-                continue
-            if listed is None:
-                kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
-                yield Refused(row=row, kind=kind, message=str(row.error(kind)))
-            elif listed.refusal:
-                message = str(row.error(f"problem {problem} cannot be judged: {listed.refusal}"))
-                yield Invalid(
-                    row=row, kind=f"the problem's own row is broken: {listed.fault or 'not for this comparator'}",
-                    message=message, listed=listed, samples=len(samples),
-                )  # fmt: skip
-            else:
-                for sample in samples:
-                    yield self._entry(row, sample, listed, ordinals, taken)
+                yield from self._row_entries(row, ordinals, taken)
+            except ODD_DATA as error:
+                yield faulty(row, error)
+
+    def _row_entries(
+        self, row: Row, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]
+    ) -> Iterator[Accepted | Refused]:
+        try:
+            problem = problem_of(row)
+            listed = self.catalog.listed.get(problem)
+            if listed is None and self.catalog.knows(problem):
+                self.passed_over += 1
+                return
+            samples = samples_of(row)
+        except RowError as error:
+            yield Refused(row=row, kind=error.problem, message=str(error))
+            return
+        if listed is None:
+            kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
+            yield Refused(row=row, kind=kind, message=str(row.error(kind)))
+        elif listed.refusal:
+            message = str(row.error(f"problem {problem} cannot be judged: {listed.refusal}"))
+            yield Invalid(
+                row=row, kind=f"the problem's own row is broken: {listed.fault or 'not for this comparator'}",
+                message=message, listed=listed, samples=len(samples),
+            )  # fmt: skip
+        else:
+            for sample in samples:
+                try:
+                    entry = self._entry(row, sample, listed, ordinals, taken)
+                except ODD_DATA as error:
+                    entry = faulty(row, error)
+                yield entry
 
     def _entry(
         self, row: Row, sample: Sample, listed: Listed, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]

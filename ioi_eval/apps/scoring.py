@@ -11,17 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.apps.intake import AppsIntake
+from ioi_eval.apps.intake import Accepted, AppsIntake
 from ioi_eval.apps.judging import APPS_FORMAT, AppsJudging
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.report import markdown_report
-from ioi_eval.apps.results import AppsSummary, refused_rows, shown
+from ioi_eval.apps.results import AppsSummary, Shown, refused_rows, shown
+from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, Spool
 from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
 from ioi_eval.pipeline.finish import replacing, to_json, write_summary
-from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Ledger
+from ioi_eval.pipeline.intake import OWN_FAULT, Refused
+from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
+from ioi_eval.problems.row import Row
 from ioi_eval.report.summary import RunFacts
 from ioi_eval.report.terminal import counted
 
@@ -88,13 +90,36 @@ def write_results(
         for entry in intake.entries(whole_rows=True):
             progress.advance("")
             if isinstance(entry, Refused):
-                summary.refuse(entry)
-                out = refused_rows(entry)
+                lines = _lines(entry, summary)
             elif (found := ledger.find(entry.candidate)) is not None:
-                summary.add(entry, found)
-                out = shown(entry, found)
+                lines = _lines(entry, summary, found)
             else:
                 summary.pending += 1
                 continue
-            results.write(to_json(dict(out.row)))
-            records.write(to_json(dict(out.record)))
+            for file, line in zip((results, records), lines, strict=True):
+                file.write(line)
+
+
+def _lines(
+    entry: Accepted | Refused, summary: AppsSummary, found: Found[AppsResult] | None = None
+) -> tuple[bytes, bytes]:
+    """An entry's row and record; where these cannot be written, such that say why."""
+    try:
+        if isinstance(entry, Accepted) and found is not None:
+            lines = _written(shown(entry, found))
+            summary.add(entry, found)
+            return lines
+        assert isinstance(entry, Refused), "a row that was judged has a result"
+        lines = _written(refused_rows(entry))
+        summary.refuse(entry)
+        return lines
+    except ODD_DATA as error:
+        words = str(entry.row.error(own_fault(error, "writing its result")))
+        bare = Row(source=entry.row.source, number=entry.row.number, values={})
+        refused = Refused(row=bare, kind=OWN_FAULT, message=words)
+        summary.refuse(refused)
+        return _written(refused_rows(refused))
+
+
+def _written(out: Shown) -> tuple[bytes, bytes]:
+    return to_json(dict(out.row)), to_json(dict(out.record))

@@ -16,9 +16,9 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from ioi_eval.errors import SetupError
+from ioi_eval.errors import ODD_DATA, SetupError, own_fault
 from ioi_eval.model import SubmissionResult
-from ioi_eval.pipeline.intake import Intake, Refused
+from ioi_eval.pipeline.intake import OWN_FAULT, Intake, Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.report.rows import Judged, Unscored, refused_row, result_row
@@ -58,7 +58,7 @@ def write_results(
             progress.advance("")
             if isinstance(entry, Refused):
                 summary.refused.add(entry.kind, entry.message)
-                file.write(to_json(refused_row(entry.row.values, entry.message)))
+                file.write(_refused_line(entry))
                 continue
             candidate = entry.candidate
             found = ledger.find(candidate)
@@ -72,9 +72,15 @@ def write_results(
                 result=replace(found.result, submission=candidate.submission.id),
                 duplicate_of=found.duplicate_of,
             )
-            summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
-            row = result_row(entry.row.values, judged, target_subtask=entry.target_subtask, unscored=unscored)
-            file.write(to_json(row))
+            try:
+                row = result_row(entry.row.values, judged, target_subtask=entry.target_subtask, unscored=unscored)
+                line = to_json(row)
+                summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
+            except ODD_DATA as error:
+                words = str(entry.row.error(own_fault(error, "writing its result")))
+                summary.refused.add(OWN_FAULT, words)
+                line = to_json(refused_row({}, words))
+            file.write(line)
     return summary
 
 
@@ -93,6 +99,14 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
         file.write(json.dumps(values, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
     with replacing(directory / "report.md") as file:
         file.write(report.encode("utf-8", "replace"))
+
+
+def _refused_line(entry: Refused) -> bytes:
+    """The line of a row that was not judged: with the message alone where its own columns cannot be written."""
+    try:
+        return to_json(refused_row(entry.row.values, entry.message))
+    except ODD_DATA:
+        return to_json(refused_row({}, entry.message))
 
 
 @contextmanager
@@ -131,14 +145,20 @@ def to_json(row: dict[str, Any]) -> bytes:
         return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def _printable(value: Any) -> Any:
-    """The value, with words for integers that Python refuses to print, and null for what JSON has no number for."""
+_MOST_NESTED = 100
+
+
+def _printable(value: Any, left: int = _MOST_NESTED) -> Any:
+    """The value, with words for integers that Python refuses to print and for what is nested deeper than anybody reads,
+    and null for what JSON has no number for."""
+    if left == 0 and isinstance(value, dict | list | tuple):
+        return f"(nested more than {_MOST_NESTED} deep)"
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {key: _printable(item) for key, item in value.items()}
+        return {key: _printable(item, left - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_printable(item) for item in value]
+        return [_printable(item, left - 1) for item in value]
     return f"(an integer of {value.bit_length()} bits)" if _is_long(value) else value
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.model import Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate, submission_keys
@@ -30,6 +30,8 @@ from ioi_eval.problems.submissions import (
 )
 
 _SIMILAR = 3  # how many problems of nearly the same name a message names
+
+OWN_FAULT = "a fault in ioi-eval itself: its message says where"
 
 Place = tuple[str, int]
 """Source and number of a row."""
@@ -208,8 +210,15 @@ class Intake:
             except RowError as error:
                 yield Refused(row=row, kind=error.problem, message=str(error))
                 continue
+            except ODD_DATA as error:
+                yield faulty(row, error)
+                continue
             for sample in samples:
-                yield self._entry(sample, taken, standing)
+                try:
+                    entry = self._entry(sample, taken, standing)
+                except ODD_DATA as error:
+                    entry = faulty(sample, error)
+                yield entry
 
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[Candidate | Refused]:
         """The same without the row."""
@@ -263,6 +272,11 @@ class Intake:
             if similar := self.problems.similar_to(key):
                 kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
         return Refused(row=row, kind=kind, message=str(row.error(kind)))
+
+
+def faulty(row: Row, error: BaseException) -> Refused:
+    """A row that we failed to read, by a fault of ours."""
+    return Refused(row=row, kind=OWN_FAULT, message=str(row.error(own_fault(error, "reading this row"))))
 
 
 def _problem_of(row: Row) -> ProblemKey | None:

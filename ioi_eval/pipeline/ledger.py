@@ -82,7 +82,7 @@ class Ledger(Generic[R]):
         """
         fingerprint, keys = self._way(candidate, fingerprint)
         values = {"fingerprint": fingerprint, **candidate.names, **self._form.encode(result)}
-        body = orjson.dumps(values)
+        body = _json(values)
         kind = self._form.kind(result)
         if kind is None:
             self.spool.append(keys, body)
@@ -98,7 +98,7 @@ class Ledger(Generic[R]):
             if keys.program != program:
                 continue  # somebody has changed the file: what stands there now is of another program
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
-            self.journal.append(Kind.COPY, keys, orjson.dumps(body))
+            self.journal.append(Kind.COPY, keys, _json(body))
 
     def standing(self, keys: Keys) -> int:
         """How much is known under these keys: 3 also for a failure of this run, else as `Index.standing`."""
@@ -139,3 +139,19 @@ class Ledger(Generic[R]):
 
     def _read_result(self, offset: int) -> R:
         return self._form.decode(self.journal.read(offset).body)
+
+
+def _json(values: Mapping[str, Any]) -> bytes:
+    """A record's body. Halves of characters, which a row's own names can hold, become question marks."""
+    try:
+        return orjson.dumps(values)
+    except TypeError:
+        return orjson.dumps(_written(values))
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, str):
+        return str(value).encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_written(key): _written(item) for key, item in value.items()}
+    return [_written(item) for item in value] if isinstance(value, list | tuple) else value

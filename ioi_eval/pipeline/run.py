@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from ioi_eval.errors import LostDataError, SandboxError, UnavailableError
+from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
@@ -32,6 +32,7 @@ BATCH_ROWS = 32
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken, and a million rows would only say so slowly
+ODD_PROBLEMS = 50  # failures of our own code on so many problems in a row: it is not the rows that are odd
 BEAT_S = 1.0
 
 
@@ -138,6 +139,7 @@ class Run(Generic[W, R]):
         self._restore = restore
         self._restoring = asyncio.Lock()
         self._restored = 0
+        self._odd_in_a_row: set[object] = set()
 
     async def execute(self) -> None:
         """Judge everything that is not judged yet.
@@ -238,8 +240,8 @@ class Run(Generic[W, R]):
 
     async def _work(self) -> None:
         while (candidate := await self._next()) is not None:
-            result = await self._score(candidate)
-            await self._record(candidate, result)
+            result, is_of_row = await self._score(candidate)
+            await self._record(candidate, result, is_of_row=is_of_row)
             async with self._changed:
                 self._in_flight -= 1
                 self._changed.notify_all()
@@ -256,17 +258,20 @@ class Run(Generic[W, R]):
             self._changed.notify_all()
             return candidate
 
-    async def _score(self, candidate: W) -> R:
+    async def _score(self, candidate: W) -> tuple[R, bool]:
+        """Its result, and whether a fault in our handling of this row kept it from being judged."""
         try:
             result = await self._judge(candidate)
         except SandboxError as error:
             if isinstance(error, UnavailableError):
                 self.done.stopped_by = str(error)
-            return self._judging.failed(candidate, str(error))
+            return self._judging.failed(candidate, str(error)), False
+        except ODD_DATA as error:
+            return self._judging.failed(candidate, own_fault(error, "judging this row")), True
         cpu = self._judging.told(result).cpu
         self.done.cpu += cpu
         self._costs.observe(candidate.family, cpu.total)
-        return result
+        return result, False
 
     async def _judge(self, candidate: W) -> R:
         """Judge one; again where somebody has deleted the cache meanwhile.
@@ -288,14 +293,19 @@ class Run(Generic[W, R]):
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: W, result: R) -> None:
+    async def _record(self, candidate: W, result: R, *, is_of_row: bool) -> None:
         told = self._judging.told(result)
-        leader = await in_thread(self._ledger.record, candidate, result, told.fingerprint)
+        try:
+            leader = await in_thread(self._ledger.record, candidate, result, told.fingerprint)
+        except ODD_DATA as error:
+            result, is_of_row = self._judging.failed(candidate, own_fault(error, "recording this row")), True
+            told = self._judging.told(result)
+            leader = await in_thread(self._ledger.record, candidate, result, told.fingerprint)
         if leader is not None and told.fingerprint not in ("", candidate.fingerprint):
             self._judged_otherwise[candidate.keys.program] = leader
         self.done.judged += 1
         self._progress.advance(told.verdict)
-        self._watch(told)
+        self._watch(told, candidate.family if is_of_row else None)
         followers = self._following.pop(candidate.keys.program, None) or deque()
         self._followers -= len(followers)
         if leader is not None:
@@ -316,11 +326,16 @@ class Run(Generic[W, R]):
             for _ in copies:
                 self._progress.advance(COPY)
 
-    def _watch(self, told: Told) -> None:
-        """Give up on a sandbox that fails every time."""
-        if told.blames_sandbox:
+    def _watch(self, told: Told, odd_family: object | None) -> None:
+        """Give up on a sandbox that fails every time, or on ourselves: on problem after problem."""
+        if odd_family is not None:
+            self._odd_in_a_row.add(odd_family)
+        elif told.blames_sandbox:
             self._failures_in_a_row += 1
         elif told.kept:
             self._failures_in_a_row = 0
+            self._odd_in_a_row.clear()
+        if len(self._odd_in_a_row) >= ODD_PROBLEMS and not self.done.stopped_by:
+            self.done.stopped_by = f"rows of {ODD_PROBLEMS} problems on end could not be judged, as ioi-eval failed"
         if self._failures_in_a_row >= GIVE_UP_AFTER and not self.done.stopped_by:
             self.done.stopped_by = f"{GIVE_UP_AFTER} submissions in a row could not be judged"

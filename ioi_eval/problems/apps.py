@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ioi_eval.errors import InputError
-from ioi_eval.model.apps import AppsProblem
+from ioi_eval.errors import ODD_DATA, InputError, own_fault
+from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_tests import read_tests
 from ioi_eval.problems.row import Row, RowSource
@@ -71,6 +71,19 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
     Raises:
         RowError: its id cannot be read.
     """
+    if row.broken:
+        return _unreadable(problem_id(row, index), index, f"the row {row.broken}")
+    try:
+        return _problem(row, index)
+    except ODD_DATA as error:
+        return _unreadable(problem_id(row, index), index, own_fault(error, "reading this row"))
+
+
+def _unreadable(name: str, index: int, reason: str) -> AppsProblem:
+    return AppsProblem(id=name, index=index, fault=RowFault.TOO_LARGE, reason=reason)
+
+
+def _problem(row: Row, index: int) -> AppsProblem:
     starter_code = _text(row, "starter_code")
     tests = read_tests(row.values.get("input_output") if row.has("input_output") else None, starter_code)
     solutions, solutions_fault = solutions_of(row)
@@ -96,6 +109,8 @@ def problem_id(row: Row, index: int) -> str:
 
     Source: mcpbr's page (`apps_<index>`); its code numbers what filtering has left.
     """
+    if row.broken:
+        return f"row {row.number}"
     for column in _ID_COLUMNS:
         if row.has(column):
             return row.identifier(column).removeprefix("apps_")

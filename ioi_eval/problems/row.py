@@ -16,6 +16,9 @@ from typing import Any, Protocol
 
 from ioi_eval.errors import RowError
 
+_NAME_BITS = 2000  # Source: Python's limit of digits that it prints, which is 4,300 and can be set to 640
+_NUMBER_LENGTH = 600  # the same for those that it reads
+
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = 60
 
@@ -29,12 +32,14 @@ class Row:
         number: counted from 1 as an editor counts lines.
         values: by column.
         there: all columns of the row, where `values` holds only those that were asked for.
+        broken: why nothing of it can be carried; empty if it can. It has no columns then.
     """
 
     source: str
     number: int
     values: Mapping[str, Any]
     there: Sequence[str] | None = None
+    broken: str = ""
 
     @property
     def names(self) -> Sequence[str]:
@@ -48,7 +53,7 @@ class Row:
 
     def error(self, problem: str) -> RowError:
         """The error to raise about this row."""
-        return RowError(self.source, self.number, problem)
+        return RowError(self.source, self.number, self.broken or problem)
 
     def has(self, column: str) -> bool:
         """Whether the column holds something: neither absent, nor null, nor NaN (pandas' null)."""
@@ -77,6 +82,8 @@ class Row:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
+            if value.bit_length() > _NAME_BITS:
+                raise self.error(f"{column} is an integer of {value.bit_length():,} bits, where a name is needed")
             return str(value)
         return self.text(column)
 
@@ -85,11 +92,11 @@ class Row:
         if default is not None and not self.has(column):
             return default
         value = self.values.get(column)
-        if isinstance(value, str) and value.strip().removeprefix("-").isdecimal():
+        if isinstance(value, str) and len(value) < _NUMBER_LENGTH and value.strip().removeprefix("-").isdecimal():
             value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > _NAME_BITS:
             raise self._missing(column, "a whole number")
         return value
 
@@ -180,4 +187,7 @@ def _as_list(value: Any) -> Any:
 
 def _short(value: object) -> str:
     """A value in few words: it may be a program of 50 MB."""
-    return _WORDS.repr(value)
+    try:
+        return _WORDS.repr(value)
+    except (ValueError, RecursionError):  # an integer that Python does not print, maybe in a list
+        return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "what cannot be printed"

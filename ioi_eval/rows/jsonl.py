@@ -39,10 +39,10 @@ class JsonLines(Source):
                 continue
             if number == 1:
                 _require_lines(self._path, text)
-            row = Row(source=str(self._path), number=number, values=_parsed(str(self._path), number, text))
+            row = _row(str(self._path), number, text)
             if wanted is not None:
                 values = {column: value for column, value in row.values.items() if column in wanted}
-                row = Row(source=row.source, number=number, values=values, there=tuple(row.values))
+                row = Row(source=row.source, number=number, values=values, there=tuple(row.values), broken=row.broken)
             yield row
 
     def _lines(self) -> Iterator[bytes]:
@@ -73,6 +73,14 @@ def _require_lines(path: Path, first: bytes) -> None:
         raise InputError(f"{path} is gzip: name it .jsonl.gz, or unpack it")
     if first.strip() in (b"[", b"{"):
         raise InputError(f"{path} is JSON over several lines, where each line is to be one object: write it again so")
+
+
+def _row(source: str, number: int, line: bytes) -> Row:
+    """One line as a row; one that is too large to carry as a broken row, which says so to whoever asks for a column."""
+    try:
+        return Row(source=source, number=number, values=_parsed(source, number, line))
+    except big_json.TooLargeError as error:
+        return Row(source=source, number=number, values={}, broken=f"is JSON that cannot be carried: {error}")
 
 
 def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
@@ -110,13 +118,13 @@ def _parsed_slowly(row: Row, line: bytes) -> Any:
         return _whole(big_json.loads(line.decode("utf-8")))
     except UnicodeDecodeError as error:
         raise row.error(f"is not valid UTF-8 (byte {error.start + 1} of the line){torn}") from error
-    except big_json.TooLargeError as error:
-        raise row.error(f"is JSON that cannot be carried: {error}") from error
+    except big_json.TooLargeError:
+        raise
     except ValueError as error:
         words = big_json.place_of(error) if isinstance(error, json.JSONDecodeError) else str(error)
         raise row.error(f"is not JSON: {words}{torn}") from error
     except RecursionError as error:
-        raise row.error("is JSON that is nested too deeply") from error
+        raise big_json.TooLargeError("it is nested too deeply") from error
 
 
 def _whole(value: Any) -> Any:

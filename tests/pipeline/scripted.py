@@ -49,9 +49,9 @@ PROBLEMS: Mapping[ProblemKey, Problem] = {problem.key: problem for problem in (N
 class ScriptedJudge:
     """Obeys words in the program; what follows `//` only tells programs apart.
 
-    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `unfit`: no
-    target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `wait`: does not end by itself; `stubborn`: not
-    even when it is told to.
+    `S1 S2 S3`: the scores of the three tests; `CE`; `JE`: a failure of ours; `final`: the judge program's; `unfit`:
+    no target may judge it; `gone`: no endpoint left; `bug`: a bug of ours; `odd`: one that an odd row brings to
+    light; `wait`: does not end by itself; `stubborn`: not even when it is told to.
 
     Args:
         version: another one is another way of judging.
@@ -106,7 +106,9 @@ class ScriptedJudge:
         if "JE" in words:
             raise TransportError("the answer was cut off")
         if "bug" in words:
-            raise ZeroDivisionError("a bug")
+            raise AssertionError("a bug")
+        if "odd" in words:
+            raise ValueError("an odd row")
         compiled = CompileOutcome(verdict=None, cpu_ms=500)
         if submission.code is None:
             compiled = CompileOutcome(verdict=Verdict.NC, message="no code found")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from functools import partial
 
@@ -13,10 +14,10 @@ from scripted import NILE, Contest, ScriptedJudge, programs
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.journal import Journal
+from ioi_eval.journal import Journal, Keys, Kind
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
 from ioi_eval.pipeline import Selection
-from ioi_eval.pipeline.run import FOLLOWERS
+from ioi_eval.pipeline.run import FOLLOWERS, GIVE_UP_AFTER
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -359,10 +360,43 @@ def test_a_bug_of_ours_ends_the_run_loudly(contest: Contest, judge: ScriptedJudg
     contest.write(*programs("1", "bug"))
     with pytest.raises(ExceptionGroup) as caught:
         contest.run(judge, workers=1)
-    assert caught.group_contains(ZeroDivisionError)
+    assert caught.group_contains(AssertionError)
     contest.write(*programs("1", "0.5"))
     contest.run(judge)
     assert judge.judged == ["u0", "u1", "u1"]
+
+
+def test_a_fault_of_ours_over_one_row_is_that_rows(contest: Contest, judge: ScriptedJudge) -> None:
+    """It has no score, says where we failed, and is judged again; the others go on, however many of them there are."""
+    contest.write(*programs("1", *(f"odd // {n}" for n in range(GIVE_UP_AFTER + 10)), "0.5"))
+    outcome = contest.run(judge, workers=1)
+    assert outcome.exit_code == 1
+    found = contest.results()
+    assert [found[place]["total_score"] for place in (0, 1, -2, -1)] == [100, None, None, 50]
+    assert found[1]["verdict"] == "JE"
+    words = (
+        r"judging this row failed in ioi-eval itself( \(\w+\.py, line \d+\))?: ValueError: an odd row; please report"
+    )
+    assert re.match(words, found[1]["error"])
+    judge.judged.clear()
+    contest.run(judge, workers=1)
+    assert len(judge.judged) == GIVE_UP_AFTER + 10
+
+
+def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, judge: ScriptedJudge) -> None:
+    """A result that no journal can hold is that row's failure."""
+    contest.write(*programs("1", "0.5 // huge", "0.5"))
+
+    class Picky(Journal):
+        def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
+            if b'"u1"' in body:
+                raise TypeError("integer exceeds 64 bits")
+            return super().append(kind, keys, body)
+
+    assert contest.run(judge, journal=Picky).exit_code == 1
+    found = contest.results()
+    assert [row["total_score"] for row in found] == [100, None, 50]
+    assert "recording this row failed in ioi-eval itself" in found[1]["error"]
 
 
 def test_a_dump_that_breaks_off_is_an_error_with_its_line(contest: Contest, judge: ScriptedJudge) -> None:
