@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.terminal import counted, done_in, refusal_lists, table
+from ioi_eval.report.terminal import counted, done_in, near_limit, refusal_lists, table
 
 _SHOWN = 20
 _FEW = 3
@@ -22,6 +22,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     ]
     if counts["undecided"]:
         lines.append(f"{counts['undecided']} could not be judged (JE), see below")
+    lines += filter(None, [near_limit(summary)])
     if counts["pending"]:
         lines.append(f"{counts['pending']} still to be judged: run the same command again")
     lines += [f"note: {note}" for note in summary["notes"]]
@@ -69,6 +70,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
             for what, column in (("Interpreter", "interpreters"), ("Target", "targets"), ("Isolation", "isolation"))
             for name, count in summary[column].items()
         ),
+        f"- A time within 10 % of the limit (the machine decides): {counted(summary['near_limit'], 'submission')}",
         *(f"- Note: {cell(note)}" for note in summary["notes"]),
     ]
     return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"

@@ -33,6 +33,7 @@ RESULT_COLUMNS = (
     "resolved",
     "message",
     "judged_by",
+    "near_limit",
     "codes",
     "rules",
     "test_results",
@@ -98,6 +99,7 @@ def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
         "resolved": _resolved(result),
         "message": result.message,
         "judged_by": result.judged_by,
+        "near_limit": _is_near_limit(result),
         "codes": None if graded is None else list(graded.codes),
         "rules": None if graded is None else list(graded.rules),
         "test_results": [_test(test) for test in result.tests],
@@ -118,6 +120,8 @@ def _test(test: AppsTestResult) -> dict[str, Any]:
         "time_s": test.time_s,
         "wall_s": test.wall_s,
         "memory_bytes": test.memory_bytes,
+        "near_limit": test.near_limit,
+        "reran": test.reran,
         "message": test.message,
     }
     if test.passed is not True:
@@ -126,6 +130,11 @@ def _test(test: AppsTestResult) -> dict[str, Any]:
     if test.code is not None:
         row["code"] = test.code
     return row
+
+
+def _is_near_limit(result: AppsResult) -> bool:
+    """Whether the time of a test was so close to the limit that this machine decides."""
+    return any(test.near_limit for test in result.tests)
 
 
 def _resolved(result: AppsResult) -> bool | None:
@@ -170,6 +179,7 @@ class AppsSummary:
         self._failures = Refusals()
         self._lacking: Counter[str] = Counter()
         self._copies = 0
+        self._near_limit = 0
         self._cpu_s = 0.0
 
     def add(self, entry: Accepted, found: Found[AppsResult]) -> None:
@@ -179,6 +189,7 @@ class AppsSummary:
         self._verdicts[result.verdict] += 1
         self._extraction[entry.candidate.submission.extraction] += 1
         self._copies += found.duplicate_of is not None
+        self._near_limit += _is_near_limit(result)
         self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.error))})
         if result.score is None:
             name = entry.candidate.submission.id
@@ -234,6 +245,7 @@ class AppsSummary:
             "isolation": dict(self._isolation),
             "targets": dict(self._targets),
             "interpreters": dict(self._pythons),
+            "near_limit": self._near_limit,
             "cpu_s": round(self._cpu_s, 3),
             "this_run": {
                 "judged": run.judged,

@@ -50,12 +50,20 @@ def rules_of(
     timeout: given.Timeout = None,
     memory: given.Memory = 1024,
     python: given.Python = "python3",
+    near_limit_repeats: options.NearLimitRepeats = 1,
     isolation: options.LeastIsolation = None,
 ) -> Rules:
     """How programs are run and judged."""
     from ioi_eval.cli.apps_calls import Rules
 
-    return Rules(comparator=comparator, timeout=timeout, memory_mib=memory, python=python, isolation=isolation)
+    return Rules(
+        comparator=comparator,
+        timeout=timeout,
+        memory_mib=memory,
+        python=python,
+        near_limit_repeats=near_limit_repeats,
+        isolation=isolation,
+    )
 
 
 def where(

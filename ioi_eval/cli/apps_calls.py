@@ -89,6 +89,7 @@ class Rules:
     timeout: float | None = None
     memory_mib: int = 1024
     python: str = "python3"
+    near_limit_repeats: int = 1
     isolation: Isolation | None = None
     fail_fast: bool = False
     conventions: bool = False
@@ -114,6 +115,7 @@ class Rules:
             profile=profile,
             fail_fast=self.fail_fast,
             conventions=self.conventions,
+            near_limit_repeats=self.near_limit_repeats,
             isolation=self.isolation or Isolation.REDUCED,
         )
 

@@ -98,6 +98,7 @@ def _options(call: Call, settings: AppsSettings) -> dict[str, Any]:
         "time_limit_s": settings.cpu_s,
         "memory_limit_bytes": settings.memory_limit_bytes,
         "python": settings.python,
+        "near_limit_repeats": settings.near_limit_repeats,
         "fail_fast": settings.fail_fast,
         "conventions": settings.conventions,
         **call.place.as_dict(),

@@ -56,6 +56,16 @@ TimeScale = Annotated[
         help="Multiply time limits by X; auto: by what `doctor --calibrate` measured on this machine.",
     ),
 ]
+NearLimitRepeats = Annotated[
+    int,
+    typer.Option(
+        "--near-limit-repeats",
+        metavar="N",
+        min=1,
+        max=100,
+        help="Of a program that is late by 10 % of the limit or less the best of up to N times alone counts.",
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the results go; made if absent.")]
 Bar = Annotated[
     bool | None,

@@ -136,7 +136,9 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(place: Place, *, std: str | None = None, python: str = "python3") -> AsyncIterator[Opened]:
+async def opened(
+    place: Place, *, std: str | None = None, python: str = "python3", near_limit_repeats: int = 1
+) -> AsyncIterator[Opened]:
     """Enter the sandbox; says in a line what it is.
 
     Raises:
@@ -157,7 +159,7 @@ async def opened(place: Place, *, std: str | None = None, python: str = "python3
         scorer = Scorer(
             sandbox,
             artifacts=ArtifactStore(),
-            policy=Policy(isolation=isolation, std=std, python=python),
+            policy=Policy(isolation=isolation, std=std, python=python, near_limit_repeats=near_limit_repeats),
         )
         usable = usable_targets(targets, isolation)
         workers = place.workers or sum(target.slots for target in usable) or 1

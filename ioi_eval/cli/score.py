@@ -34,6 +34,7 @@ def score(
     std: options.Std = None,
     python: options.Python = "python3",
     time_scale: options.TimeScale = "1",
+    near_limit_repeats: options.NearLimitRepeats = 1,
     fix_includes: Annotated[
         bool, typer.Option("--fix-includes", help="Put the includes in front that models forget; recorded.")
     ] = False,
@@ -72,6 +73,7 @@ def score(
         std=std,
         python=python,
         time_scale=time_scale_of(time_scale, here=place.cluster is None),
+        near_limit_repeats=near_limit_repeats,
         fix_includes=fix_includes,
         unscored=scoring.unscored(unscored_as),
         suspicious=suspicious,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.outputs import SCORE, check_out, replaced
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import ProblemKey
@@ -48,6 +49,7 @@ class Call:
     std: str | None = None
     python: str = "python3"
     time_scale: float = 1.0
+    near_limit_repeats: int = 1
     fix_includes: bool = False
     unscored: Unscored = Unscored.NULL
     suspicious: bool = False
@@ -69,6 +71,7 @@ class Call:
             "std": self.std,
             "python": self.python,
             "time_scale": self.time_scale,
+            "near_limit_repeats": self.near_limit_repeats,
             "fix_includes": self.fix_includes,
             "unscored_as": self.unscored,
         }
@@ -172,9 +175,13 @@ def _check_found(call: Call, needed: Collection[ProblemKey], problems: ProblemSe
     raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
 
 
+def _opened(call: Call) -> AbstractAsyncContextManager[Opened]:
+    return opened(call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats)
+
+
 async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
-    async with opened(call.place, std=call.std, python=call.python) as sandbox:
+    async with _opened(call) as sandbox:
         await make_ready(sandbox, memory_limits_of(problems.problems.values()))
         intake = await _intake(call, dump, seen, problems, sandbox.scorer)
         settings = Settings(
@@ -199,7 +206,7 @@ async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet, r
 
 
 async def _plan(call: Call, dump: Source, seen: Survey, problems: ProblemSet, index: Index) -> Plan:
-    async with opened(call.place, std=call.std, python=call.python) as sandbox:
+    async with _opened(call) as sandbox:
         intake = await _intake(call, dump, seen, problems, sandbox.scorer)
         return await in_thread(plan, intake, index, dedupe=call.dedupe, retry_failed=call.retry_failed)
 

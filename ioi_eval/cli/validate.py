@@ -42,6 +42,7 @@ def validate(
     std: options.Std = None,
     python: options.Python = "python3",
     time_scale: options.TimeScale = "1",
+    near_limit_repeats: options.NearLimitRepeats = 1,
     progress: options.Bar = None,
 ) -> int:
     """Judge official solutions on every test and compare with what their authors state, or with others' results.
@@ -67,6 +68,7 @@ def validate(
             ids=frozenset(problem or ()),
             std=std,
             python=python,
+            near_limit_repeats=near_limit_repeats,
             time_scale=time_scale_of(time_scale, here=place.cluster is None),
             bar=progress,
         )

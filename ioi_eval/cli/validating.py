@@ -44,6 +44,7 @@ class Call:
     ids: frozenset[str]
     std: str | None
     python: str
+    near_limit_repeats: int
     time_scale: float
     bar: bool | None
 
@@ -91,7 +92,8 @@ def validate_solutions(call: Call) -> int:
 async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
     """What was found, and whether a signal ended it."""
     interrupts = Interrupts()
-    async with opened(call.place, std=call.std, python=call.python) as sandbox:
+    opening = opened(call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats)
+    async with opening as sandbox:
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, memory_limits_of(problems.values()))
         progress = progress_for(len(reading.solutions), bar=call.bar)

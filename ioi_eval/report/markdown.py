@@ -120,7 +120,7 @@ def _run(summary: Mapping[str, Any]) -> str:
         f"check {run['cpu_s']['check']:.1f} s; all results: {cpu['compile']:.1f}, {cpu['run']:.1f}, {cpu['check']:.1f}",
         *(f"- Target: {target} ({count} submissions)" for target, count in summary["targets"].items()),
         *(f"- Isolation: {level} ({count} submissions)" for level, count in summary["isolation"].items()),
-        f"- Times within 10 % of a limit: {summary['near_limit']} submissions",
+        f"- A time within 10 % of the limit (the machine decides): {counted(summary['near_limit'], 'submission')}",
     ]
     if summary["attempted"]:
         calls = ", ".join(f"{cell(call)} {count}" for call, count in summary["attempted"].items())

@@ -139,10 +139,10 @@ class Summary:
             )
         outcomes = distinct_outcomes(result)
         self._suspicious += is_suspicious(outcomes)
+        self._near_limit += any(outcome.near_limit for outcome in outcomes)
         if judged.duplicate_of is not None:
             self._copies += 1
             return
-        self._near_limit += any(outcome.near_limit for outcome in outcomes)
         self._attempted.update({call for outcome in outcomes for call in outcome.attempted})
         if result.isolation is not None:
             self._isolation[result.isolation] += 1

@@ -36,8 +36,8 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     Args:
         summary: as `Summary.as_dict` makes it.
     """
-    parts = [*_problems(summary), *_contests(summary), _verdicts(summary), *_cost(summary), *_failures(summary)]
-    return "\n\n".join(parts)
+    parts = [*_problems(summary), *_contests(summary), _verdicts(summary), *_cost(summary), near_limit(summary)]
+    return "\n\n".join(filter(None, [*parts, *_failures(summary)]))
 
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
@@ -117,6 +117,21 @@ def done_in(run: Mapping[str, Any]) -> str:
     copies = f"{run['copies']} {'copy' if run['copies'] == 1 else 'copies'}"
     there = ((run["copies"], copies), (run["resumed"], f"{run['resumed']} from earlier runs"))
     return ", ".join([f"{run['judged']} judged", *(words for count, words in there if count)])
+
+
+def near_limit(summary: Mapping[str, Any]) -> str:
+    """How many submissions this machine does not decide; empty for none.
+
+    Args:
+        summary: of a run.
+    """
+    if not summary["near_limit"]:
+        return ""
+    have = f"{counted(summary['near_limit'], 'submission')} {'has' if summary['near_limit'] == 1 else 'have'}"
+    return (
+        f"{have} a time within 10 % of the limit (near_limit): their verdict may be another in the next run or on "
+        "another machine; --near-limit-repeats N takes the best of N times alone"
+    )
 
 
 def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
