@@ -5,12 +5,15 @@ from __future__ import annotations
 import ipaddress
 import signal
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ioi_eval.cli import options
 from ioi_eval.errors import InputError
+
+if TYPE_CHECKING:
+    from ioi_eval.sandbox.server import ServerSettings
 
 
 def serve(
@@ -29,6 +32,15 @@ def serve(
     max_body_mb: Annotated[
         int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request, unpacked.")
     ] = 512,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name under which clients ask, besides IP addresses, localhost and this machine's host name; may "
+            "repeat; * for any.",
+        ),
+    ] = None,
 ) -> int:
     """Serve the embedded sandbox as Piston API v2, for any Piston client.
 
@@ -37,15 +49,21 @@ def serve(
     """
     import asyncio
 
+    from ioi_eval.sandbox.server import ServerSettings
+
     if not _is_loopback(host) and not public:
         raise InputError(
             f"--host {host} can be reached from other machines, and there is no authentication: whoever reaches it can "
             "run programs here. Where that is meant, say --public"
         )
-    return asyncio.run(_serve(host, port, workers, queue, max_body_mb << 20))
+    names = frozenset(name.lower() for name in (*(allow_host or ()), host))
+    body_bytes = max_body_mb << 20
+    held_bytes = max(4 << 30, 4 * body_bytes)
+    settings = ServerSettings(queue=queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
+    return asyncio.run(_serve(host, port, workers, settings))
 
 
-async def _serve(host: str, port: int, workers: int | None, queue: int, body_bytes: int) -> int:
+async def _serve(host: str, port: int, workers: int | None, settings: ServerSettings) -> int:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore
@@ -54,7 +72,7 @@ async def _serve(host: str, port: int, workers: int | None, queue: int, body_byt
     from ioi_eval.model.terms import Isolation
     from ioi_eval.programs import Builder
     from ioi_eval.sandbox.local import LocalSandbox
-    from ioi_eval.sandbox.server import ServerSettings, serving
+    from ioi_eval.sandbox.server import serving
 
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -66,13 +84,12 @@ async def _serve(host: str, port: int, workers: int | None, queue: int, body_byt
         tell_limits(sandbox.limits)
         await compile_runner(sandbox, artifacts)
         runner = await Builder(sandbox, artifacts, Policy()).runner(target)
-        settings = ServerSettings(queue=queue, body_bytes=body_bytes, held_bytes=max(4 << 30, 4 * body_bytes))
         async with serving(sandbox, runner=runner, host=host, port=port, settings=settings) as address:
             if not _is_loopback(host):
                 _tell(f"{host} can be reached from other machines: whoever reaches it can run programs here")
             _tell(
                 f"serving Piston API v2 at {address}/api/v2 ({target.toolchain.version}, {target.slots} jobs at once, "
-                f"{queue} may wait)"
+                f"{settings.queue} may wait)"
             )
             await ended.wait()
     _tell("ended")

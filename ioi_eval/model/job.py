@@ -58,7 +58,6 @@ class Job:
             a server whoever runs it decides what boxes see.
         returns: names of files that it writes if it is given them open (kind RUNNER), which spares the way through its
             stdout. A sandbox need not: what has no file stays in the stdout.
-        waits: its runner knows `--wait` (kind RUNNER). That of a client whose version is another perhaps does not.
     """
 
     kind: JobKind
@@ -71,7 +70,6 @@ class Job:
     trusted: bool = False
     sees: tuple[str, ...] = ()
     returns: tuple[str, ...] = ()
-    waits: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

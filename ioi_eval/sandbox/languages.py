@@ -1,19 +1,24 @@
 """What the embedded sandbox offers under Piston's names, and what each makes of a request. Pure.
 
-`ioi_eval`      as our package (`piston/packages/`): the request's own `compile` and `run`; with files `runner`
-                and `plan`, the runner itself; with neither, the classic contract
+`ioi_eval`      as our package (`piston/packages/`): the request's own `compile` and `run`; with files `plan` and
+                `runner`, and that our own, byte for byte, the runner itself; with neither, the classic contract
 `cms_ioi`       the classic contract, by our own pair with the runner; answers as `cms`, as the real package does
 `bash`, `sh`    the first file
+
+The runner's place is that of a judge: it is root in its box, and nobody limits it but itself. So it is taken by the
+runner that we compiled, told by its hash. What else a client calls so (a client of another version brings another one)
+is started by the client's own `run`, confined as every script is.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ioi_eval.model import Content, Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox.request import Asked, Request
+from ioi_eval.sandbox.request import Asked, Refusal, Request
 from ioi_eval.sandbox.scripts import Command
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES, MAIN, STDIN, Runtime, Starter
 
@@ -23,6 +28,9 @@ PACKAGE_VERSION = "1.0.0"
 _BASH_PACKAGE = 'bash "$@"; exit $?'
 """The stock package starts the script as a child, whose death by a signal is an exit code (recorded:
 `signal_self_kill`)."""
+
+_PLANNED_MEMORY = re.compile(rb"(?<= memory_bytes=)[0-9]+")  # Source: graders/PROTOCOL.md
+_MOST_DIGITS = 20
 
 _MOST_CPUS = 64  # where CPU time is not asked for, the wall clock is to be the only bound
 
@@ -57,21 +65,36 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
         return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
     if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
         return _scripts(_files({**request.files, **pair}), request, output_bytes, least_memory=DEFAULT_MEMORY_BYTES)
-    if {"runner", "plan"} <= request.files.keys():
+    if {"runner", "plan"} <= request.files.keys() and _is_ours(request.files["runner"], pair["runner"]):
+        _refuse_more_memory(request)
         return Job(
             kind=JobKind.RUNNER,
             files=_files({name: content for name, content in request.files.items() if name not in {MAIN, STDIN}}),
             run_limits=_limits(request.run, output_bytes),
-            waits=_is_ours(request.files["runner"], pair["runner"]),
         )
     return _scripts(_files(request.files), request, output_bytes)
 
 
 def _is_ours(runner: bytes, ours: Content) -> bool:
-    """Whether a client's runner is the one that we would send: only of that is it known what it understands."""
+    """Whether a client's runner is the one that we would send: only of that is it known what it does."""
     if isinstance(ours, bytes):
         return runner == ours
     return len(runner) == ours.size and hashlib.sha256(runner).hexdigest() == ours.sha256
+
+
+def _refuse_more_memory(request: Request) -> None:
+    """Refuse a plan that gives its programs more memory than the request gives the job: the runner obeys the plan.
+
+    Raises:
+        Refusal: it does.
+    """
+    most = request.run.memory_bytes
+    if most is None:
+        return
+    for stated in _PLANNED_MEMORY.findall(request.files["plan"]):
+        if len(stated) > _MOST_DIGITS or int(stated) > most:
+            words = f"the plan allows {stated[:_MOST_DIGITS].decode()} bytes of memory, run_memory_limit is {most}"
+            raise Refusal(400, {"message": f"{words}; raise that"})
 
 
 def _is_classic(request: Request) -> bool:

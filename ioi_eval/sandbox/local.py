@@ -10,8 +10,7 @@ Landlock and seccomp alone, which is reported as `reduced`.
 A slot is a job that may run. To make a box (namespaces, mounts, a program to load) takes some 8 ms, of which half is
 spent in waiting for the kernel; so there are a few more boxes than slots, and in these the runner is ready and waits
 for its turn. A slot is free again when the runner has said its last line, not only when the kernel has cleared the box
-away. A job that runs alone has no box beside it, in whatever state. A runner that a client of another version sent
-(`ioi-eval serve`) may not know how to wait: its box is made when it has its slot.
+away. A job that runs alone has no box beside it, in whatever state.
 
 What was compiled comes back by a descriptor too, where the job says so: as base64 in the runner's stdout it would take
 10 ms of our only thread.
@@ -184,12 +183,8 @@ class LocalSandbox:
     ) -> Execution:
         given = {**files, **returns}
         table = ",".join(f"{name}={descriptor}" for name, descriptor in given.items() if name != "runner")
-        wait = ("--wait",) if job.waits else ()
-        command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, *wait, "--fds", table)
-        async with contextlib.AsyncExitStack() as stack:
-            turn = self._slots.take()
-            if not job.waits:
-                await stack.enter_async_context(turn)
+        command = (f"/proc/self/fd/{files['runner']}", "--most", isolation.value, "--wait", "--fds", table)
+        with contextlib.ExitStack() as stack:
             directory = None
             before = as_user(_box_uid(box))
             if isolation is Isolation.FULL:
@@ -201,10 +196,10 @@ class LocalSandbox:
                 descriptors=tuple(given.values()),
                 cwd=directory,
                 environment={"PATH": PATH},
-                stdin=_YOUR_TURN if job.waits else job.stdin,
+                stdin=_YOUR_TURN,
                 wall_ms=job.run_limits.wall_ms,
                 output_bytes=job.run_limits.output_bytes,
-                turn=turn if job.waits else None,
+                turn=self._slots.take(),
                 is_all=has_ended,
             )
         if isolation is Isolation.FULL and job.sees and end.returncode == 1 and not end.stdout:

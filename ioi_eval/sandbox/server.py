@@ -4,26 +4,33 @@
     GET    /api/v2/runtimes    what can be asked for
     GET    /api/v2/packages    the same, all installed; POST and DELETE change nothing and say so
 
-Three things are better than on a real server: the body, the queue and what is held in memory are bounded, and say so
-(400 as Piston, 503); a job whose client has gone is not started, or killed; and a failure of ours comes with words.
+Four things are better than on a real server: the body, the queue and what is held in memory are bounded, and say so
+(400 as Piston, 503); clients have deadlines, and a place in the queue only once all of their request is there
+(`connections.py`); a job whose client has gone is not started, or killed; and a failure of ours comes with words.
 
-There is no authentication: whoever reaches the port runs programs here, confined as the sandbox confines them.
+There is no authentication: whoever reaches the port runs programs here, confined as the sandbox confines them. Only
+pages in a browser are kept away (`client_names.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Content, Execution, Isolation, Job, Stage
-from ioi_eval.sandbox import languages, request
+from ioi_eval.sandbox import languages, request, request_body
+from ioi_eval.sandbox.client_names import refuse_strangers
+from ioi_eval.sandbox.connections import Connections
+from ioi_eval.sandbox.held_bytes import Held, HeldBytes
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.request import Refusal, Request, StageBounds
 from ioi_eval.sandbox.wire import Runtime
@@ -35,6 +42,8 @@ if TYPE_CHECKING:
 _PREFIX = "/api/v2"
 _WORTH_A_THREAD = 64 * 1024  # below this, parsing takes less than handing over
 _HOUR_MS = 3_600_000
+_CHANGE_BYTES = 64 * 1024  # a request to install something names it, and nothing else
+_PARSING_COPIES = 2  # of a body while it is parsed: its JSON's texts, and the files they stand for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +55,12 @@ class ServerSettings:
         body_bytes: the largest request, unpacked. Source: the reference's setting for its workers, 512 MB.
         held_bytes: all requests together that are read, wait or run.
         output_bytes: most of each stream that an answer returns.
+        silent_s: how long a connection may wait for the head of a request. Source: httpx keeps idle ones for 5 s, as
+            Piston does.
+        transfer_s: how long a body may take to come, or an answer to be taken, besides what `least_rate` gives it.
+        least_rate: bytes a second that a client must send or take: 1 Mbit/s.
+        unserved: how many connections may be open that have no whole request here.
+        names: under which it may be asked besides addresses, `localhost` and this machine's name; `*` for any.
         compile, run: what stages get. Source: the reference's settings, 60 s; the most is ours.
     """
 
@@ -53,6 +68,11 @@ class ServerSettings:
     body_bytes: int = 512 << 20
     held_bytes: int = 4 << 30
     output_bytes: int = 128 << 20
+    silent_s: float = 10.0
+    transfer_s: float = 30.0
+    least_rate: int = 128 * 1024
+    unserved: int = 512
+    names: frozenset[str] = frozenset()
     compile: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, most_ms=_HOUR_MS))
     run: StageBounds = field(default_factory=lambda: StageBounds(timeout_ms=60_000, most_ms=_HOUR_MS))
 
@@ -87,7 +107,9 @@ async def serving(
             f"serving runs scripts of others, which needs isolation 'full'; here is {target.isolation.value!r}: "
             f"{sandbox.why_not_full}"
         )
-    server = _Server(sandbox, await _bash_version(), runner, settings or ServerSettings())
+    settings = settings or ServerSettings()
+    connections = Connections(silent_s=settings.silent_s, most_unserved=settings.unserved)
+    server = _Server(sandbox, await _bash_version(), runner, settings, connections)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
     # a handler whose client has gone is cancelled: its job leaves the queue, or is killed
@@ -96,32 +118,59 @@ async def serving(
     )
     await apparatus.setup()
     try:
-        site = web.TCPSite(apparatus, host, port, backlog=1024)
+        make = connections.watched(cast("Callable[[], asyncio.Protocol]", apparatus.server))
         try:
-            await site.start()
+            listening = await asyncio.get_running_loop().create_server(make, host, port, backlog=1024)
         except OSError as error:
             raise SetupError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
-        bound = apparatus.addresses[0]
-        yield f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
+        try:
+            bound = listening.sockets[0].getsockname()
+            yield f"http://{f'[{host}]' if ':' in host else host}:{bound[1]}"
+        finally:
+            listening.close()
     finally:
         await apparatus.cleanup()
 
 
 class _Server:
-    def __init__(self, sandbox: LocalSandbox, bash_version: str, runner: Content, settings: ServerSettings) -> None:
+    def __init__(
+        self,
+        sandbox: LocalSandbox,
+        bash_version: str,
+        runner: Content,
+        settings: ServerSettings,
+        connections: Connections,
+    ) -> None:
         self._sandbox = sandbox
         self._settings = settings
+        self._connections = connections
+        own = socket.gethostname().lower()
+        self._names = settings.names | {own, own.partition(".")[0]}
         self._runtimes = languages.runtimes(bash_version)
         self._pair = {"compile": boxfiles.read("compile"), "run": boxfiles.read("run"), "runner": runner}
         self._most_jobs = sandbox.targets()[0].slots + settings.queue
         self._jobs = 0
-        self._held = 0
+        self._memory = HeldBytes(settings.held_bytes)
 
-    async def answer(self, asked: web.Request) -> web.Response:
-        """Answer any request; paths are as Express takes them: in any case, with a slash at the end or without."""
+    async def answer(self, asked: web.Request) -> web.StreamResponse:
+        """Answer any request, and wait until its client has taken the answer."""
         from aiohttp import web
 
-        routes: Mapping[tuple[str, str], Callable[[web.Request], Awaitable[Any]]] = {
+        with self._connections.reading(asked.transport), self._memory.by_one() as held:
+            status, answer = await self._answered(asked, held)
+            content = await _in_thread(_json, answer, size=_size_of(answer))
+            held.is_now(len(content))
+            kind: dict[str, Any] = {"content_type": "application/json", "charset": "utf-8"}
+            response = web.Response(status=status, **({"body": content, **kind} if answer is not None else {}))
+            del answer
+            if status == 503:
+                response.headers["Retry-After"] = "1"
+            await self._send(response, asked, len(content))
+            return response
+
+    async def _answered(self, asked: web.Request, held: Held) -> tuple[int, Any]:
+        """Status and body of the answer; paths are as Express takes them: in any case, a slash at the end or not."""
+        routes: Mapping[tuple[str, str], Callable[[web.Request, Held], Awaitable[Any]]] = {
             ("GET", ""): self._about,
             ("GET", f"{_PREFIX}/runtimes"): self._list_runtimes,
             ("GET", f"{_PREFIX}/packages"): self._list_packages,
@@ -131,47 +180,48 @@ class _Server:
         }
         route = routes.get((asked.method, asked.path.lower().rstrip("/")))
         try:
+            refuse_strangers(asked.headers.get("Host"), asked.headers.get("Origin"), self._names)
             if route is None:
                 raise Refusal(404, {"message": "Not Found"})
-            body = await route(asked)
-            status, headers = 200, {}
+            return 200, await route(asked, held)
         except Refusal as refusal:
-            body, status = refusal.answer, refusal.status
-            headers = {"Retry-After": "1"} if status == 503 else {}
-        if body is None:
-            return web.Response(status=status)
-        content = await _in_thread(orjson.dumps, body, size=_size_of(body))
-        return web.Response(
-            body=content, status=status, headers=headers, content_type="application/json", charset="utf-8"
-        )
+            return refusal.status, refusal.answer
+
+    async def _send(self, response: web.Response, asked: web.Request, size: int) -> None:
+        """Have the client take an answer; one that does not loses it."""
+        try:
+            with contextlib.suppress(ConnectionError):
+                async with asyncio.timeout(self._settings.transfer_s + size / self._settings.least_rate):
+                    await response.prepare(asked)
+                    await response.write_eof()
+        except TimeoutError:
+            if asked.transport is not None:
+                asked.transport.abort()
 
     # ------------------------------------------------------------------ what costs nothing
 
-    async def _about(self, _: web.Request) -> Any:
+    async def _about(self, _: web.Request, __: Held) -> Any:
         return {"message": f"ioi-eval {__version__}, speaking Piston API v2"}
 
-    async def _list_runtimes(self, _: web.Request) -> Any:
+    async def _list_runtimes(self, _: web.Request, __: Held) -> Any:
         return [
             {"language": each.language, "version": each.version, "aliases": list(each.aliases)}
             | ({"runtime": each.package} if each.package else {})
             for each in self._runtimes
         ]
 
-    async def _list_packages(self, _: web.Request) -> Any:
+    async def _list_packages(self, _: web.Request, __: Held) -> Any:
         return [
             {"language": _package(each), "language_version": each.version, "installed": True} for each in self._runtimes
         ]
 
-    async def _change_package(self, asked: web.Request) -> Any:
-        async with self._body(asked) as body:
-            wanted = request.parse(body, asked.headers.get("Content-Type", ""))
-        wanted = wanted if isinstance(wanted, dict) else {}
-        language, version = wanted.get("language"), wanted.get("version")
-        here = any(
-            _package(each) == language and request.satisfies(each.version, str(version)) for each in self._runtimes
-        )
+    async def _change_package(self, asked: web.Request, held: Held) -> Any:
+        body = await self._body(asked, held, _CHANGE_BYTES)
+        wanted = request_body.parse(body, asked.headers.get("Content-Type", ""))
+        named = wanted if isinstance(wanted, dict) else {}
+        language, version = (_word(named.get(field)) for field in ("language", "version"))
+        here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._runtimes)
         if not here:
-            language, version = ("undefined" if word is None else word for word in (language, version))
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
         if asked.method == "POST":
             raise Refusal(500, {"message": "Already installed"})
@@ -179,19 +229,24 @@ class _Server:
 
     # ------------------------------------------------------------------ what costs something
 
-    async def _execute(self, asked: web.Request) -> Any:
+    async def _execute(self, asked: web.Request, held: Held) -> Any:
+        self._require_place()
+        body = await self._body(asked, held, self._settings.body_bytes)
         with self._place():
-            async with self._body(asked) as body:
-                content_type = asked.headers.get("Content-Type", "")
-                wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
-                execution = await self._run(work)
+            self._connections.is_served(asked.transport)
+            held.grows(_PARSING_COPIES * len(body))
+            content_type = asked.headers.get("Content-Type", "")
+            wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
+            del body
+            held.is_now(sum(map(len, wanted.files.values())) + len(wanted.stdin))
+            execution = await self._run(work)
         runtime = wanted.runtime
         return _execution(execution) | {"language": runtime.language, "version": runtime.version}
 
     def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | languages.Scripts]:
         settings = self._settings
         wanted = request.request(
-            request.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
+            request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
         )
         return wanted, languages.work(wanted, self._pair, output_bytes=settings.output_bytes)
 
@@ -205,48 +260,61 @@ class _Server:
         except (TransientError, RejectedError, SetupError) as error:
             raise Refusal(500, {"message": str(error)}) from error
 
-    @contextlib.contextmanager
-    def _place(self) -> Iterator[None]:
-        """A place among the jobs that run or wait, from before the body is read."""
+    def _require_place(self) -> None:
         if self._jobs >= self._most_jobs:
             raise Refusal(503, {"message": f"the queue is full: {self._jobs} jobs run or wait"})
+
+    @contextlib.contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among the jobs that run or wait, for a request that is there as a whole."""
+        self._require_place()
         self._jobs += 1
         try:
             yield
         finally:
             self._jobs -= 1
 
-    @contextlib.asynccontextmanager
-    async def _body(self, asked: web.Request) -> AsyncIterator[bytes]:
-        """The whole body, unpacked; counted among what is held for as long as it is used."""
-        most = self._settings.body_bytes
+    async def _body(self, asked: web.Request, held: Held, most: int) -> bytes:
+        """The whole body, unpacked; it must come in time."""
+        if (asked.content_length or 0) > most:
+            raise request_body.too_large(most)
         body = bytearray()
-        held = 0
+        loop, settings = asyncio.get_running_loop(), self._settings
+        start = loop.time() + settings.transfer_s
         try:
-            async for chunk in asked.content.iter_any():
-                body += chunk
-                held += len(chunk)
-                self._hold(len(chunk))
-                if len(body) > most:
-                    raise request.too_large(most)
-            unpacked = await _in_thread(
-                request.unpack, bytes(body), asked.headers.get("Content-Encoding", ""), most, size=len(body)
-            )
-            held += len(unpacked)
-            self._hold(len(unpacked))
-            body.clear()
-            yield unpacked
-        finally:
-            self._held -= held
-
-    def _hold(self, size: int) -> None:
-        self._held += size
-        if self._held > self._settings.held_bytes:
-            raise Refusal(503, {"message": "the queue is full: too many bytes are waiting"})
+            async with asyncio.timeout_at(start) as deadline:
+                async for chunk in asked.content.iter_any():
+                    held.grows(len(chunk))
+                    body += chunk
+                    if len(body) > most:
+                        raise request_body.too_large(most)
+                    deadline.reschedule(start + len(body) / settings.least_rate)
+        except TimeoutError:
+            words = f"only {len(body)} bytes of the request came in {loop.time() - start + settings.transfer_s:.0f} s"
+            raise Refusal(408, {"message": f"{words}; send it in one go"}) from None
+        packed = bytes(body)
+        del body
+        encoding = asked.headers.get("Content-Encoding", "")
+        unpacked: bytes = await _in_thread(request_body.unpack, packed, encoding, most, size=len(packed))
+        held.grows(len(unpacked) - len(packed))
+        return unpacked
 
 
 def _package(runtime: Runtime) -> str:
     return runtime.package or runtime.language
+
+
+def _word(value: Any) -> str:
+    """As JavaScript puts a field that is a word, or absent, into a message."""
+    return value if isinstance(value, str) else "undefined"
+
+
+def _json(body: Any) -> bytes:
+    """As JSON; half a surrogate pair, which a client's own words may hold, is escaped as Node does."""
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        return json.dumps(body).encode()
 
 
 def _size_of(body: Any) -> int:

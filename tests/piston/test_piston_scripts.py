@@ -151,10 +151,13 @@ def test_slurm_jobs_are_named_by_their_ports(tmp_path: Path) -> None:
 
 def test_a_slurm_worker_serves_on_the_port_of_its_name(tmp_path: Path) -> None:
     """Whatever the job's name begins with; a name without a port is refused."""
-    environment = double(tmp_path, "ioi-eval") | {"SLURM_JOB_NAME": "piston-worker-25001", "SLURM_CPUS_PER_TASK": "3"}
+    slurm = {"SLURM_JOB_NAME": "piston-worker-25001", "SLURM_CPUS_PER_TASK": "3", "SLURMD_NODENAME": "node7"}
+    environment = double(tmp_path, "ioi-eval") | slurm
     command = ["bash", str(PISTON / "slurm/worker.sbatch")]
     subprocess.run(command, env=environment, check=True)
-    assert (tmp_path / "calls").read_text() == "<serve><--host><0.0.0.0><--public><--port><25001><--workers><3>\n"
+    assert (tmp_path / "calls").read_text() == (
+        "<serve><--host><0.0.0.0><--public><--allow-host><node7><--port><25001><--workers><3>\n"
+    )
     failed = subprocess.run(command, env=environment | {"SLURM_JOB_NAME": "x"}, capture_output=True, check=False)
     assert (failed.returncode, b"does not end in a port" in failed.stderr) == (2, True)
 

@@ -85,18 +85,6 @@ def test_as_many_run_at_once_as_there_are_slots(cache: Path, slots: int, stronge
     assert ready == slots + 1
 
 
-@pytest.mark.parametrize("strongest", [Isolation.FULL, Isolation.REDUCED])
-def test_no_more_run_at_once_where_their_runner_cannot_wait(cache: Path, strongest: Isolation) -> None:
-    """It begins when it is started: so that is when its turn has come. Others are ready meanwhile."""
-
-    async def scenario() -> list[Execution]:
-        async with entered(cache, slots=2, strongest=strongest) as (sandbox, target, runner):
-            jobs = [replace(job(runner, SPAN), waits=number % 3 == 0) for number in range(7)]
-            return await asyncio.gather(*(sandbox.execute(one, target) for one in jobs))
-
-    assert most_at_once(spans(asyncio.run(scenario()))) == 2
-
-
 def boxes() -> set[str]:
     """The boxes that are there: what we started to make one, whatever it has become by now."""
     return {pid for pid in processes_with("--wait") if _parent(pid) == os.getpid()}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Callable
+import math
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.sandbox.request import Refusal, Request, StageBounds, parse, request, satisfies, unpack
+from ioi_eval.sandbox.request import MOST_FILES, Refusal, Request, StageBounds, request, satisfies
 from ioi_eval.sandbox.wire import Runtime
 
 RUNTIMES = (
@@ -162,58 +160,43 @@ def test_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "content_type", "status", "words"),
+    ("changes", "words"),
     [
-        (b"{}", "text/plain", 415, "requests must be of type application/json"),
-        (b"{}", "", 415, "requests must be of type application/json"),
-        (b'{"a": ', "application/json", 400, "SyntaxError: "),
-        (b'"x"', "application/json", 400, 'SyntaxError: Unexpected token " in JSON at position 0'),
-        (b" 5", "application/json", 400, "SyntaxError: Unexpected token 5 in JSON at position 0"),
-        (b'{"a": NaN}', "application/json", 400, "SyntaxError: Unexpected token N"),
-        (b"[" * 100_000, "application/json", 400, "SyntaxError: "),
-        (b"{}", "application/json; charset=latin1", 400, 'UnsupportedMediaTypeError: unsupported charset "LATIN1"'),
-        (b"{}", "application/json; charset=utf-99", 400, 'UnsupportedMediaTypeError: unsupported charset "UTF-99"'),
+        ({"files": [FILE, {"name": "a\ud800", "content": ""}]}, "files[1].name holds half a surrogate pair"),
+        ({"files": [FILE | {"name": "\udcff"}]}, "files[0].name holds half a surrogate pair"),
+        ({"files": [FILE] * (MOST_FILES + 1)}, f"files has {MOST_FILES + 1} entries, where {MOST_FILES} are allowed"),
+        ({"args": ["x"] * 2000}, "args has more than"),
+        ({"args": ["x" * 200_000]}, "args has more than"),
+        ({"args": "x" * 1_000_000}, "args has more than"),
+        ({"args": [["x"]]}, "args must be an array of strings"),
+        ({"args": [{}]}, "args must be an array of strings"),
+        ({"version": "9" * 5000}, f"bash-{'9' * 128} runtime is unknown"),
+        ({"version": "1 " * 5_000_000}, "bash-1 1 1 "),
+        ({"language": "\ud800"}, "\ud800-* runtime is unknown"),
+        ({"run_memory_limit": math.inf}, "If specified, run_memory_limit must be a number"),
+        ({"run_timeout": math.inf}, "If specified, run_timeout must be a number"),
+        ({"run_timeout": -math.inf}, "If specified, run_timeout must be a number"),
+        ({"run_cpu_time": math.nan}, "If specified, run_cpu_time must be a number"),
+        ({"compile_timeout": 10**400}, "compile_timeout cannot exceed"),
     ],
 )
-def test_bodies_that_are_no_json(body: bytes, content_type: str, status: int, words: str) -> None:
-    """Type first, then charset, then syntax; syntax errors come as a `stack`."""
-    with pytest.raises(Refusal) as caught:
-        parse(body, content_type)
-    assert caught.value.status == status
-    (answer,) = (caught.value.answer or {}).values()
-    assert answer.startswith(words)
+def test_what_would_break_or_cost_something_behind_it(changes: dict[str, Any], words: str) -> None:
+    """Refused in words of ours."""
+    status, answer = refused(changes)
+    assert status == 400
+    assert answer["message"].startswith(words)
 
 
-def test_bodies_that_are_json_for_node() -> None:
-    """An empty one, broken UTF-8, half a surrogate pair, UTF-16."""
-    assert parse(b"", "application/json") == {}
-    assert parse(b'{"a": "\xff"}', "application/json") == {"a": "\ufffd"}
-    assert parse(b'{"a": "\\ud800"}', "application/json") == {"a": "\ud800"}
-    assert parse('{"a": "é"}'.encode("utf-16-le"), 'application/json; charset="utf-16le"') == {"a": "é"}
+def test_numbers_that_no_machine_has() -> None:
+    """Memory beyond any machine's is as much as any counter takes; a part of a byte is one."""
+    assert read({"run_memory_limit": 1e300}).run.memory_bytes == 1 << 50
+    assert read({"run_memory_limit": 10**400}).run.memory_bytes == 1 << 50
+    assert read({"run_memory_limit": 0.25}).run.memory_bytes == 1
 
 
-@pytest.mark.parametrize(
-    ("encoding", "pack"), [("", bytes), ("identity", bytes), ("gzip", gzip.compress), ("deflate", zlib.compress)]
-)
-def test_packed_bodies(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """Unpacked up to the bound, and not a byte over it."""
-    body = b"x" * 10_000
-    assert unpack(pack(body), encoding, len(body)) == body
-    if encoding in ("gzip", "deflate"):
-        with pytest.raises(Refusal, match="PayloadTooLargeError"):
-            unpack(pack(body), encoding, len(body) - 1)
-
-
-@pytest.mark.parametrize(
-    ("body", "encoding"),
-    [(b"{}", "br"), (b"{}", "gzip"), (gzip.compress(b"{}", mtime=0)[:-3], "gzip"), (b"", "deflate")],
-)
-def test_bodies_that_cannot_be_unpacked(body: bytes, encoding: str) -> None:
-    """An unknown encoding, or not what it says, or cut off: 400 with a `stack`."""
-    with pytest.raises(Refusal) as caught:
-        unpack(body, encoding, 1000)
-    assert caught.value.status == 400
-    assert set(caught.value.answer or {}) == {"stack"}
+def test_half_a_surrogate_pair_in_an_argument() -> None:
+    """As in a file's content: no program can be given one."""
+    assert read({"args": ["a\ud800", "\udcff"]}).args == ("a\ufffd", "\ufffd")
 
 
 @pytest.mark.parametrize(

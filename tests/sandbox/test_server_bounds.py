@@ -120,7 +120,7 @@ def leave(client: httpx.Client, body: bytes, *, until: Callable[[], bool]) -> No
     with socket.create_connection((url.host, url.port or 80)) as connection:
         lines = (
             "POST /api/v2/execute HTTP/1.1",
-            "Host: x",
+            "Host: localhost",
             "Content-Type: application/json",
             f"Content-Length: {len(body)}",
         )
