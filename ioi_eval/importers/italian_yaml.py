@@ -36,6 +36,8 @@ _MODELS = ("solution", "soluzione")
 _NO_SOLUTIONS = (*_LINKED, "template", "manager", "checker")
 _JUDGE_FOLDERS = ("check", "cor")
 _MIB = 1024 * 1024
+_MOST_TESTS = 100_000
+_LARGEST = 1e12  # of any limit, whatever its unit
 
 
 def import_package(path: str | Path, *, year: int, day: str | None = None) -> ImportedTask:
@@ -99,7 +101,7 @@ def _number(package: Package, meta: Mapping[str, Any], *names: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = 0.0
-    if not 0 < number < float("inf"):
+    if not 0 < number < _LARGEST:
         raise InputError(f"{package.where}: {names[0]} is {value!r} in {ROOT_FILE}, where a number above 0 is needed")
     return number
 
@@ -149,7 +151,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
 def _count(package: Package, value: object) -> int:
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_TESTS:
         raise InputError(f"{package.where}: n_input is {value!r} in {ROOT_FILE}, where a number of tests is needed")
     return value
 

@@ -38,6 +38,7 @@ _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default, which is above the 128 KiB of Kattis's
 _SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
 _HEADER_ENDINGS = (".h", ".hpp", ".hh")
+_LARGEST = 1e12  # of any limit, whatever its unit
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
 _VALIDATOR_FOLDERS = ("output_validators", "output_validator")
@@ -260,7 +261,7 @@ def _mapping(where: Path, meta: Mapping[str, Any], name: str) -> Mapping[str, An
 
 def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -> float:
     value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
         raise InputError(f"{where}: {name} in {ROOT_FILE} is {value!r}, where a number above 0 is needed")
     return value
 

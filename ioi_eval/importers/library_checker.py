@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,11 +18,13 @@ from typing import Any
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, Solution, SubtaskFile, build_task, language
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
 _MEMORY_BYTES = 1024 * 1024 * 1024  # Source: what judge.yosupo.jp states on every problem
+_MOST_LIMIT_S, _MOST_TESTS = 86_400, 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
 _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", "SV")}
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -50,12 +51,12 @@ def import_package(
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
     where = package.where
-    info = _info(package)
+    info = package.toml(ROOT_FILE)
     tests = _tests(package, info)
     notes = _check_hashes(package, tests)
     solutions = _solutions(package, info, notes)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0:
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MOST_LIMIT_S:
         raise InputError(f"{where}: timelimit in {ROOT_FILE} is {limit!r}, where a number of seconds is needed")
     shared = {
         "year": year,
@@ -84,13 +85,6 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     )
 
 
-def _info(package: Package) -> dict[str, Any]:
-    try:
-        return tomllib.loads(package.text(ROOT_FILE))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{package.where}: {ROOT_FILE} is not TOML: {error}") from error
-
-
 def _tables(package: Package, info: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
     tables = info.get(name, [])
     if not isinstance(tables, list) or not all(
@@ -105,7 +99,7 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
     tests: dict[str, tuple[str, str]] = {}
     for table in _tables(package, info, "tests"):
         number = table.get("number")
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MOST_TESTS:
             raise InputError(f"{package.where}: number of the tests {table['name']} in {ROOT_FILE} is {number!r}")
         for place in range(number):
             test = f"{PurePosixPath(table['name']).stem}_{place:02}"
@@ -163,8 +157,8 @@ def _header(package: Package, name: str, info: Mapping[str, Any], folders: Seque
     if name == "params.h":
         return "".join(map(_definition, info.get("params", {}).items()))
     for folder in folders:
-        if (folder / name).is_file():
-            return (folder / name).read_text(encoding="utf-8", errors="replace")
+        if (content := read_beside(folder, name)) is not None:
+            return content.decode("utf-8", "replace")
     return None
 
 

@@ -7,19 +7,17 @@ solutions/correct/output_01.txt             the only one of its label
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package
+from ioi_eval.importers.package_files import DAMAGE, zipped_files
 from ioi_eval.problems.output_files import test_of
 
 _LARGEST = 1 << 30  # bytes of a zip's files together
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
+_DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +91,11 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
 def _zipped(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
     """The outputs in a zip, whatever folder of it they lie in."""
     try:
-        with zipfile.ZipFile(io.BytesIO(package.read(path))) as archive:
-            wanted = [one for one in archive.infolist() if test_of(PurePosixPath(one.filename).name)]
-            wanted = [one for one in wanted if not one.is_dir() and not one.filename.startswith("__MACOSX/")]
-            if sum(one.file_size for one in wanted) > _LARGEST:
-                raise InputError(f"{package.where}: {path} holds more than {_LARGEST:,} bytes")
-            for one in wanted:
-                yield PurePosixPath(one.filename).name, archive.read(one)
+        for inner, content in zipped_files(package.read(path), _is_output, _LARGEST):
+            yield PurePosixPath(inner).name, content
     except _DAMAGE as error:
         raise InputError(f"{package.where}: {path} is damaged, or no zip that can be read: {error}") from error
+
+
+def _is_output(inner: str) -> bool:
+    return not inner.startswith("__MACOSX/") and test_of(PurePosixPath(inner).name) is not None

@@ -31,6 +31,7 @@ from ioi_eval.problems.grader_config import parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 _MIB = 1024 * 1024
+_LARGEST = 1e12  # of any limit, whatever its unit
 _MAPPING = "tests/mapping"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
 _SECOND_ARGUMENT = re.compile(r"\bargv[ \t]*\[[ \t]*2[ \t]*\]")
@@ -100,8 +101,8 @@ def _required(package: Package, meta: Mapping[str, Any], field: str) -> Any:
 
 def _number(package: Package, meta: Mapping[str, Any], field: str) -> float:
     value = _required(package, meta, field)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}, where a number is needed")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
+        raise InputError(f"{package.where}: {field} is {value!r} in {ROOT_FILE}, where a number above 0 is needed")
     return value
 
 

@@ -160,7 +160,7 @@ def test_member_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     """A file that expands to gigabytes is refused by its stated size."""
     with (tmp_path / "problem.json").open("wb") as file:
         file.truncate(1024 * 1024 * 1024 + 1)
-    with open_package(tmp_path) as package, pytest.raises(InputError, match="more than a package's file may be"):
+    with open_package(tmp_path) as package, pytest.raises(InputError, match="more than such a file may be"):
         package.read("problem.json")
 
 

@@ -1,0 +1,350 @@
+"""The files of a package as they lie on disk: a folder, a zip, a tar in any compression. Nothing else opens them.
+
+A package was downloaded from somewhere, so nothing in it is believed: only regular files inside of it are read (a link
+may lead to another file of the same folder, and nowhere else; a FIFO would wait for ever, `/dev/zero` never end), none
+that is larger than it may be, and no archive is expanded to more than its size can stand for.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import shutil
+import stat
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from ioi_eval.errors import InputError, SetupError
+
+LARGEST_FILE = 1 << 30
+_MOST_ENTRIES = 200_000
+_DEEPEST = 64
+_LEAST_EXPANDED, _MOST_EXPANDED = 2 << 30, 32 << 30
+_RATIO = 100
+"""An archive may hold 2 GiB, or a hundred times its size where that is more: random data of contests shrinks to a
+third, and what is all alike to a thousandth."""
+_KEPT_FREE = 1 << 30
+_LARGEST_INNER_ZIP = 256 << 20
+_LARGEST_TAR_HEADER = 1 << 20
+_BLOCK = 512
+_SKIPPED = frozenset({"__MACOSX", ".git"})
+_SHARED_HEADER = 1 << 20
+DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
+_UNREADABLE = (*DAMAGE, OSError, RuntimeError, NotImplementedError, ValueError)
+_PACKED: Mapping[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+    b"\x5d\x00\x00": lzma.open,
+}
+_KINDS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISDIR, "a folder"),
+)
+
+
+class PackageFiles(ABC):
+    """What lies in a package.
+
+    Args:
+        where: its path, for messages.
+        members: what a file is read by, by its path inside.
+        links: what only refers to other files or folders, and is not followed.
+    """
+
+    instead_of_link = "; unpack the archive and import the folder"
+
+    def __init__(self, where: Path, members: Mapping[str, Any], links: tuple[str, ...] = ()) -> None:
+        self.where = where
+        self.members = members
+        self.links = links
+        if len(members) > _MOST_ENTRIES:
+            raise InputError(f"{where} holds {len(members):,} files, more than a package may ({_MOST_ENTRIES:,})")
+
+    def read(self, member: Any, name: str, most: int = LARGEST_FILE) -> bytes:
+        """A file's content.
+
+        Args:
+            member: of `members`.
+            name: how messages call it.
+            most: the largest that it may be, in bytes.
+
+        Raises:
+            InputError: it is larger, no regular file inside of the package, or damaged.
+        """
+        try:
+            return self._read(member, min(most, LARGEST_FILE))
+        except _UNREADABLE as error:
+            raise InputError(f"{self.where}: {name} cannot be read: {error}") from error
+
+    @abstractmethod
+    def _read(self, member: Any, most: int) -> bytes: ...
+
+
+class _Folder(PackageFiles):
+    instead_of_link = " that leads out of the package; where that is meant, import a copy without links (cp -rL)"
+
+    def __init__(self, where: Path) -> None:
+        self.where, self._root = where, _real(where)
+        members = dict(self._walk(where, "", 0, [0]))
+        links = tuple(name for name, path in members.items() if path.is_symlink() and path.is_dir())
+        super().__init__(where, {name: path for name, path in members.items() if name not in set(links)}, links)
+
+    def _walk(self, folder: Path, prefix: str, depth: int, seen: list[int]) -> Iterator[tuple[str, Path]]:
+        for name in sorted(os.listdir(folder)):
+            path = folder / name
+            seen[0] += 1
+            if seen[0] > _MOST_ENTRIES or depth > _DEEPEST:
+                what = (
+                    f"is deeper than {_DEEPEST} folders" if depth > _DEEPEST else f"holds over {_MOST_ENTRIES:,} files"
+                )
+                raise InputError(
+                    f"{self.where} {what} ({prefix}{name}), which no package does; give the package's own folder"
+                )
+            if name in _SKIPPED:
+                continue
+            if not self._is_folder(path):
+                yield f"{prefix}{name}", path
+                continue
+            if path.is_symlink() and _real(folder).is_relative_to(_real(path)):
+                raise InputError(f"{path} is a link to a folder that it lies in; remove it")
+            yield from self._walk(path, f"{prefix}{name}/", depth + 1, seen)
+
+    def _is_folder(self, path: Path) -> bool:
+        """Whether it is entered: a link out of the package is not, whatever it leads to."""
+        if path.is_symlink() and not _real(path).is_relative_to(self._root):
+            return False
+        return path.is_dir()
+
+    def _read(self, member: Path, most: int) -> bytes:
+        return _regular_file(member, self._root, most)
+
+
+class _Zip(PackageFiles):
+    def __init__(self, where: Path, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        files = [info for info in archive.infolist() if not info.is_dir()]
+        _check_expanded(where, sum(info.file_size for info in files), where.stat().st_size)
+        links = {info.filename for info in files if stat.S_ISLNK(info.external_attr >> 16)}
+        super().__init__(where, {info.filename: info for info in files if info.filename not in links}, tuple(links))
+
+    def _read(self, member: zipfile.ZipInfo, most: int) -> bytes:
+        _check_size(member.file_size, most)
+        return self._archive.read(member)
+
+
+class _Tar(PackageFiles):
+    def __init__(self, where: Path, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        members = archive.getmembers()
+        _check_expanded(where, sum(info.size for info in members), where.stat().st_size)
+        links = tuple(info.name for info in members if info.issym() or info.islnk())
+        super().__init__(where, {info.name: info for info in members if info.isfile()}, links)
+
+    def _read(self, member: tarfile.TarInfo, most: int) -> bytes:
+        _check_size(member.size, most)
+        file = self._archive.extractfile(member)
+        if file is None:
+            raise OSError("it is no file")
+        with file:
+            return file.read()
+
+
+@contextmanager
+def open_files(where: Path) -> Iterator[PackageFiles]:
+    """The files of a package.
+
+    Args:
+        where: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
+
+    Raises:
+        InputError: it is not there, neither of these, damaged, or would expand to more than it may.
+        SetupError: there is no room to expand it.
+    """
+    try:
+        if where.is_dir():
+            yield _Folder(where)
+            return
+        if not where.exists():
+            raise InputError(f"there is no package {where}")
+        if not where.is_file():
+            raise InputError(f"{where} is neither a folder nor a file")
+        if zipfile.is_zipfile(where):
+            with zipfile.ZipFile(where) as zipped:
+                yield _Zip(where, zipped)
+            return
+        with _plain_tar(where) as plain:
+            yield _Tar(where, plain)
+    except DAMAGE as error:
+        raise InputError(f"{where} is damaged or cut off: {error}; get it again") from error
+    except OSError as error:
+        raise InputError(f"{where} cannot be read: {error.strerror or error}") from error
+
+
+def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> Iterator[tuple[str, bytes]]:
+    """Some files of a zip that lies in a package, as their paths in it and their contents.
+
+    Args:
+        content: of the zip.
+        wanted: tells them by their paths.
+        most: bytes that they may have together.
+
+    Raises:
+        OSError: they are larger, or the zip is too large to look into.
+        zipfile.BadZipFile: and others of `DAMAGE`, and RuntimeError: it is damaged, or needs a password.
+    """
+    _check_size(len(content), _LARGEST_INNER_ZIP)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        found = [one for one in archive.infolist() if not one.is_dir() and wanted(one.filename)]
+        _check_size(sum(one.file_size for one in found), most)
+        for one in found:
+            yield one.filename, archive.read(one)
+
+
+def read_beside(folder: Path, name: str) -> bytes | None:
+    """A header that several packages of a collection share, from a folder above them; `None` if it is not there.
+
+    Args:
+        folder: where it lies; a name may not lead out of it, nor a link.
+        name: of the file, with `/`.
+
+    Raises:
+        InputError: it is there, and no regular file inside of that folder, or too large.
+    """
+    path = folder / name
+    if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
+        return None
+    try:
+        return _regular_file(path, _real(folder), _SHARED_HEADER)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+
+
+def _real(path: Path) -> Path:
+    """Where it is once links are followed; one that leads to itself stays."""
+    return Path(os.path.realpath(path))
+
+
+def _regular_file(path: Path, root: Path, most: int) -> bytes:
+    """A file's content, if it is one, and inside of a folder once all links are followed."""
+    real = _real(path)
+    if path.is_symlink() and not real.is_relative_to(root):
+        there = "" if real.exists() else ", which is not there"
+        raise OSError(
+            f"it is a link to {os.readlink(path)}{there}, outside of the package; where that is meant, fetch what it"
+            " belongs to, and import a copy without links (cp -rL)"
+        )
+    if not real.is_relative_to(root):
+        raise OSError("it lies outside of the package, behind a link")
+    if not real.exists():
+        raise OSError(f"it is a link to {os.readlink(path)}, which is not there; fetch what it belongs to")
+    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            kind = next((words for matches, words in _KINDS if matches(status.st_mode)), "something else")
+            raise OSError(f"it is {kind}, where a regular file is needed")
+        _check_size(status.st_size, most)
+        return file.read(most)
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise OSError(f"it is {size:,} bytes, more than such a file may be ({most:,})")
+
+
+def _most_expanded(size: int) -> int:
+    return min(max(_LEAST_EXPANDED, _RATIO * size), _MOST_EXPANDED)
+
+
+def _check_expanded(where: Path, expanded: int, size: int) -> None:
+    if expanded > (most := _most_expanded(size)):
+        raise InputError(
+            f"{where} has {size:,} bytes and expands to more than {most:,}; if that is meant, unpack it and import the"
+            " folder"
+        )
+
+
+@contextmanager
+def _plain_tar(where: Path) -> Iterator[tarfile.TarFile]:
+    """A tar whose members can be read in any order: a compressed one is first expanded to an unnamed file."""
+    with open(where, "rb") as file:
+        head = file.read(16)
+    opener = next((opener for magic, opener in _PACKED.items() if head.startswith(magic)), None)
+    with tempfile.TemporaryFile() as expanded, open(where, "rb") as stored:
+        if opener is not None:
+            with opener(where) as source:
+                _expand(where, source, expanded)
+        plain = stored if opener is None else expanded
+        _check_headers(where, plain)
+        plain.seek(0)
+        with tarfile.open(fileobj=plain, mode="r:") as archive:
+            yield archive
+
+
+def _expand(where: Path, source: IO[bytes], plain: IO[bytes]) -> None:
+    """Write what a compressed file holds, as long as it is not too much, and there is room."""
+    size, written = where.stat().st_size, 0
+    while piece := source.read(1 << 20):
+        written += len(piece)
+        _check_expanded(where, written, size)
+        if shutil.disk_usage(tempfile.gettempdir()).free < _KEPT_FREE:
+            raise _no_room(where, "less than 1 GiB would be left there")
+        try:
+            plain.write(piece)
+            plain.flush()
+        except OSError as error:
+            raise _no_room(where, error.strerror or str(error)) from error
+
+
+def _no_room(where: Path, why: str) -> SetupError:
+    return SetupError(f"cannot expand {where} in {tempfile.gettempdir()}: {why}; set TMPDIR")
+
+
+def _check_headers(where: Path, plain: IO[bytes]) -> None:
+    """Refuse a tar in which a header is large: tarfile reads those into memory."""
+    plain.seek(0)
+    at, size = 0, plain.seek(0, io.SEEK_END)
+    count = 0
+    while at + _BLOCK <= size:
+        plain.seek(at)
+        block = plain.read(_BLOCK)
+        if not block.strip(b"\0"):
+            break
+        if at == 0 and sum(block) - sum(block[148:156]) + 8 * 32 != _number(block[148:156]):
+            raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it did not arrive whole")
+        length, kind = _number(block[124:136]), block[156:157]
+        if kind in b"xgXLK" and kind and length > _LARGEST_TAR_HEADER:
+            raise InputError(f"{where} has a header of {length:,} bytes, which no archive needs; it is not opened")
+        if kind == b"S":
+            raise InputError(f"{where} holds a sparse file; unpack it and import the folder")
+        count += 1
+        if count > 3 * _MOST_ENTRIES:
+            raise InputError(f"{where} holds more than {_MOST_ENTRIES:,} files; give a package")
+        at += _BLOCK + (length + _BLOCK - 1) // _BLOCK * _BLOCK
+    if at == 0:
+        raise InputError(f"{where} is neither a folder nor a zip or tar archive; maybe it did not arrive whole")
+
+
+def _number(field: bytes) -> int:
+    """A number of a tar header: octal digits, or binary with the first bit set."""
+    if field[0] & 0x80:
+        return int.from_bytes(field[1:], "big") if field[0] == 0x80 else 0
+    digits = field.split(b"\0")[0].strip()
+    try:
+        return int(digits or b"0", 8)
+    except ValueError:
+        return 0

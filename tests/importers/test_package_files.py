@@ -1,0 +1,339 @@
+"""A package that was only downloaded: nothing of this machine is read by it, and it costs no more than it may."""
+
+from __future__ import annotations
+
+import ast
+import bz2
+import gzip
+import io
+import lzma
+import os
+import socket
+import tarfile
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import ioi_eval.importers
+from ioi_eval.errors import InputError
+from ioi_eval.importers import cms, italian_yaml, kattis, library_checker, package_files, tps
+from ioi_eval.importers.package import Package, open_package
+
+IMPORTERS = Path(ioi_eval.importers.__file__).parent
+OPENS = frozenset(
+    {"open", "fdopen", "read_bytes", "read_text", "ZipFile", "is_zipfile", "TarFile", "safe_load", "load"}
+)
+PLACES = frozenset({"zipfile", "tarfile", "gzip", "bz2", "lzma", "os", "shutil", "subprocess", "fcntl", "tempfile"})
+
+
+@pytest.mark.parametrize("path", sorted(IMPORTERS.glob("*.py")), ids=lambda path: path.name)
+def test_one_module_opens_files(path: Path) -> None:
+    """`package_files.py`, and `rows_out.py` what it writes; all others ask a package."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = {func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls}
+    imported = {alias.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
+    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    if path.name == "package_files.py":
+        assert named & OPENS
+    elif path.name == "rows_out.py":
+        assert named & OPENS == {"open"}
+        assert imported & PLACES == {"os"}
+    else:
+        assert not named & OPENS
+        assert not imported & PLACES
+
+
+READERS: list[tuple[Callable[..., object], str]] = [
+    (cms.import_package, "problem.json"),
+    (tps.import_package, "problem.json"),
+    (italian_yaml.import_package, "task.yaml"),
+    (kattis.import_package, "problem.yaml"),
+    (library_checker.import_package, "info.toml"),
+]
+
+
+def secret(tmp_path: Path) -> Path:
+    """A file that is not of the package."""
+    path = tmp_path / "secret"
+    path.write_text("root:secret:1:")
+    return path
+
+
+def fifo(tmp_path: Path, at: Path) -> None:
+    """A FIFO, at which a reader waits for ever."""
+    os.mkfifo(at)
+
+
+def device(tmp_path: Path, at: Path) -> None:
+    """A link to a file without end."""
+    at.symlink_to("/dev/zero")
+
+
+def to_a_secret(tmp_path: Path, at: Path) -> None:
+    """A link to another file of this machine."""
+    at.symlink_to(secret(tmp_path))
+
+
+def to_a_secret_by_dots(tmp_path: Path, at: Path) -> None:
+    """The same by a relative path."""
+    secret(tmp_path)
+    at.symlink_to("../" * (len(at.relative_to(tmp_path).parts) - 1) + "secret")
+
+
+def to_a_fifo_inside(tmp_path: Path, at: Path) -> None:
+    """A link to a FIFO of the package itself."""
+    os.mkfifo(at.with_name("the-fifo"))
+    at.symlink_to("the-fifo")
+
+
+def a_socket(tmp_path: Path, at: Path) -> None:
+    """A socket."""
+    here = os.getcwd()
+    os.chdir(at.parent)
+    try:
+        socket.socket(socket.AF_UNIX).bind(at.name)
+    finally:
+        os.chdir(here)
+
+
+def to_itself(tmp_path: Path, at: Path) -> None:
+    """A link to itself."""
+    at.symlink_to(at.name)
+
+
+TRAPS = [fifo, device, to_a_secret, to_a_secret_by_dots, to_a_fifo_inside, a_socket, to_itself]
+
+
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
+@pytest.mark.parametrize(("read", "root_file"), READERS, ids=lambda value: getattr(value, "__module__", None))
+def test_no_root_file_is_anything_else(
+    tmp_path: Path, read: Callable[..., object], root_file: str, trap: Callable[[Path, Path], None]
+) -> None:
+    """Every importer says which file it is, and reads nothing of it."""
+    where = tmp_path / "package"
+    where.mkdir()
+    trap(tmp_path, where / root_file)
+    with pytest.raises(InputError, match=f"package: {root_file} cannot be read: ") as caught:
+        read(where, year=2024)
+    assert "root:" not in str(caught.value)
+
+
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
+def test_no_other_file_is_either(tmp_path: Path, trap: Callable[[Path, Path], None]) -> None:
+    """Tests and sources alike."""
+    where = tmp_path / "package"
+    (where / "tests").mkdir(parents=True)
+    (where / "problem.json").write_text("{}")
+    trap(tmp_path, where / "tests" / "1.in")
+    with open_package(where) as package:
+        for ask in (package.read, package.text):
+            with pytest.raises(InputError, match=r"tests/1\.in cannot be read: "):
+                ask("tests/1.in")
+
+
+def test_links_inside_a_package_are_followed(tmp_path: Path) -> None:
+    """To files and folders of it, as authors make them; the package itself may be a link."""
+    where = tmp_path / "package"
+    (where / "tests").mkdir(parents=True)
+    (where / "problem.json").write_text("{}")
+    (where / "tests" / "1.in").write_text("1")
+    (where / "tests" / "2.in").symlink_to("1.in")
+    (where / "more").symlink_to("tests")
+    (tmp_path / "link").symlink_to("package")
+    with open_package(tmp_path / "link") as package:
+        assert package.read("tests/2.in") == package.read("more/2.in") == b"1"
+
+
+def test_a_folder_outside_is_not_entered(tmp_path: Path) -> None:
+    """Neither `/` nor the folder above; what would be missed is named."""
+    where = tmp_path / "package"
+    where.mkdir()
+    (where / "problem.json").write_text("{}")
+    (where / "all").symlink_to("/")
+    (where / "tests").symlink_to(tmp_path)
+    secret(tmp_path)
+    with open_package(where) as package:
+        assert package.names() == ("problem.json",)
+        with pytest.raises(InputError, match=r"tests is a link that leads out of the package; .*cp -rL"):
+            package.refuse_links("tests")
+
+
+def test_links_that_multiply_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each folder with two links to the next: 2^20 paths of 20 folders."""
+    for level in range(20):
+        folder = tmp_path / f"p/{level:02}"
+        folder.mkdir(parents=True)
+        for name in "ab":
+            (folder / name).symlink_to(f"../{level + 1:02}")
+    (tmp_path / "p/20").mkdir()
+    (tmp_path / "p/problem.json").write_text("{}")
+    monkeypatch.setattr(package_files, "_MOST_ENTRIES", 2_000)
+    with pytest.raises(InputError, match="holds over 2,000 files"), open_package(tmp_path / "p"):
+        raise AssertionError("opened")
+
+
+def test_deep_folders_are_bounded(tmp_path: Path) -> None:
+    """No recursion without an end."""
+    deep = tmp_path / "p" / "/".join("d" * 200)
+    deep.mkdir(parents=True)
+    with pytest.raises(InputError, match="deeper than 64"), open_package(tmp_path / "p"):
+        raise AssertionError("opened")
+
+
+BOMB = (
+    "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"{now}: &{now} [{', '.join([f'*{before}'] * 10)}]\n" for before, now in pairwise("abcdefghi"))
+    + "name: *i\n"
+)
+MERGED = "a: &a {x: 1}\n" + "".join(
+    f"{now}: &{now} {{<<: [{', '.join([f'*{before}'] * 10)}]}}\n" for before, now in pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BOMB, r"stands for [\d,]{13} values by its aliases; write out"),
+        (MERGED, r"stands for [\d,]+ values by its aliases"),
+        ("a: &a [*a]\n", "stands for values without end"),
+        ("a: &a {b: *a}\n", "stands for values without end"),
+        ("[" * 50_000, "is not YAML"),
+        ("a: " + "9" * 500_000, "is not YAML"),
+        ("a: 2001-99-99\n", "is not YAML"),
+        ("x: " + "y" * (1 << 20), r"more than such a file may be"),
+        ("a: !!python/object/apply:os.system [id]\n", "is not YAML"),
+    ],
+    ids=["aliases", "merges", "itself", "itself-named", "deep", "number", "date", "large", "python"],
+)
+def test_yaml_that_stands_for_too_much(tmp_path: Path, text: str, words: str) -> None:
+    """Refused before anything is made of it."""
+    (tmp_path / "task.yaml").write_text(text)
+    with open_package(tmp_path, "task.yaml") as package, pytest.raises(InputError, match=words):
+        package.yaml("task.yaml")
+
+
+def test_yaml_with_aliases_as_authors_write_them(tmp_path: Path) -> None:
+    """A few of them are ordinary."""
+    (tmp_path / "task.yaml").write_text("base: &base {memory: 1, time: 2}\nlimits: {<<: *base, time: 3}\n")
+    with open_package(tmp_path, "task.yaml") as package:
+        assert package.yaml("task.yaml")["limits"] == {"memory": 1, "time": 3}
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 50_000, "a = 2001-99-99", "a = " + "9" * 5_000, "x = '" + "y" * (1 << 20)]
+)
+def test_toml_that_is_none(tmp_path: Path, text: str) -> None:
+    """Deep, long, or large."""
+    (tmp_path / "info.toml").write_text(text)
+    with open_package(tmp_path, "info.toml") as package, pytest.raises(InputError):
+        package.toml("info.toml")
+
+
+def tar_of(path: Path, size: int, pack: Callable[[Path], object] | None = None) -> Path:
+    """A tar of a problem.json and a file of blanks."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as archive:
+        for name, content in (("problem.json", b"{}"), ("tests/1.in", b" " * size)):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    with path.open("wb") if pack is None else pack(path) as file:  # type: ignore[attr-defined]
+        file.write(plain.getvalue())
+    return path
+
+
+@pytest.mark.parametrize("pack", [gzip.open, bz2.open, lzma.open], ids=lambda pack: pack.__module__)
+def test_a_compressed_tar_is_bounded_by_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., object]
+) -> None:
+    """Nothing more is written to disk than it may expand to."""
+    monkeypatch.setattr(package_files, "_LEAST_EXPANDED", 1 << 20)
+    bomb = tar_of(tmp_path / "p.tar.x", 64 << 20, lambda path: pack(path, "wb"))
+    with pytest.raises(InputError, match=r"expands to more than [\d,]+; .*unpack it and import"), open_package(bomb):
+        raise AssertionError("opened")
+    fine = tar_of(tmp_path / "f.tar.x", 1 << 18, lambda path: pack(path, "wb"))
+    with open_package(fine) as package:
+        assert len(package.read("tests/1.in")) == 1 << 18
+
+
+def test_a_full_disk_is_said_before_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte stays free."""
+    monkeypatch.setattr(package_files, "_KEPT_FREE", 1 << 60)
+    packed = tar_of(tmp_path / "p.tgz", 1000, partial(gzip.open, mode="wb"))
+    with pytest.raises(package_files.SetupError, match="set TMPDIR"), open_package(packed):
+        raise AssertionError("opened")
+
+
+def test_a_zip_is_bounded_by_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what its entries say together, and none gives more than it says."""
+    monkeypatch.setattr(package_files, "_LEAST_EXPANDED", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "p.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("problem.json", "{}")
+        for number in range(64):
+            archive.writestr(f"tests/{number}.in", b" " * (1 << 20))
+    with pytest.raises(InputError, match="expands to more than"), open_package(tmp_path / "p.zip"):
+        raise AssertionError("opened")
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
+def test_large_headers_of_a_tar_are_not_read(tmp_path: Path, kind: bytes) -> None:
+    """tarfile would take them into memory as a whole."""
+    info = tarfile.TarInfo("x")
+    info.type, info.size = kind, 1 << 21
+    with gzip.open(tmp_path / "p.tgz", "wb") as file:
+        file.write(info.tobuf(tarfile.GNU_FORMAT) + b"\0" * (1 << 21) + b"\0" * 1024)
+    with pytest.raises(InputError, match="header of 2,097,152 bytes"), open_package(tmp_path / "p.tgz"):
+        raise AssertionError("opened")
+
+
+def test_a_zip_in_a_package_is_bounded(tmp_path: Path) -> None:
+    """Outputs that contestants submit come in one."""
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("output_01.txt", b" " * (1 << 21))
+    with pytest.raises(OSError, match="more than such a file may be"):
+        list(package_files.zipped_files(inner.getvalue(), lambda _: True, 1 << 20))
+
+
+def test_a_header_beside_stays_beside(tmp_path: Path) -> None:
+    """What a collection shares is read from its folder, and nothing around it."""
+    common = tmp_path / "common"
+    common.mkdir()
+    (common / "a.h").write_text("// a")
+    (common / "b.h").symlink_to("a.h")
+    (common / "c.h").symlink_to(secret(tmp_path))
+    (common / "d.h").symlink_to("/dev/zero")
+    assert package_files.read_beside(common, "a.h") == package_files.read_beside(common, "b.h") == b"// a"
+    for outside in ("../secret", str(tmp_path / "secret"), "d.h", "none.h"):
+        assert package_files.read_beside(common, outside) is None
+    with pytest.raises(InputError, match="outside of the package"):
+        package_files.read_beside(common, "c.h")
+
+
+@pytest.mark.parametrize(
+    ("read", "root_file", "text"),
+    [
+        (italian_yaml.import_package, "task.yaml", "name: x\nn_input: 1000000000\ntime_limit: 1\nmemory_limit: 1\n"),
+        (italian_yaml.import_package, "task.yaml", "name: x\nn_input: 1\ntime_limit: .inf\nmemory_limit: 1\n"),
+        (kattis.import_package, "problem.yaml", "name: x\nlimits: {memory: .inf, time_limit: 1}\n"),
+        (kattis.import_package, "problem.yaml", "name: x\nlimits: {memory: .nan, time_limit: 1}\n"),
+        (kattis.import_package, "problem.yaml", "name: x\nlimits: {memory: 1.0e+308, time_limit: 1}\n"),
+        (kattis.import_package, "problem.yaml", "name: x\nlimits: {time_limit: .inf}\n"),
+        (library_checker.import_package, "info.toml", "timelimit = 1\n[[tests]]\nname = 'x'\nnumber = 1000000000\n"),
+    ],
+)
+def test_numbers_without_measure(tmp_path: Path, read: Callable[..., object], root_file: str, text: str) -> None:
+    """No loop of a billion, no infinity as a limit: an error in words."""
+    (tmp_path / root_file).write_text(text)
+    with pytest.raises(InputError):
+        read(tmp_path, year=2024)
+
+
+def test_a_package_is_what_importers_are_given() -> None:
+    """They cannot make one without its files having been opened here."""
+    assert Package.__init__.__annotations__["files"] == "PackageFiles"
