@@ -34,7 +34,7 @@ class AppsSettings:
         judge: limits of the comparator `checker`.
         output_bytes: most output of a test; over it, OLE.
         stderr_bytes: how much of standard error is kept.
-        threads: most threads of a program.
+        threads: most threads of a program, at once. Each needs memory, and the kernel's table of processes is shared.
         near_limit_repeats: how many runs alone on the machine may measure the time of a late test; the best stands.
         shown_bytes: how much of an output stands in a result.
 
@@ -54,7 +54,7 @@ class AppsSettings:
     judge: JudgeLimits = field(default_factory=JudgeLimits)
     output_bytes: int = 64 * MIB
     stderr_bytes: int = 64 * 1024
-    threads: int = 64
+    threads: int = 500
     near_limit_repeats: int = 1
     shown_bytes: int = 500
 

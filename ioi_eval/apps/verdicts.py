@@ -22,6 +22,7 @@ from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, deco
 _SHOWN = 200  # characters of a value
 _MOST_BITS = 200_000  # longer integers take long to write in decimal
 _TRACEBACK = 1000  # characters of a traceback's end
+_RETURNS_NOTHING = "the function returned nothing, and what it changes in its arguments does not count"
 
 
 def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
@@ -59,7 +60,7 @@ def judged(test: AppsTest, came: Returned, settings: AppsSettings, *, passed: bo
     else:
         verdict, message = outcome.verdict, outcome.message
     if verdict is Verdict.RE:
-        verdict, message = _how_it_failed(came)
+        verdict, message = _how_it_failed(came, settings)
     return _result(test, came, settings, verdict, message)
 
 
@@ -92,11 +93,13 @@ def _seconds(ms: float | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
-def _how_it_failed(came: Returned) -> tuple[Verdict, str]:
+def _how_it_failed(came: Returned, settings: AppsSettings) -> tuple[Verdict, str]:
     """Of a run-time error: its words; a program that asked for more memory than it could have is over its limit."""
     report, outcome = came.report, came.outcome
     if outcome.exit_code == 1 and report.error.startswith("MemoryError"):
         return Verdict.MLE, f"{report.error}: it asked for more memory than it may have"
+    if outcome.limit == "threads":
+        return Verdict.RE, f"more than {settings.threads} threads at once"
     if report.exit or not report.traceback:
         return Verdict.RE, f"{outcome.message}\n{outcome.evidence[-_TRACEBACK:]}".strip()
     return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK:]}".strip()
@@ -107,9 +110,12 @@ def _difference(test: CallTest, came: Returned) -> str:
     if not came.whole:
         return f"expected {_cut(expected, 0)}, found a result of {came.output_bytes} bytes"
     try:
-        found = _words(decode(came.output))
+        value = decode(came.output)
+        found = _words(value)
     except ValueFormatError:
         return f"expected {_cut(expected, 0)}, found no result but {came.output[:_SHOWN]!r}"
+    if value is None:
+        return f"expected {_cut(expected, 0)}, found null: {_RETURNS_NOTHING}"
     shorter = range(min(len(expected), len(found)))
     place = bisect_left(shorter, True, key=lambda last: expected[: last + 1] != found[: last + 1])
     return f"expected {_cut(expected, place)}, found {_cut(found, place)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +20,13 @@ from ioi_eval.cli.sandboxes import Opened, Place, tell
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
+from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import Comparator
 from ioi_eval.problems.apps_selection import Sampling, Selection
 from ioi_eval.rows import Source, open_source
 from ioi_eval.sandbox import Sandbox
+from ioi_eval.sandbox.confinement import PATH
 
 SPLITS = ("test", "train")
 """Which split is taken unasked: published numbers are of `test`."""
@@ -135,8 +139,34 @@ async def ready(here: Opened, settings: AppsSettings, place: Place) -> tuple[App
     await make_ready(here, [settings.memory_limit_bytes])
     judge = executor(here.sandbox, settings, place)
     python = await judge.interpreter()
-    tell(f"{python}; judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
+    tell(interpreter_words(python, settings.python, here=place.cluster is None))
+    tell(f"judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
     return judge, AppsFingerprints(settings, judge.target, python.fingerprint, checker=judge.checker)
+
+
+def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
+    """Which interpreter runs the programs, whether they have numpy, and which one does not, though a shell would.
+
+    Args:
+        python: that runs them.
+        asked: its command.
+        here: it is on this machine.
+    """
+    numpy = f"numpy {python.numpy}" if python.numpy else "without numpy"
+    words = f"programs are run by {python.path}: {python.version}, {numpy}"
+    first = shutil.which(asked) if here and "/" not in asked else None
+    if first is None or _is_same(first, python.path):
+        return words
+    return (
+        f"{words}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; give --python {first} "
+        "for that one"
+    )
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two paths are one interpreter with the same packages: a virtual environment has its own."""
+    has_own = any((Path(path).parent.parent / "pyvenv.cfg").is_file() for path in (one, other))
+    return one == other or (not has_own and os.path.realpath(one) == os.path.realpath(other))
 
 
 _IN_LINE, _MOST_IN_LINE = 7, 56

@@ -268,12 +268,14 @@ _STOPPED = {
     "memory": "memory over the limit",
     "output": "output over the limit",
     "files": "too many or too large files",
-    "threads": "too many threads",
+    "threads": "too many threads at once",
 }
 
 
 def _why(verdict: Verdict, line: dict[str, Any]) -> str:
     """Words of ours for a failure that no checker or manager has words for."""
+    if verdict is Verdict.RE and line["limit"] == "threads":
+        return _STOPPED["threads"]
     if verdict is Verdict.RE:
         name = signal_name(line["signal"])
         return f"killed by {name}" if name else f"exit code {line['code']}"

@@ -166,6 +166,35 @@ def test_cold_and_warm_give_the_same(score: Score) -> None:
         assert seen(score(problem, code, warm=False)) == seen(score(problem, code)), code
 
 
+MANY_THREADS = """
+import threading
+n = int(input())
+go = threading.Event()
+threads = [threading.Thread(target=go.wait) for _ in range(n)]
+for thread in threads: thread.start()
+go.set()
+for thread in threads: thread.join()
+print(n)
+"""
+
+
+def test_as_many_threads_as_a_plain_interpreter_has(score: Score) -> None:
+    """Three hundred that live at once are no failure; where it ends is said."""
+    few, many = score(row(["300\n", "600\n"], ["300\n", "600\n"]), MANY_THREADS).tests
+    assert few.verdict is Verdict.AC, few
+    assert (many.verdict, many.limit, many.message) == (Verdict.RE, "threads", "more than 500 threads at once")
+
+
+def test_a_function_that_returns_nothing_is_told_why(score: Score) -> None:
+    """What it does to its argument does not count."""
+    (test,) = score(row([[[3, 1, 2]]], [[1, 2, 3]], "order"), "def order(numbers): numbers.sort()").tests
+    assert test.verdict is Verdict.WA
+    assert test.message == (
+        "expected [1,2,3], found null: the function returned nothing, and what it changes in its arguments does not count"
+    )
+    assert score(row([[1]], [None], "f"), "def f(n): pass").verdict is Verdict.AC
+
+
 def test_limits(score: Score) -> None:
     """Time, idleness, memory, output: those of compiled programs."""
     one = row(["1\n"], ["1\n"])
