@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from ioi_eval.report.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ioi_eval.sandbox.abilities import Abilities, Ability
     from ioi_eval.sandbox.control import Package
     from ioi_eval.sandbox.discovery import Worker
 
@@ -56,39 +58,32 @@ def probe(*, endpoints: Endpoints = None) -> int:
     """Run the probe jobs on every worker: which profile can it do, with what, and why not.
 
     `bundled` takes our package, or bash and a C++ compiler with raised limits; `classic` ours or cms_ioi. Exit code 1
-    if some workers can do neither, 2 if none can do anything.
+    if some workers cannot be used, 2 if none can: the same workers that the doctor and `score` refuse, in the same
+    words.
     """
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.report.terminal import printable
     from ioi_eval.sandbox.abilities import abilities
     from ioi_eval.sandbox.endpoints import endpoints_now
 
     cluster = needed_cluster(endpoints)
     found = asyncio.run(abilities(asyncio.run(endpoints_now(cluster.source))))
-    rows, reasons = [], []
+    rows = []
     for each in found:
-        cells = [_short(each.url)]
-        for ability in (each.bundled, each.classic):
-            cells.append(ability.worker.service.starter.value if ability.worker else "no")
-            if ability.why_not:
-                reasons.append(f"{_short(each.url)}: {ability.why_not}")
-        rows.append(cells + _offer(each.bundled.worker or each.classic.worker))
-    head = ("endpoint", "bundled", "classic", "compiler", "output", "request", "longest run", "cpus")
+        starters = map(_starter, (each.bundled, each.classic))
+        rows.append([_short(each.url), *starters, *_offer(each.bundled.worker or each.classic.worker)])
+    head = ("endpoint", "bundled", "classic", "compiler", "request", "longest", "cpus")
     _show(head, rows, left=frozenset({0, 1, 2, 3}))
-    for reason in dict.fromkeys(reasons):
-        print(f"  {printable(reason)}")
-    able = sum(each.bundled.worker is not None or each.classic.worker is not None for each in found)
-    print(f"\n{able} of {len(found)} workers can be used.")
-    return _exit_code(able, len(found))
+    return _usable(found)
 
 
 def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
     """Install a package on every worker, from the repository that the worker was started with (PISTON_REPO_URL).
 
     A worker that cannot reach its repository dies of the question: so one is asked first, and if that one dies, the
-    others are spared. Exit code 1 if some workers do not have the package now, 2 if none has.
+    others are spared. Then each is probed, if the package is one that judges: a worker can have it and not be usable.
+    Exit code 1 if some workers do not have the package now, or cannot be used, 2 if none.
     """
     from ioi_eval.sandbox.control import Package
 
@@ -106,13 +101,37 @@ def _change(endpoints: str | None, package: Package) -> int:
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
+    from ioi_eval.sandbox.abilities import abilities
     from ioi_eval.sandbox.control import change
     from ioi_eval.sandbox.endpoints import endpoints_now
+    from ioi_eval.sandbox.wire import Starter
 
     changes = asyncio.run(change(asyncio.run(endpoints_now(needed_cluster(endpoints).source)), package))
     rows = [[_short(each.url), "ok" if each.is_done else "FAILED", each.words] for each in changes]
     _show(("endpoint", "", package.language), rows, left=frozenset({0, 1, 2}))
-    return _exit_code(sum(each.is_done for each in changes), len(changes))
+    done = [each.url for each in changes if each.is_done]
+    code = _exit_code(len(done), len(changes))
+    if not package.is_wanted or package.language not in {starter.value for starter in Starter} or not done:
+        return code
+    print()
+    return max(code, _usable(asyncio.run(abilities(done))))
+
+
+def _usable(found: Sequence[Abilities]) -> int:
+    """Say which workers can be used, and why others cannot: the exit code."""
+    from ioi_eval.report.terminal import printable
+
+    reasons = [
+        f"{_short(each.url)}: {ability.why_not}"
+        for each in found
+        for ability in (each.bundled, each.classic)
+        if ability.why_not
+    ]
+    for reason in dict.fromkeys(reasons):
+        print(f"  {printable(reason, length=2000)}")
+    able = sum(each.is_usable for each in found)
+    print(f"\n{able} of {len(found)} workers can be used.")
+    return _exit_code(able, len(found))
 
 
 def _exit_code(good: int, number: int) -> int:
@@ -132,21 +151,34 @@ def _runtimes(installed: list[tuple[str, str]]) -> str:
     return ", ".join([*known, *([f"{others} others"] if others else [])]) or "none"
 
 
+def _starter(ability: Ability) -> str:
+    return ability.worker.service.starter.value if ability.worker else "no"
+
+
 def _offer(worker: Worker | None) -> list[str]:
     if worker is None:
-        return ["", "", "", "", ""]
+        return ["", "", "", ""]
     body, wall = worker.max_body_bytes, worker.service.ceilings.run_timeout
     return [
-        worker.toolchain.version,
-        f"{worker.max_output_bytes >> 10} KiB",
-        "?" if body is None else f"{body >> 10} KiB",
+        _compiler(worker.toolchain.version),
+        "?" if body is None else _size(body),
         "" if wall is None else f"{wall / 1000:g} s",
         str(worker.look.processors),
     ]
+
+
+def _compiler(version: str) -> str:
+    """`GCC 10.2.1` of `g++ (Debian 10.2.1-6) 10.2.1 20210110`."""
+    number = re.search(r"\b\d+\.\d+\.\d+\b", version.rpartition(")")[2]) or re.search(r"\d+(\.\d+)+", version)
+    return f"{'clang' if 'clang' in version.lower() else 'GCC'} {number[0]}" if number else version
+
+
+def _size(number: int) -> str:
+    return f"{number >> 20} MiB" if number >= 1 << 20 else f"{number >> 10} KiB"
 
 
 def _show(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: frozenset[int]) -> None:
     """Print a table; what servers say of themselves is taken for text."""
     from ioi_eval.report.terminal import printable, table
 
-    print(table(head, [[printable(cell) for cell in row] for row in rows], left=left))
+    print(table(head, [[printable(cell) for cell in row] for row in rows], left=left, width=80))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -13,11 +13,12 @@ from ioi_eval.doctor.findings import Finding, State, linking
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.discovery import Scout, Worker
+from ioi_eval.sandbox.conditions import Condition, Effect
+from ioi_eval.sandbox.discovery import Scout, UnfitError, Worker
 from ioi_eval.sandbox.fleet import endpoint_url
 from ioi_eval.sandbox.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.sandbox.pool_terms import PoolPolicy
-from ioi_eval.sandbox.wire import Ceilings, Starter
+from ioi_eval.sandbox.wire import Starter
 from ioi_eval.scorer import Scorer
 
 PACKAGE_VERSION = "1.0.0"
@@ -26,22 +27,11 @@ PACKAGE_VERSION = "1.0.0"
 _MIB = 1 << 20
 _PATIENCE_S = 15.0  # a worker that dies while it is examined is not waited for
 _CLOCK_S = 60.0
-_LARGEST_TEST_BYTES = 48 * _MIB  # 22.4 MB of input and 9.6 MB of output, in base64
 _LARGEST_FILE_BYTES = 64 * _MIB  # more than the largest official input; and a program's largest output
 _THREADS = 128  # 64 of a program (`Policy.threads`), and those of its judges
 _NEWEST_STD = 10  # the first GCC with C++20
 
-_TIMES = {"run_timeout": 600_000, "run_cpu_time": 600_000, "compile_timeout": 300_000, "compile_cpu_time": 300_000}
-"""What `piston/start-worker` sets, in ms."""
-
-_LEAST_TIME_MS = 15_000
-"""Below, not even a test of one second fits: it may take 10 s of wall clock more before it is our fault."""
-
-_ENOUGH_TIME_MS = 60_000
-
-_NEED_OF_RUN = "tests of a second and more, and bundles of tests, need more"
-_NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
-"""Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
+_STATE = {Effect.FINE: State.OK, Effect.NARROW: State.WARNING, Effect.FATAL: State.BAD}
 
 
 async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) -> list[Finding]:
@@ -70,38 +60,40 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
     except IsolationError as error:
         findings.append(_bad("isolation", str(error), ALLOW))
     except SetupError as error:
-        findings.append(_bad("set-up", _reason(str(error), url), _cure(str(error))))
-        findings += await _limits(url)
+        findings += await _why_unusable(url, error)
     except SandboxError as error:
         what = "connection" if isinstance(error, UnavailableError) else "jobs"
         findings.append(_bad(what, _reason(str(error), url), _cure(str(error))))
     return findings
 
 
-async def _limits(url: str) -> list[Finding]:
-    """What else is to be changed on a worker that cannot be used as it is: its owner wants to hear it all at once."""
+async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
+    """All that is to be changed on a worker that cannot be used: its owner wants to hear it at once."""
     from yarl import URL
 
     from ioi_eval.sandbox.http_client import HttpClient
 
+    told = _bad("set-up", _reason(str(refusal), url), _cure(str(refusal)))
     async with HttpClient() as client:
+        scout = Scout(client)
         try:
-            learned = await Scout(client).limits(URL(url))
+            await scout.explore(URL(url))
+        except UnfitError as error:
+            return list(_conditions(error.found) if error.worker is None else _offered(error.worker))
         except (SandboxError, SetupError):
-            return []  # that it does not answer has been said
-    if learned is None:
-        return []
-    service, body = learned
-    return [*_ceilings(service.ceilings), _body(body)]
+            pass  # that has been said
+        try:
+            learned = await scout.limits(URL(url))
+        except (SandboxError, SetupError):
+            return [told]
+    return [told, *_conditions(learned)]
 
 
 def _offered(worker: Worker) -> Iterator[Finding]:
     """What its exploration found out."""
     yield _package(worker)
     yield from _compiler(worker)
-    yield from _ceilings(worker.service.ceilings)
-    yield _output(worker)
-    yield _body(worker.max_body_bytes)
+    yield from _conditions(worker.conditions)
     yield _clock(worker.clock_ahead_s)
 
 
@@ -129,51 +121,18 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
     if number is None or "clang" in used.version.lower():
         yield _warning("compiler", f"{used.version}: not GCC, with which official judges compile{also}", newer)
     elif int(number[1]) < _NEWEST_STD:
-        yield _bad("compiler", f"{used.version}: an old image; C++20 needs GCC {_NEWEST_STD}{also}", newer)
+        lost = f"C++20, and so problems of IOI 2024 and later, needs GCC {_NEWEST_STD}"
+        yield _warning("compiler", f"{used.version}: an old image; {lost}{also}", newer)
     else:
         yield _ok("compiler", used.version + also)
-    if not used.machine.startswith("x86_64"):
-        yield _bad("machine", f"{used.machine}; the runner is made for x86-64", "use another machine")
     if worker.service.starter is not Starter.CMS_IOI:  # its scripts link dynamically, whatever is installed
         yield linking(static=used.static)
 
 
-def _ceilings(known: Ceilings) -> Iterator[Finding]:
-    times = {name: getattr(known, name) for name in _TIMES}
-    short = {name: most for name, most in times.items() if most is not None and most < _ENOUGH_TIME_MS}
-    for name, most in short.items():
-        state = State.BAD if most < _LEAST_TIME_MS and name.startswith("run") else State.WARNING
-        need = _NEED_OF_RUN if name.startswith("run") else _NEED_OF_COMPILE
-        detail = f"{name} is {most} ms; {need}"
-        advice = f"PISTON_{name.upper()}={_TIMES[name]}; or our package, which brings its own limits"
-        yield Finding(state=state, what=name, detail=detail, advice=advice)
-    if not short:
-        yield _ok("time limits", ", ".join(f"{name} {most} ms" for name, most in times.items() if most is not None))
-    memory = known.run_memory_limit
-    if memory is not None and 0 < memory < (4 << 30):
-        detail = f"{memory // _MIB} MiB for a program and its judges together; tasks have limits up to 2 GiB"
-        state = State.BAD if memory < (512 << 20) else State.WARNING
-        yield Finding(state=state, what="memory", detail=detail, advice="PISTON_RUN_MEMORY_LIMIT=-1")
-
-
-def _output(worker: Worker) -> Finding:
-    size = worker.max_output_bytes
-    detail = f"{size // 1024} KiB"
-    if worker.profile != "bundled" or size >= 4 * _MIB:
-        return _ok("output", f"{detail} or more")
-    return _bad("output", f"less than 4 MiB: compiled programs cannot come back ({detail} do)", _OUTPUT)
-
-
-def _body(size: int | None) -> Finding:
-    if size is None:
-        return _warning("request size", "could not be found out", "is a proxy in between?")
-    detail = f"{size // 1024} KiB, in whole steps"
-    limit = "BODY_LIMIT=512mb of piston/start-worker (Piston has no setting for it: two lines of its src/index.js)"
-    if size < _MIB:
-        return _bad("request size", f"{detail}: programs and tests do not fit", limit)
-    if size < _LARGEST_TEST_BYTES:
-        return _warning("request size", f"{detail}: the largest official tests need 43 MB", limit)
-    return _ok("request size", f"{detail} or more")
+def _conditions(found: Iterable[Condition]) -> Iterator[Finding]:
+    """A worker's limits, as everybody who refuses it words them."""
+    for each in found:
+        yield Finding(state=_STATE[each.effect], what=each.what, detail=each.detail, advice=each.setting)
 
 
 def _clock(ahead_s: float) -> Finding:
@@ -201,7 +160,8 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
     else:
         yield _ok("network", "none for jobs")
     if seen.is_root:
-        yield _bad("user", "jobs run as root", "use Piston's image, which has users for jobs")
+        detail = "jobs run as root; only the runner stands between programs and the server"
+        yield _warning("user", detail, "use Piston's image, which has users for jobs")
     if seen.processes is not None and seen.processes < _THREADS:
         yield _warning("processes", f"{seen.processes}, threads included", "PISTON_MAX_PROCESS_COUNT=512")
     if seen.file_bytes is not None and seen.file_bytes < _LARGEST_FILE_BYTES:
@@ -217,10 +177,8 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
         yield _warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={seen.processors}")
 
 
-_OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
 _CURES = {
-    "of output": _OUTPUT,
     "packages is installed": "ioi-eval cluster install (the worker needs PISTON_REPO_URL: piston/README.md)",
     "no C++ compiler": "g++ in the image, or the package gcc",
     "runner.cpp": "an old image: its compiler or kernel headers; use a newer one",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,24 +12,50 @@ _ALL_IN = ("report.md", "results.jsonl")  # the files that name what a list leav
 Cells = Sequence[str]
 
 
-def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0})) -> str:
+def table(head: Cells, rows: Iterable[Cells], *, left: frozenset[int] = frozenset({0}), width: int = 0) -> str:
     """Columns of text, aligned.
 
     Args:
         head: the columns' names.
         rows: as many cells each.
         left: which columns are aligned to the left; the others are numbers.
+        width: the most characters of a line; long texts of columns on the left are broken. 0: as wide as it gets.
     """
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    lines.insert(1, ["─" * width for width in widths])
+    if width:
+        _narrow(widths, left, width - 2 * (len(widths) - 1))
+    broken = [line for row in lines for line in _broken(row, widths)]
+    head_lines = len(_broken(lines[0], widths))
+    broken.insert(head_lines, ["─" * width for width in widths])
     return "\n".join(
         "  ".join(
             cell.ljust(width) if column in left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
-        for line in lines
+        for line in broken
     )
+
+
+_NARROWEST = 12
+
+
+def _narrow(widths: list[int], left: frozenset[int], most: int) -> None:
+    """Take characters from the widest texts, one by one, until all columns together have at most that many."""
+    while sum(widths) > most:
+        widest = max(left, key=lambda column: widths[column])
+        if widths[widest] <= _NARROWEST:
+            return
+        widths[widest] -= 1
+
+
+def _broken(row: Cells, widths: Sequence[int]) -> list[list[str]]:
+    """A row as lines: more than one where a cell is wider than its column."""
+    cells = [
+        textwrap.wrap(cell, width) or [""] if len(cell) > width else [cell]
+        for cell, width in zip(row, widths, strict=True)
+    ]
+    return [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:

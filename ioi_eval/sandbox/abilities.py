@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ioi_eval.errors import SandboxError, SetupError
 from ioi_eval.sandbox.discovery import Scout, Worker
+from ioi_eval.sandbox.wire import Starter
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -40,6 +41,15 @@ class Abilities:
     url: str
     bundled: Ability
     classic: Ability
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is used unless a profile is asked for: as the doctor, and a run, decide it.
+
+        Our package in the classic profile only is not: what it lacks for the other one is to be mended.
+        """
+        brings_pair = self.classic.worker is not None and self.classic.worker.service.starter is Starter.CMS_IOI
+        return self.bundled.worker is not None or brings_pair
 
 
 async def abilities(urls: Sequence[str]) -> list[Abilities]:

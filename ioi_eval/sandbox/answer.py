@@ -37,6 +37,11 @@ _ADVICE = {
     "PayloadTooLargeError": "raise its body limit",
     "requests must be of type application/json": "is a proxy in between?",
 }
+_ANSWERED = frozenset({200, 301, 302, 307, 308, 404, 405, 410})
+"""With these a web server says that it is well, and has no runtimes; of a worker that is away a proxy says 502."""
+
+_PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECASE)
+_TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
 _SHOWN = 300
 _FAULT_LINE = 1 << 16  # longer than the runner's line of a fault
 
@@ -102,7 +107,18 @@ def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
 
 
 def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
-    """Read the answer to `GET /api/v2/runtimes`. Raises as `execution` does."""
+    """Read the answer to `GET /api/v2/runtimes`.
+
+    Raises:
+        UnservedError: whoever answers is no Piston server.
+        SandboxError: as `execution`.
+    """
+    try:
+        entries = _entries(status, body)
+    except SandboxError as error:
+        if status not in _ANSWERED:
+            raise
+        raise UnservedError(f"not a Piston server: HTTP {status}: {_words(_loaded(body), body)}") from error
     return tuple(
         Runtime(
             language=_text(entry, "language"),
@@ -110,7 +126,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
             aliases=_names(entry, "aliases"),
             package=None if entry.get("runtime") is None else _text(entry, "runtime"),
         )
-        for entry in _entries(status, body)
+        for entry in entries
     )
 
 
@@ -186,13 +202,20 @@ def _loaded(body: bytes) -> Any:
 
 
 def _words(answer: Any, body: bytes) -> str:
-    """What the server said, in one line: its `message`, the first line of its `stack`, else the start of the body."""
+    """What the server said, in one line: its `message`, the first line of its `stack`, else the start of the body.
+
+    Of a web page only the title: nobody reads HTML in a table.
+    """
     if isinstance(answer, dict):
         said = answer.get("message") or answer.get("stack")
         if isinstance(said, str):
             return said.split("\n", 1)[0][:_SHOWN]
         if not answer:
             return "no reason given (a null file?)"
+    if _PAGE.match(body):
+        title = _TITLE.search(body)
+        named = " ".join(title[1].decode("utf-8", "replace").split())[:80] if title else ""
+        return f"a web page, {named!r}" if named else "a web page"
     return " ".join(body[:_SHOWN].decode("utf-8", "replace").split()) or "no reason given"
 
 

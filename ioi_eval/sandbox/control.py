@@ -1,6 +1,6 @@
 """A cluster's control plane: who is there, and which packages are installed. httpx; nothing is judged here.
 
-    GET    /                    the server's own words (`Piston v3.1.1`)
+    GET    /                    the server's own words (`Piston v3.1.1`, of either generation)
     GET    /api/v2/runtimes     what can be asked for: health, at no cost
     POST   /api/v2/packages     install; DELETE: uninstall
 
@@ -28,7 +28,10 @@ T = TypeVar("T")
 _AT_ONCE = 64
 _HEALTH_S = 10.0  # as many requests as `_AT_ONCE` share this process's time
 _CHANGE_S = 900.0  # a compiler's package is hundreds of megabytes, from a repository that may be slow
+_GENERATION_S = 3.0  # before isolate the question waits for a free place behind running jobs
 _API = "/api/v2"
+_PISTON = "Piston v"
+_EITHER = "Piston v3 or v4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class Presence:
 
     Args:
         url: the base of its API.
-        server: its words about itself; empty if it has none.
+        server: what it is: `Piston v3` before isolate, `Piston v4` since; others in their own words, if any.
         runtimes: what it has installed.
         latency_ms: how long the question for runtimes took, on an open connection.
         why_not: why it cannot be used; empty if it can.
@@ -142,8 +145,29 @@ async def _presence(client: httpx.AsyncClient, url: str) -> Presence:
     except httpx.HTTPError as error:
         return Presence(url=url, server=server, why_not=_words(error))
     except SandboxError as error:
-        return Presence(url=url, server=server, why_not=f"not a Piston server? {error}")
+        return Presence(url=url, server=server, why_not=str(error))
+    if server.startswith(_PISTON):
+        server = await _generation(client, url, runtimes[0]) if runtimes else _EITHER
     return Presence(url=url, server=server, runtimes=runtimes, latency_ms=latency_ms)
+
+
+async def _generation(client: httpx.AsyncClient, url: str, runtime: Runtime) -> str:
+    """Which generation a server is of, as both call themselves 3.1.1.
+
+    It is asked for what neither runs: since isolate a CPU time that is no number is refused by its name; before it no
+    CPU time is known, and two files of which one is the other's directory end in an empty 500.
+    """
+    import httpx
+
+    files = [{"name": name, "content": ""} for name in ("a", "a/b")]
+    asked = {"language": runtime.language, "version": runtime.version, "files": files, "run_cpu_time": "none"}
+    try:
+        reply = await client.post(f"{url}/execute", json=asked, timeout=_GENERATION_S)
+    except httpx.HTTPError:
+        return _EITHER
+    if reply.status_code == 400 and b"run_cpu_time" in reply.content:
+        return f"{_PISTON}4"
+    return f"{_PISTON}3" if (reply.status_code, reply.content) == (500, b"") else _EITHER
 
 
 def _greeting(reply: httpx.Response) -> str:

@@ -17,6 +17,7 @@ from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError,
 from ioi_eval.model import Execution
 from ioi_eval.sandbox import answer, probing, wire
 from ioi_eval.sandbox.circuit import End
+from ioi_eval.sandbox.conditions import Condition, conditions, fatal
 from ioi_eval.sandbox.probing import Look
 from ioi_eval.sandbox.wire import Body, Inline, Runtime, Service, Starter
 from ioi_eval.toolchain import Toolchain
@@ -66,6 +67,32 @@ class Worker:
         """The compiler that is used there."""
         return self.look.compilers[0]
 
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Under which it judges."""
+        return conditions(
+            self.service.ceilings,
+            self.service.starter,
+            is_bundled=self.profile == "bundled",
+            output_bytes=self.max_output_bytes,
+            body_bytes=self.max_body_bytes,
+        )
+
+
+class UnfitError(SetupError):
+    """A worker answers, and as it is set up nothing can be judged there; with the settings to change.
+
+    Args:
+        words: in one line, what is wrong.
+        found: all of its conditions.
+        worker: what else was found out of it; `None` where its answers are too short for that.
+    """
+
+    def __init__(self, words: str, found: tuple[Condition, ...], worker: Worker | None = None) -> None:
+        super().__init__(words)
+        self.found = found
+        self.worker = worker
+
 
 class Scout:
     """Explores workers, many at once.
@@ -101,7 +128,7 @@ class Scout:
 
         Raises:
             SandboxError: it does not answer now.
-            SetupError: it answers, and cannot serve; with what to change there.
+            SetupError: it answers, and cannot serve; with what to change there. `UnfitError` where its limits are why.
         """
         async with self._at_once:
             for attempt in range(_ATTEMPTS):
@@ -113,11 +140,8 @@ class Scout:
                 await asyncio.sleep(_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
 
-    async def limits(self, url: URL) -> tuple[Service, int | None] | None:
-        """The limits of a worker's best package, and the largest request, also where it cannot serve for them.
-
-        Returns:
-            `None` where no package could serve.
+    async def limits(self, url: URL) -> tuple[Condition, ...]:
+        """The conditions of a worker's best package, as far as they can be found out where it cannot serve.
 
         Raises:
             SandboxError: it does not answer now.
@@ -125,17 +149,21 @@ class Scout:
         """
         for service in probing.services(await self.runtimes(url), self._profile):
             learned, _ = await self._ask(url, service, secrets.token_hex(16), 0)
-            return learned, await self._body(url, learned)
-        return None
+            return await self._found(url, learned, output_bytes=None)
+        return ()
 
     async def _explore(self, url: URL) -> Worker:
         runtimes = await self.runtimes(url)
-        reasons = []
+        errors: list[SetupError | RejectedError] = []
+        reasons: list[str] = []
         for service in probing.services(runtimes, self._profile):
             try:
                 return await self._examine(url, runtimes, service)
             except (SetupError, RejectedError) as error:
+                errors.append(error)
                 reasons.append(f"{service.starter.value}: {error}")
+        if errors and isinstance(errors[0], UnfitError):  # of the best package: what else there is need not be mended
+            raise UnfitError(f"{url}: {reasons[0]}", errors[0].found, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
 
@@ -147,15 +175,31 @@ class Scout:
             if kind not in self._sizes:
                 self._sizes[kind] = await self._output(url, service), await self._body(url, service)
         output_bytes, body_bytes = self._sizes[kind]
-        return Worker(
+        worker = Worker(
             url=url,
             runtimes=runtimes,
-            profile="classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled",
+            profile=self._profile_of(service),
             service=service,
             look=look,
             max_output_bytes=output_bytes,
             max_body_bytes=body_bytes,
             clock_ahead_s=clock_ahead_s,
+        )
+        if words := fatal(worker.conditions):
+            raise UnfitError(words, worker.conditions, worker)
+        return worker
+
+    def _profile_of(self, service: Service) -> str:
+        return "classic" if service.starter is Starter.CMS_IOI else self._profile or "bundled"
+
+    async def _found(self, url: URL, service: Service, *, output_bytes: int | None) -> tuple[Condition, ...]:
+        """The conditions of a worker that cannot be examined further."""
+        return conditions(
+            service.ceilings,
+            service.starter,
+            is_bundled=self._profile_of(service) == "bundled",
+            output_bytes=output_bytes,
+            body_bytes=await self._body(url, service),
         )
 
     async def _look(self, url: URL, service: Service) -> tuple[Service, Look]:
@@ -165,7 +209,8 @@ class Scout:
         if look is None:
             service, execution = await self._ask(url, service, nonce, 0)
             if probing.read_look(execution, nonce, 0) is not None:
-                raise SetupError("it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE=134217728 there")
+                found = await self._found(url, service, output_bytes=0)
+                raise UnfitError(fatal(found), found)
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             words = (failed.stderr or failed.stdout).strip()[-300:]
             if failed.code is None:  # a machine that is too busy, or a neighbour that kills: it says nothing for good
@@ -173,6 +218,9 @@ class Scout:
             raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
         if not look.compilers:
             raise SetupError("its jobs find no C++ compiler; install g++ in the image, or the package gcc")
+        machine = look.compilers[0].machine
+        if service.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
+            raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
         return service, look
 
     async def _ask(self, url: URL, service: Service, nonce: str, padding: int) -> tuple[Service, Execution]:

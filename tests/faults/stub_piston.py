@@ -6,8 +6,9 @@ file's content, after the milliseconds in a file `delay_ms`, so that thousands o
 queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500; asked for
 packages, it dies if it has no repository.
 
-It is of the generation that `--generation` names. Since isolate (4, the default) a memory limit that isolate cannot
-hold stops the stage before its program, with isolate's words; before it (3), a time that Node's timers cannot hold.
+It is of the generation that `--generation` names; both call themselves 3.1.1. Since isolate (4, the default) a memory
+limit that isolate cannot hold stops the stage before its program, with isolate's words; in both a time that a timer
+cannot hold kills it unstarted.
 
 It can be misconfigured in every way that the doctor knows: `--output`, `--body`, `--limit`, `--packages`, `--tools` (a
 directory of programs that jobs find before the system's), `--ulimit`. Jobs of the runner are not run, as nothing here
@@ -107,6 +108,9 @@ class Server:
             return web.json_response({"stack": "SyntaxError: Unexpected end of JSON input"}, status=400)
         if refusal := self.refusal(body):
             return web.json_response({"message": refusal}, status=400)
+        names = {file.get("name", "") for file in body["files"]}
+        if any(parent.as_posix() in names for name in names for parent in Path(name).parents):
+            return web.Response(status=500)
         async with self.slots:
             self.running += 1
             self.most_running = max(self.most_running, self.running)
@@ -124,6 +128,10 @@ class Server:
         if not any(file.get("encoding", "utf8") == "utf8" for file in body["files"]):
             return "files must include at least one utf8 encoded file"
         for name, most in self.limits.items():
+            if name.endswith("cpu_time") and self.options.generation < 4:
+                continue  # not known there
+            if not isinstance(body.get(name, 0), int):
+                return f"If specified, {name} must be a number"
             if body.get(name, 0) > most:
                 return f"{name} cannot exceed the configured limit of {most}"
         return None

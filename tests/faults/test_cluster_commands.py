@@ -12,8 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
+from ioi_eval import sample
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+SAMPLE = sample.dump().parent
 NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens
 
 
@@ -42,22 +45,37 @@ def counts(url: str) -> dict[str, Any]:
     return answer
 
 
+def flat(text: str) -> str:
+    """A text without its line ends: what a table breaks is found again."""
+    return " ".join(text.split())
+
+
 def row_of(url: str, text: str) -> list[str]:
     """The words of a table's row."""
     return next(line for line in text.splitlines() if line.startswith(url)).split()
 
 
-def test_status_of_a_healthy_cluster(start: Any, run: Run) -> None:
-    """A row each, with who it is, its slots and what it has; the sum; no job is run for it."""
-    servers = start("stub_piston.py", "--count", "3")
+@pytest.mark.parametrize("generation", ["3", "4"])
+def test_status_of_a_healthy_cluster(start: Any, run: Run, generation: str) -> None:
+    """A row each, with its generation (both say 3.1.1), slots and runtimes; the sum; no job is run for it."""
+    servers = start("stub_piston.py", "--count", "3", "--generation", generation)
     done = run("cluster", "status", "--endpoints", ",".join(servers.urls), PISTON_MAX_REQUESTS_PER_ENDPOINT="4")
     assert done.returncode == 0, done.stderr
     for url in servers.urls:
         _, ms, slots, *rest = row_of(url, done.stdout)
         assert (ms.isdecimal(), slots) == (True, "4")
-        assert " ".join(rest) == "Piston v3.1.1 bash 5.2.0, ioi_eval 1.0.0"
+        assert " ".join(rest) == f"Piston v{generation} bash 5.2.0, ioi_eval 1.0.0"
     assert "3 of 3 workers answer: 12 slots." in done.stdout
     assert all(counts(url)["executed"] == 0 for url in servers.urls)
+
+
+def test_tables_fit_a_terminal(start: Any, run: Run) -> None:
+    """80 columns, also with long words from a server that is none, and an endpoint in a path."""
+    url = start("stub_piston.py").urls[0]
+    for command in ("status", "probe", "install"):
+        done = run("cluster", command, "--endpoints", f"{url},{NOWHERE},{url}/a/long/path/before/the/interface")
+        table = done.stdout.split("\n\n")[0].splitlines()
+        assert max(len(line) for line in table if not line.startswith("  http")) <= 80, done.stdout
 
 
 def test_status_of_a_cluster_with_a_dead_worker(start: Any, run: Run) -> None:
@@ -79,9 +97,13 @@ def test_a_server_that_is_no_piston(tmp_path: Path, run: Run) -> None:
         assert server.stdout is not None
         url = f"http://127.0.0.1:{int(server.stdout.readline())}"
         done = run("cluster", "status", "--endpoints", url)
+        refusals = [run(*command, "--endpoints", url) for command in (["cluster", "probe"], ["doctor"])]
         server.kill()
     assert done.returncode == 2
-    assert "not a Piston server? HTTP 404" in done.stdout
+    assert "not a Piston server: HTTP 404: a web page, 'Error response'" in flat(done.stdout)
+    for refused in refusals:
+        assert refused.returncode == 2
+        assert "not a Piston server: HTTP 404: a web page, 'Error response'" in refused.stdout
 
 
 @pytest.mark.parametrize("command", ["status", "probe", "install", "uninstall"])
@@ -105,7 +127,8 @@ def test_probe_says_what_each_worker_can_do(start: Any, run: Run) -> None:
     assert row_of(bash, done.stdout)[1:3] == ["bash", "no"]
     assert row_of(neither, done.stdout)[1:3] == row_of(stock, done.stdout)[1:3] == ["no", "no"]
     assert f"{neither}: none of these packages is installed: ioi_eval, bash" in done.stdout
-    assert f"{stock}: bash: it returns less than 64 KiB of output; set PISTON_OUTPUT_MAX_SIZE" in done.stdout
+    short = "output: less than 64 KiB: answers cannot come back; set PISTON_OUTPUT_MAX_SIZE=134217728"
+    assert f"{stock}: bash: {short}" in done.stdout
     assert f"{NOWHERE}: no connection" in done.stdout
     assert "2 of 5 workers can be used." in done.stdout
 
@@ -137,13 +160,63 @@ def test_a_package_is_installed_everywhere_and_removed(start: Any, run: Run) -> 
         assert done.stdout.count(expected) == 4
 
 
+NARROW = ["--body", "102400", "--limit", "run_timeout=3000", "--limit", "run_cpu_time=3000"]
+BODY_FINDING = ("request size: 100 KiB: programs and tests do not fit", "BODY_LIMIT=512mb")
+TIME_FINDINGS = [
+    ("run_timeout: 3000 ms", "PISTON_RUN_TIMEOUT=600000"),
+    ("run_cpu_time: 3000 ms", "PISTON_RUN_CPU_TIME=600000"),
+]
+OUTPUT = "PISTON_OUTPUT_MAX_SIZE=134217728"
+
+
+@pytest.mark.parametrize(
+    ("options", "findings"),
+    [
+        (["--body", "102400"], [BODY_FINDING]),
+        (
+            [*NARROW, "--output", "1500000", "--limit", "run_memory_limit=268435456"],
+            [
+                BODY_FINDING,
+                *TIME_FINDINGS,
+                ("memory: 256 MiB", "PISTON_RUN_MEMORY_LIMIT=-1"),
+                ("output: less than 4 MiB: compiled programs cannot come back", OUTPUT),
+            ],
+        ),
+        (
+            [*NARROW, "--output", "1024"],
+            [BODY_FINDING, *TIME_FINDINGS, ("output: less than 64 KiB: answers cannot come back", OUTPUT)],
+        ),
+    ],
+    ids=["body", "all", "short answers"],
+)
+def test_an_unfit_worker_is_refused_by_all_alike(
+    start: Any, run: Run, options: list[str], findings: list[tuple[str, str]]
+) -> None:
+    """Probe, install, doctor and the start of a run find the same, in the same words, with settings; exit code 2."""
+    url = start("stub_piston.py", *options).urls[0]
+    dump, problems, tests = (str(SAMPLE / f"{name}.jsonl") for name in ("dump", "problems", "tests"))
+    score = ("score", dump, "--problems", problems, "--tests", tests, "--out", "out", "--sandbox", "piston")
+    for command in (("cluster", "probe"), ("cluster", "install"), score, ("doctor",)):
+        done = run(*command, "--endpoints", url)
+        said = flat(done.stdout + done.stderr)
+        assert done.returncode == 2, said
+        for finding, setting in findings:
+            if command == ("doctor",):
+                what, detail = finding.split(": ", 1)
+                assert f"BAD {what} {detail}" in said
+                assert f"→ {setting}" in said
+            else:
+                assert finding in said
+                assert f"set {setting}" in said
+
+
 def test_a_repository_without_the_package(start: Any, run: Run) -> None:
     """The server's words, and where packages come from."""
     url = start("stub_piston.py").urls[0]
     done = run("cluster", "install", "--package", "nothing", "--endpoints", url)
     assert done.returncode == 2
-    assert "Requested package nothing-* does not exist" in done.stdout
-    assert "PISTON_REPO_URL" in done.stdout
+    assert "Requested package nothing-* does not exist" in flat(done.stdout)
+    assert "PISTON_REPO_URL" in flat(done.stdout)
 
 
 def test_a_server_that_dies_of_the_question(start: Any, run: Run) -> None:

@@ -54,6 +54,6 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
     ports, words = asyncio.run(refusals(boxless, stranger))
     told = {
         f"http://127.0.0.1:{ports[0]}/api/v2: HTTP 500: the server could not start a process or make a box",
-        f"http://127.0.0.1:{ports[1]}/api/v2: HTTP 404: <html> <p>no such page</p> </html>",
+        f"http://127.0.0.1:{ports[1]}/api/v2: not a Piston server: HTTP 404: a web page",
     }
     assert set(words.removeprefix("no endpoint can be used: ").split("; ")) == told
