@@ -10,15 +10,14 @@ Source: library-checker-problems, `docs/`, `generate.py`.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.library_checker_sources import Sources
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.package_files import read_beside
 from ioi_eval.importers.task import ImportedTask, Solution, SubtaskFile, build_task, language
 
 ROOT_FILE = "info.toml"
@@ -27,7 +26,6 @@ _MEMORY_BYTES = 1024 * 1024 * 1024  # Source: what judge.yosupo.jp states on eve
 _MOST_LIMIT_S, _MOST_TESTS = 86_400, 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
 _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", "SV")}
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
 def import_package(
@@ -54,7 +52,9 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     info = package.toml(ROOT_FILE)
     tests = _tests(package, info)
     notes = _check_hashes(package, tests)
-    solutions = _solutions(package, info, notes)
+    sources = Sources(package, info.get("params", {}), ROOT_FILE)
+    headers: dict[str, str] = {}
+    solutions = _solutions(package, info, sources, headers, notes)
     limit = info.get("timelimit") if time_limit_s is None else time_limit_s
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < _MOST_LIMIT_S:
         raise InputError(f"{where}: timelimit in {ROOT_FILE} is {limit!r}, where a number of seconds is needed")
@@ -77,7 +77,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         package,
         shared,
         subtasks=[SubtaskFile(name=_SUBTASK, points=1, tests=tuple(tests))],
-        files=_files(package, info, solutions),
+        files=_files(package, info, sources, headers),
         config={"code": package.name, "task_type": "Batch"},
         tests=tests,
         solutions=solutions,
@@ -127,55 +127,24 @@ def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> lis
     return []
 
 
-def _files(package: Package, info: Mapping[str, Any], solutions: Sequence[Solution]) -> list[tuple[str, str]]:
-    """The checker, and what it and the solutions include."""
+def _files(
+    package: Package, info: Mapping[str, Any], sources: Sources, headers: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """The checker and what it includes, and what the solutions include."""
     path = str(info.get("checker", "checker.cpp"))
     if not package.has(path):
         raise InputError(f"{package.where}: there is no {path}")
-    seen = [("checker", path), *(("graders", one.path) for one in solutions if one.path is not None)]
-    files = {f"{role}/{name}": text for role, one in seen for name, text in _included(package, one, info).items()}
-    return [("checker/checker.cpp", package.text(path)), *files.items()]
+    beside: dict[str, str] = {}
+    checker = sources.flat(path, beside)
+    files = {f"checker/{name}": text for name, text in beside.items()}
+    files |= {f"graders/{name}": text for name, text in headers.items()}
+    return [("checker/checker.cpp", checker), *files.items()]
 
 
-def _included(package: Package, path: str, info: Mapping[str, Any]) -> dict[str, str]:
-    """What a source includes: beside `info.toml`, made of `[params]`, or from the repository's `common/`."""
-    folders = [parent / "common" for parent in package.where.resolve().parents]
-    found: dict[str, str] = {}
-    waiting = [package.text(path)]
-    while waiting:
-        for name in _INCLUDE.findall(waiting.pop()):
-            text = None if name in found else _header(package, name, info, folders)
-            if text is not None:
-                found[name] = text
-                waiting.append(text)
-    return found
-
-
-def _header(package: Package, name: str, info: Mapping[str, Any], folders: Sequence[Path]) -> str | None:
-    if package.has(name):
-        return package.text(name)
-    if name == "params.h":
-        return "".join(map(_definition, info.get("params", {}).items()))
-    for folder in folders:
-        if (content := read_beside(folder, name)) is not None:
-            return content.decode("utf-8", "replace")
-    return None
-
-
-def _definition(parameter: tuple[str, Any]) -> str:
-    """A line of `params.h`. Source: `generate.py`."""
-    name, value = parameter
-    match value:
-        case bool() | str():
-            return f'#define {name} "{value}"\n'
-        case int():
-            return f"#define {name} (long long){value}\n"
-        case float():
-            return f"#define {name} {value}\n"
-    raise UnsupportedError(f"the parameter {name} in {ROOT_FILE} is {value!r}, which no header can hold")
-
-
-def _solutions(package: Package, info: Mapping[str, Any], notes: list[str]) -> list[Solution]:
+def _solutions(
+    package: Package, info: Mapping[str, Any], sources: Sources, headers: dict[str, str], notes: list[str]
+) -> list[Solution]:
+    """The solutions; `headers` gets what they include."""
     tables = {table["name"]: table for table in _tables(package, info, "solutions")}
     names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
     found: list[Solution] = []
@@ -192,6 +161,7 @@ def _solutions(package: Package, info: Mapping[str, Any], notes: list[str]) -> l
         found.append(
             Solution(
                 path=path,
+                text=sources.flat(path, headers) if language(path) in ("cpp", "c") else None,
                 label=name,
                 expected=MODEL_SOLUTION if name == "correct.cpp" else None,
                 expected_subtasks={_SUBTASK: ",".join(verdicts)},

@@ -79,6 +79,7 @@ class Solution:
         outputs: names and contents of the outputs that are submitted with it.
         files: of a program of several files, all of them, with the one at `path` first.
         expected_total: the points that are stated; `None` for none.
+        text: the program, where it is not just what is at `path`.
     """
 
     path: str | None
@@ -88,6 +89,7 @@ class Solution:
     outputs: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     expected_total: int | None = None
+    text: str | None = None
 
 
 def build_task(
@@ -122,7 +124,7 @@ def build_task(
     key = ProblemKey(year=shared["year"], id=shared["id"])
     rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(config))])
     models = [one for one in solutions if one.expected == MODEL_SOLUTION]
-    sources = [(one.path, package.text(one.path)) for one in models if one.path and language(one.path) == "cpp"]
+    sources = [(one.path, _text(package, one) or "") for one in models if one.path and language(one.path) == "cpp"]
     problem = _checked(package.where, rows)
     check_includes(package, problem, sources)
     used = {test for subtask in subtasks for test in subtask.tests}
@@ -226,7 +228,7 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Soluti
             "problem_id": key.id,
             "label": solution.label,
             "language": (language(solution.path) or "unknown") if solution.path else None,
-            "code": package.text(solution.path) if solution.path and not solution.files else None,
+            "code": _text(package, solution),
             **({"source_files": _texts(package, solution.files)} if solution.files else {}),
             **({"outputs": dict(solution.outputs)} if solution.outputs else {}),
             "expected": solution.expected,
@@ -235,6 +237,13 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Soluti
         }
         for solution in solutions
     )
+
+
+def _text(package: Package, solution: Solution) -> str | None:
+    """The program of one file."""
+    if not solution.path or solution.files:
+        return None
+    return package.text(solution.path) if solution.text is None else solution.text
 
 
 def _texts(package: Package, paths: Sequence[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.blobs import BlobStore
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.library_checker import import_package
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask
@@ -118,3 +118,53 @@ def test_bad_problems_are_named(tmp_path: Path, changes: dict[str, str | None], 
 def test_tests_without_hashes_are_noted(tmp_path: Path) -> None:
     """Nothing shows then that they are the right ones."""
     assert "there is no hash.json" in read(tmp_path, **{"hash.json": None}).notes[0]
+
+
+def test_headers_of_other_folders(tmp_path: Path) -> None:
+    """Beside the solution, above it, in folders of either, and of those that these include: all in one folder."""
+    task = read(
+        tmp_path,
+        **{
+            "sol/correct.cpp": '#include "../acl.h"\n# include "beside.hpp"\n#include "../lib/deep.h"\nint main() {}\n',
+            "sol/wa.cpp": '#include "../params.h"\n#include "shared/all.h"\n#include "no/where.h"\nint main() {}\n',
+            "sol/beside.hpp": '#include "../acl.h"\n#include "beside.hpp"\n',
+            "acl.h": "// acl\n",
+            "lib/deep.h": '#include "deeper.h"\n',
+            "lib/deeper.h": '#include "../acl.h"\n',
+            "../../common/shared/all.h": '#include "some.h"\n#include "../more.h"\n',
+            "../../common/shared/some.h": "// some\n",
+            "../../secret": "secret",
+        },
+    )
+    codes = {row["label"]: row["code"] for row in task.solution_rows}
+    assert codes["correct.cpp"] == '#include "acl.h"\n# include "beside.hpp"\n#include "deep.h"\nint main() {}\n'
+    assert codes["wa.cpp"] == '#include "params.h"\n#include "all.h"\n#include "no/where.h"\nint main() {}\n'
+    headers = {path: text for path, text in task.problem_rows[0]["grader_files"] if path.startswith("graders/")}
+    assert {name: headers[f"graders/{name}"] for name in ("acl.h", "beside.hpp", "deep.h", "deeper.h", "all.h")} == {
+        "acl.h": "// acl\n",
+        "beside.hpp": '#include "acl.h"\n#include "beside.hpp"\n',
+        "deep.h": '#include "deeper.h"\n',
+        "deeper.h": '#include "acl.h"\n',
+        "all.h": '#include "some.h"\n#include "more.h"\n',
+    }
+    assert {"graders/some.h", "graders/more.h", "graders/params.h"} <= headers.keys()
+
+
+def test_headers_outside_are_not_read(tmp_path: Path) -> None:
+    """However an include words it."""
+    (tmp_path / "secret.h").write_text("secret")
+    words = ["../../../../secret.h", "../../common/../../secret.h", str(tmp_path / "secret.h"), "../../../secret.h"]
+    correct = "".join(f'#include "{name}"\n' for name in words)
+    task = read(tmp_path, **{"sol/correct.cpp": f"#if 0\n{correct}#endif\nint main() {{}}\n"})
+    assert "secret" not in json.dumps(task.problem_rows)
+
+
+def test_two_headers_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Of which a row can hold one."""
+    changes = {
+        "sol/correct.cpp": '#include "../a/x.h"\n#include "../b/x.h"\nint main() {}\n',
+        "a/x.h": "// a\n",
+        "b/x.h": "// b\n",
+    }
+    with pytest.raises(UnsupportedError, match=r"sol/correct\.cpp includes b/x\.h, and there is another header x\.h"):
+        read(tmp_path, **changes)

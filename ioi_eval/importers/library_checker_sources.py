@@ -1,0 +1,99 @@
+"""Sources of Library Checker's layout with what they include, in one folder.
+
+Theirs lie in several: a solution in `sol/` includes a header beside it, `../acl.h`, or one of the repository's
+`common/`, and these include others. Rows have one folder. So each header keeps its last name only, and an `#include`
+that names another path is changed to that.
+
+Source: library-checker-problems, `generate.py`: sources are compiled with `-I common`, and `params.h` is made of
+`[params]`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ioi_eval.errors import UnsupportedError
+from ioi_eval.importers.package import Package
+from ioi_eval.importers.package_files import read_beside
+
+_COMMON = "common:/"  # before a path in `common/`, which is none of the package's
+_PARAMETERS = "params.h"
+_INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*")([^"\n]+)"', re.MULTILINE)
+
+
+class Sources:
+    """The sources of one problem.
+
+    Args:
+        package: holds them; shared headers are looked for in `common/` of the folders above it.
+        parameters: of `[params]`.
+        root_file: how messages call where those stand.
+    """
+
+    def __init__(self, package: Package, parameters: Mapping[str, Any], root_file: str) -> None:
+        self._package = package
+        self._parameters = parameters
+        self._root_file = root_file
+        self._shared = [parent / "common" for parent in package.where.resolve().parents]
+
+    def flat(self, path: str, headers: dict[str, str]) -> str:
+        """A source whose includes name headers of one folder.
+
+        Args:
+            path: in the package.
+            headers: gets all that it includes, by name.
+
+        Raises:
+            UnsupportedError: two headers of one name are different.
+        """
+        return self._flat(path, self._package.text(path), headers, {})
+
+    def _flat(self, path: str, text: str, headers: dict[str, str], seen: dict[str, str]) -> str:
+        """The same of a text at a path; `seen` has the headers' names by where they are from."""
+
+        def renamed(include: re.Match[str]) -> str:
+            found = self._resolved(path, include[2])
+            if found is None:
+                return include[0]
+            place, inner = found
+            name = posixpath.basename(place)
+            if place not in seen:
+                seen[place] = name
+                flat = self._flat(place, inner, headers, seen)
+                if headers.setdefault(name, flat) != flat:
+                    raise UnsupportedError(
+                        f"{self._package.where}: {path} includes {place}, and there is another header {name}; one of"
+                        " a name is supported"
+                    )
+            return f'{include[1]}{name}"'
+
+        return _INCLUDE.sub(renamed, text)
+
+    def _resolved(self, path: str, name: str) -> tuple[str, str] | None:
+        """Where an included file lies, and its text: beside the including one, above `sol/`, or in `common/`."""
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+        for place in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
+            if place.startswith(_COMMON):
+                for folder in self._shared:
+                    if (content := read_beside(folder, place.removeprefix(_COMMON))) is not None:
+                        return place, content.decode("utf-8", "replace")
+            elif self._package.has(place):
+                return place, self._package.text(place)
+            elif place == _PARAMETERS:
+                return place, "".join(map(self._definition, self._parameters.items()))
+        return None
+
+    def _definition(self, parameter: tuple[str, Any]) -> str:
+        """A line of `params.h`. Source: `generate.py`."""
+        name, value = parameter
+        match value:
+            case bool() | str():
+                return f'#define {name} "{value}"\n'
+            case int():
+                return f"#define {name} (long long){value}\n"
+            case float():
+                return f"#define {name} {value}\n"
+        raise UnsupportedError(f"the parameter {name} in {self._root_file} is {value!r}, which no header can hold")
