@@ -95,8 +95,8 @@ void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
 void require_isolation() {
   Means& m = g_means;
-  // Only somebody else's root directory hides this machine's files from a compiler; else it takes Landlock.
-  if (g_plan.compile && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
+  // Steps that see the system have no root directory of their own: what hides the rest is somebody else's, or Landlock.
+  if (g_plan.compile && g_plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
   // Siblings under Landlock may not ask about paths, or they would find each other in /proc; but a dynamic linker must ask.
   if (!g_plan.compile && m.isolation == Isolation::Reduced && g_plan.processes > 1 && !g_plan.is_static) {
     plan_fault("several processes that are linked dynamically need full isolation; with reduced, install static libraries");

@@ -37,6 +37,7 @@ _RULES = (
     *("apps/bundles.py", "apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
     *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # what a box holds, and how a stage ended
+    *("sandbox/local_compiler.py", "sandbox/probing.py"),  # what of a machine it shows to a compiler
 )
 
 
@@ -99,9 +100,9 @@ def problem_digest(problem: Problem) -> str:
 
 
 def _judges_digest(target: Target) -> str:
-    """What of ours judges in the box: the runner, and in the classic profile our scripts, or none of it."""
+    """What of ours judges in the box, or says what it shows: the runner; for `classic` our scripts, or none."""
     if target.profile != "classic":
-        return runner_digest()
+        return runner_digest() + hashlib.sha256(boxfiles.read("compiler_files")).hexdigest()
     return "" if target.brings_pair else _scripts_digest()
 
 

@@ -7,6 +7,7 @@ judge would have built. Source: CMS, `cms/grading/languages/cpp*_gpp.py`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ioi_eval.errors import InputError
@@ -23,12 +24,16 @@ class Toolchain:
         version: what it says of itself (`g++ (Debian 12.2.0-14) 12.2.0`).
         machine: its target triple (`x86_64-linux-gnu`).
         static: whether it can link statically.
+        sees: the files and directories of the target that it reads; a box shows them when it compiles.
+        libraries: those that a program needs which it has linked dynamically.
     """
 
     command: str
     version: str
     machine: str
     static: bool
+    sees: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -51,6 +56,15 @@ class Toolchain:
         """
         static = ("-static",) if self.static else ()
         return (self.command, "-O2", "-pipe", "-fno-lto", *static, "-s", *objects, "-pthread", "-o", output)
+
+
+def outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the paths that lie in none of the others, in order."""
+    roots: list[str] = []
+    for path in sorted(set(paths), key=lambda path: (len(path), path)):
+        if not any(path.startswith(f"{root}/") for root in roots):
+            roots.append(path)
+    return tuple(sorted(roots))
 
 
 def check_std(std: str | None) -> None:

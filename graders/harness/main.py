@@ -27,34 +27,31 @@ TASK_FD, REPORT_FD, CONTROL_FD = 3, 4, 3
 
 def probe() -> dict[str, Any]:
     """What this interpreter is, for the results; where it is, and what it reads, for its confinement."""
-    import sysconfig
+    from . import sight
 
     try:
         import numpy
     except ImportError:
         numpy = None
-    roots = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, os.path.realpath(sys.executable)]
-    roots += [sys.executable, *sysconfig.get_paths().values()]
     return {
         "python": f"{sys.implementation.name} {sys.version.split()[0]}",
         "numpy": numpy.__version__ if numpy else None,
-        "packages": _packages(),
+        "packages": _packages(sight.packages()),
         "executable": sys.executable,
-        "reads": sorted({os.path.abspath(path) for path in roots if path and os.path.exists(path)}),
+        "reads": sight.visible(),
     }
 
 
-def _packages() -> str:
+def _packages(directories: list[str]) -> str:
     """A hash of what is installed beside the standard library, by the names there: those of packages have versions."""
     import hashlib
 
     names: list[str] = []
-    for path in sys.path:
-        if os.path.basename(path) in ("site-packages", "dist-packages"):
-            try:
-                names += os.listdir(path)
-            except OSError:
-                continue  # it is not there, or programs may not read it either
+    for path in directories:
+        try:
+            names += os.listdir(path)
+        except OSError:
+            continue  # programs may not read it either
     return hashlib.sha256("\n".join(sorted(set(names) - {"__pycache__"})).encode("utf-8", "replace")).hexdigest()
 
 

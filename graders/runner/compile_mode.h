@@ -14,6 +14,7 @@ class Workshop {
       long long size = 2 * (g_plan.file_bytes + kStepFileSlackBytes);
       std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
       if (mount("work", directory_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) system_fault("mount work");
+      if (!g_plan.sees_system) make_root();
     } else {
       directory_ = make_directory(g_base + "/" + random_name());
     }
@@ -26,6 +27,7 @@ class Workshop {
   void clear() {
     work_.reset();
     if (full()) {
+      if (!place_.root.empty()) umount2((place_.root + directory_).c_str(), MNT_DETACH);
       umount2(directory_.c_str(), MNT_DETACH);
     } else {
       remove_tree(AT_FDCWD, directory_.c_str());
@@ -45,6 +47,12 @@ class Workshop {
   }
 
  private:
+  // The work directory lies in it at the path that it has anyway, as steps are told of it.
+  void make_root() {
+    ::make_root(place_, "", {"/tmp", directory_.c_str()});
+    if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
+  }
+
   void see(const std::string& file, const std::string& path) {
     for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       mkdirat(work_.get(), path.substr(0, slash).c_str(), 0755);
@@ -188,7 +196,8 @@ class Workshop {
     Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     int shared = fcntl(output, F_GETFL);
     fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
-    if (fchdir(work_.get()) != 0) last_words.say("enter the work directory");
+    if (!place_.root.empty() && chroot(place_.root.c_str()) != 0) last_words.say("chroot");
+    if (chdir(directory_.c_str()) != 0) last_words.say("enter the work directory");
     if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) last_words.say("descriptors");
     set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(g_plan.memory_bytes) + (rlim_t{1} << 30));
@@ -197,7 +206,7 @@ class Workshop {
     if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.processes) + 10);
     if (!drop_privileges(geteuid())) last_words.say("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (const char* failed = confine(compiler_prefix(step_argv[0]))) last_words.say(failed);
+    if (const char* failed = confine()) last_words.say(failed);
     std::vector<char*> argv;
     for (const std::string& word : step_argv) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
@@ -210,42 +219,22 @@ class Workshop {
     last_words.say(format("execute %s", argv[0]).c_str());
   }
 
-  // Where a compiler that is not the system's has its parts; empty if the command is none such.
-  static std::string compiler_prefix(const std::string& command) {
-    for (const std::string& directory : split(search_path(), ':')) {
-      char real[PATH_MAX];
-      std::string path = command.find('/') == std::string::npos ? directory + "/" + command : command;
-      if (access(path.c_str(), X_OK) != 0 || realpath(path.c_str(), real) == nullptr) continue;
-      std::string prefix = real;
-      for (int level = 0; level < 2 && !prefix.empty(); level++) prefix.resize(prefix.rfind('/'));
-      bool has_parts = false;
-      for (const char* parts : {"/lib/gcc", "/libexec/gcc", "/lib/clang"}) {
-        has_parts |= access((prefix + parts).c_str(), F_OK) == 0;
-      }
-      return has_parts && prefix != "/usr" && prefix != "/usr/local" ? prefix : "";
-    }
-    return "";
-  }
-
   // Piston's compiler packages are on the PATH that its jobs get.
   static std::string search_path() {
     const char* inherited = getenv("PATH");
     return inherited != nullptr && *inherited != '\0' ? inherited : kPath;
   }
 
-  // The compiler and its libraries, and nothing else of this machine: not even other programs' data in /usr.
-  // Returns what failed.
-  const char* confine(const std::string& prefix) {
+  // What the plan names, the work directory, and nothing else of this machine. Returns what failed.
+  static const char* confine() {
     if (g_means.landlock >= 1) {
       Landlock landlock(g_means.landlock);
-      for (const char* path :
-           {"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/libexec", "/usr/include",
-            "/usr/x86_64-linux-gnu", "/usr/local/bin", "/usr/local/include", "/usr/local/libexec", "/usr/local/lib64",
-            "/usr/local/lib/gcc", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache",
-            "/piston/packages", prefix.c_str()}) {
-        landlock.grant(path, right::Read | right::Execute);
+      if (g_plan.sees_system) {
+        for (const char* path : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives",
+                                 "/etc/ld.so.cache", "/piston/packages"}) {
+          landlock.grant(path, right::Read | right::Execute);
+        }
       }
-      grant_local_pythons(landlock);
       for (const std::string& path : g_plan.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
@@ -253,18 +242,6 @@ class Workshop {
       if (!landlock.restrict()) return "landlock";
     }
     return g_means.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
-  }
-
-  // The libraries of a Python that was installed from its source, as in Python's own container images, and the packages
-  // that an administrator has given to the system's.
-  static void grant_local_pythons(Landlock& landlock) {
-    const std::string libraries = "/usr/local/lib";
-    DIR* directory = opendir(libraries.c_str());
-    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
-      if (strstr(entry->d_name, "python3") == nullptr) continue;
-      landlock.grant((libraries + "/" + entry->d_name).c_str(), right::Read | right::Execute);
-    }
-    if (directory != nullptr) closedir(directory);
   }
 
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
@@ -291,6 +268,7 @@ class Workshop {
 
   std::string directory_;
   Fd work_;
+  Place place_;  // full, and steps do not see the system: their root directory
 };
 
 }  // namespace

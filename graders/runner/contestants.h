@@ -155,11 +155,6 @@ void grant_system(Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
   for (const char* device : {"/dev/random", "/dev/urandom"}) grant(device, right::ReadFile);
-  if (!g_plan.is_static) {
-    for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache"}) {
-      grant(directory, right::Read | right::Execute);
-    }
-  }
   for (const std::string& path : g_plan.sees) grant(path, right::Read | right::Execute);
 }
 

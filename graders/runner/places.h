@@ -28,70 +28,117 @@ void bind(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
 }
 
-// The system's files belong to somebody else, so a contestant could not write them; here it cannot on two grounds. What a
-// mount of another namespace forbids must stay forbidden, or the kernel refuses; where it does, one ground must do.
-void bind_read_only(const std::string& from, const std::string& to) {
-  bind(from, to);
+// What a mount of another namespace forbids must stay forbidden, or the kernel refuses.
+void make_read_only(const std::string& at) {
   struct statfs mounted;
-  if (statfs(to.c_str(), &mounted) != 0) return;
+  if (statfs(at.c_str(), &mounted) != 0) system_fault("look at %s", at.c_str());
   unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
   if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
-  mount(nullptr, to.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
-}
-
-// A directory or file at its own path in a root directory, and below it nothing that could be written.
-void show(const std::string& path, const Place& place) {
-  struct stat status, there;
-  if (stat(path.c_str(), &status) != 0) return;
-  if (stat((place.outside + path).c_str(), &there) == 0 || stat((place.root + path).c_str(), &there) == 0) return;
-  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-    mkdir((place.outside + path.substr(0, slash)).c_str(), 0755);
-  }
-  std::string at = place.outside + path;
-  if (S_ISDIR(status.st_mode)) {
-    make_directory(at, 0755);
-  } else if (!Fd(open(at.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644))) {
-    system_fault("make %s", at.c_str());
-  }
-  at = place.root + path;
-  bind_read_only(path, at);
+  mount(nullptr, at.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
   struct statvfs flags;  // it may belong to the user who runs all this
-  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", path.c_str());
+  if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", at.c_str());
 }
 
-// The root directory of a contestant: read-only, with devices, and with what a dynamic linker or an interpreter needs.
-void make_root(Place& place, long index) {
-  place.outside = make_directory(g_base + format("/outside%ld", index), 0755);
-  place.root = make_directory(g_base + format("/root%ld", index), 0755);
-  for (const char* name : {"/dev", "/fifo", "/box"}) make_directory(place.outside + name, 0755);
+// A root directory as it is made: paths of this machine, each at its own place, and nothing beside them.
+class View {
+ public:
+  View(const std::string& outside, const std::string& root) : outside_(outside), root_(root) {}
+
+  // A file, or a directory with all below it. A link on the way is the same link there, and what it leads to is shown
+  // too. What is not there is nothing to show.
+  void show(const std::string& path) {
+    std::string at;                                     // so far: there, and no link
+    std::vector<std::string> left = split(path, '/');   // and what follows, the first last
+    std::reverse(left.begin(), left.end());
+    for (int links = 0; !left.empty();) {
+      std::string name = left.back();
+      left.pop_back();
+      if (name.empty() || name == ".") continue;
+      if (name == "..") {
+        at.resize(at.empty() ? 0 : at.rfind('/'));
+        continue;
+      }
+      struct stat status;
+      std::string next = at + "/" + name;
+      if (lstat(next.c_str(), &status) != 0) return;
+      if (!S_ISLNK(status.st_mode)) {
+        at = next;
+        continue;
+      }
+      char target[PATH_MAX] = {};
+      if (++links > kMostLinks || readlink(next.c_str(), target, sizeof target - 1) <= 0) return;
+      put_link(target, next);
+      std::vector<std::string> names = split(target, '/');
+      left.insert(left.end(), names.rbegin(), names.rend());
+      if (target[0] == '/') at.clear();
+    }
+    put(at);
+  }
+
+  // Nothing of it can be written.
+  void close() {
+    struct {
+      uint64_t set, clear, propagation, userns;
+    } attributes = {1 | 2 /* RDONLY, NOSUID */, 0, 0, 0};
+    if (syscall(kSysMountSetattr, AT_FDCWD, root_.c_str(), 0x8000 /* AT_RECURSIVE */, &attributes, sizeof attributes) == 0) return;
+    for (const std::string& path : shown_) make_read_only(root_ + path);
+  }
+
+ private:
+  static constexpr int kMostLinks = 40;  // Source: Linux, path_resolution(7)
+
+  bool covers(const std::string& path) const {
+    return std::any_of(shown_.begin(), shown_.end(), [&](const std::string& shown) {
+      return path.compare(0, shown.size(), shown) == 0 && (path.size() == shown.size() || path[shown.size()] == '/');
+    });
+  }
+
+  void make_way(const std::string& path) {
+    for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      mkdir((outside_ + path.substr(0, slash)).c_str(), 0755);
+    }
+  }
+
+  void put_link(const char* target, const std::string& path) {
+    if (covers(path)) return;
+    make_way(path);
+    if (symlink(target, (outside_ + path).c_str()) != 0 && errno != EEXIST) system_fault("make the link %s", path.c_str());
+  }
+
+  void put(const std::string& path) {
+    struct stat status;
+    if (path.empty() || covers(path) || stat(path.c_str(), &status) != 0) return;
+    make_way(path);
+    std::string point = outside_ + path;
+    bool made = S_ISDIR(status.st_mode) ? mkdir(point.c_str(), 0755) == 0 || errno == EEXIST
+                                        : bool(Fd(open(point.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644)));
+    if (!made) system_fault("make %s", point.c_str());
+    bind(path, root_ + path);
+    shown_.push_back(path);
+  }
+
+  std::string outside_, root_;
+  std::vector<std::string> shown_;
+};
+
+// The root directory of a contestant or of a compiler: read-only, with devices, and with what the plan says that it sees.
+// `own`: directories that are made in it.
+void make_root(Place& place, const std::string& name, std::initializer_list<const char*> own) {
+  place.outside = make_directory(g_base + "/outside" + name, 0755);
+  place.root = make_directory(g_base + "/root" + name, 0755);
+  make_directory(place.outside + "/dev", 0755);
+  for (const char* directory : own) make_directory(place.outside + directory, 0755);
   if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
   // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
   for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
     Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     bind(device, place.root + device);
   }
-  if (!g_plan.is_static) {
-    for (const char* directory : {"/usr", "/lib", "/lib32", "/lib64", "/libx32"}) {
-      struct stat status;
-      if (lstat(directory, &status) != 0) continue;
-      if (S_ISLNK(status.st_mode)) {
-        char target[PATH_MAX] = {};
-        if (readlink(directory, target, sizeof target - 1) > 0) {
-          if (symlink(target, (place.outside + directory).c_str()) != 0) system_fault("symlink");
-        }
-      } else {
-        make_directory(place.outside + directory, 0755);
-        bind_read_only(directory, place.root + directory);
-      }
-    }
-  }
-  if (!g_plan.interpreter.empty()) {
-    show("/etc/ld.so.cache", place);
-    for (const std::string& path : g_plan.sees) show(path, place);
-  }
+  View view(place.outside, place.root);
+  for (const std::string& path : g_plan.sees) view.show(path);
+  view.close();
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
   if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
-  place.scratch = place.root + "/box";
 }
 
 // What a scratch directory may hold beside the output file, which has a limit of its own. An input comes on top.
@@ -153,7 +200,10 @@ void put_step_fifo(Place& place, long index) {
 
 // What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
 void open_place(Place& place, long index, const Test& test) {
-  if (full() && place.root.empty()) make_root(place, index);
+  if (full() && place.root.empty()) {
+    make_root(place, std::to_string(index), {"/fifo", "/box"});
+    place.scratch = place.root + "/box";
+  }
   if (full()) {
     Room room = room_for(test);
     if (!g_plan.output_file.empty()) {

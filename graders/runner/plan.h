@@ -46,7 +46,9 @@ struct Plan {
   std::string program;
   bool is_static = true;
   std::string interpreter;  // what executes the program's file, if not the kernel
-  std::vector<std::string> interpreter_args, environment, sees;
+  std::vector<std::string> interpreter_args, environment;
+  std::vector<std::string> sees;  // of this machine, in both modes
+  bool sees_system = false;       // steps: and the system's programs and libraries
   std::string with;         // a file for the interpreter
   bool warm = false;        // it forks for each test
   bool communication = false, fifo_io = false;

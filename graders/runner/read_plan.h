@@ -29,6 +29,13 @@ std::string path_below(PlanLine& line, const char* key) {
   return path;
 }
 
+// One that is shown, or executed.
+std::string seen_path(PlanLine& line, const std::string& path) {
+  bool absolute = !path.empty() && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
+  if (!absolute) line.bad("has a path that is not absolute: " + path);
+  return path;
+}
+
 void read_compile_line(PlanLine& line, Plan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
@@ -43,7 +50,9 @@ void read_compile_line(PlanLine& line, Plan& plan) {
     g_files.get(file);
     plan.actions.push_back({Kind::See, {file, path}});
   } else if (line.name == "sees") {
-    plan.sees.push_back(line.text("path"));
+    plan.sees.push_back(seen_path(line, line.text("path")));
+  } else if (line.name == "system") {
+    plan.sees_system = true;
   } else if (line.name == "step") {
     std::vector<std::string> argv = line.all("argv");
     if (argv.empty() || argv[0].empty()) line.bad("needs `argv`");
@@ -81,24 +90,20 @@ void read_test_line(PlanLine& line, Plan& plan) {
 void read_program_line(PlanLine& line, Plan& plan) {
   plan.program = line.text("file");
   g_files.get(plan.program);
+  for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
   if (!line.has("interpreter")) {
     if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
+    if (!plan.is_static && plan.sees.empty()) line.bad("needs `sees`: a program that is linked dynamically finds no libraries");
     return;
   }
   plan.is_static = false;
-  plan.interpreter = line.text("interpreter");
+  plan.interpreter = seen_path(line, line.text("interpreter"));
   plan.interpreter_args = line.all("argv");
   plan.environment = line.all("env");
-  plan.sees = line.all("sees");
   if (line.has("start")) plan.warm = line.choice<bool>("start", {{"cold", false}, {"warm", true}});
   if (line.has("with")) {
     plan.with = line.text("with");
     g_files.get(plan.with);
-  }
-  std::vector<std::string> paths = plan.sees;
-  paths.push_back(plan.interpreter);
-  for (const std::string& path : paths) {
-    if (path[0] != '/' || (path + "/").find("/../") != std::string::npos) line.bad("has a path that is not absolute: " + path);
   }
 }
 

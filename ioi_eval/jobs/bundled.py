@@ -46,6 +46,7 @@ class Programs:
         submission: the program; with an interpreter a task that it reads (`jobs.harness.task`); `None` for none.
         outputs: what was submitted in a program's stead, by test.
         static: whether the program needs no libraries.
+        libraries: those that it may need, of the target's, where it is not static.
         interpreter: a Python, for a program in Python.
         preload: what it loads before it forks for each test (`jobs.harness.preloaded`).
     """
@@ -54,10 +55,18 @@ class Programs:
     submission: Content | None
     outputs: Mapping[str, Content] = field(default_factory=dict)
     static: bool
+    libraries: tuple[str, ...] = ()
     checker: Content | None = None
     manager: Content | None = None
     interpreter: Interpreter | None = None
     preload: str = ""
+
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """What of the target the submission sees."""
+        if self.interpreter is not None:
+            return self.interpreter.sees
+        return () if self.static else self.libraries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +135,7 @@ def run_job(
         files=(*runner_files(programs.runner, plan), *files),
         run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms),
         alone=alone,
-        sees=programs.interpreter.sees if programs.interpreter is not None else (),
+        sees=programs.sees,
     )
 
 
@@ -135,7 +144,7 @@ def _program_line(plan: Plan, problem: Problem, programs: Programs) -> Sequence[
     if programs.submission is None:
         return ()  # every test of this job has an output that was submitted
     if programs.interpreter is None:
-        plan.line("program", file="program", static=int(programs.static))
+        plan.line("program", file="program", static=int(programs.static), sees=programs.sees or None)
         return ()
     warm = not problem.task_type.has_manager and problem.processes == 1
     return program_line(plan, programs.interpreter, warm=warm, preload=programs.preload)

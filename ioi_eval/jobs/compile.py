@@ -55,7 +55,8 @@ class Recipe:
         what: for messages (`checker`, `grader`, `submission`).
         steps: in order.
         artifacts: the files to keep, by their path in the work directory.
-        reads: what of the machine it needs beside the system's programs.
+        reads: what of the machine its steps see.
+        sees_system: whether they see the system's programs and libraries too: nothing of a submission's is among them.
         refusal: the exit code by which a step refuses its input; `None` for any but 0, as a compiler's.
     """
 
@@ -63,6 +64,7 @@ class Recipe:
     steps: tuple[Step, ...]
     artifacts: tuple[str, ...]
     reads: tuple[str, ...] = ()
+    sees_system: bool = False
     refusal: int | None = None
 
     def key(self, toolchain: Toolchain) -> str:
@@ -110,7 +112,8 @@ def submission_recipe(
         for index, source in enumerate(compiled)
     ]
     link_argv = toolchain.link_argv((*(name for name, _ in objects), *made), "a.out")
-    return Recipe(what="submission", steps=(*steps, Step(argv=link_argv, sees=tuple(objects))), artifacts=("a.out",))
+    steps.append(Step(argv=link_argv, sees=tuple(objects)))
+    return Recipe(what="submission", steps=tuple(steps), artifacts=("a.out",), reads=toolchain.sees)
 
 
 def grader_recipe(
@@ -127,7 +130,7 @@ def grader_recipe(
         argv = _compile_argv(language, source.name, name, toolchain, std=standard(problem, std, language))
         steps.append(Step(argv=argv, sees=(*(headers if index == 0 else ()), (source.name, source.content))))
         objects.append(name)
-    return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects))
+    return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), reads=toolchain.sees)
 
 
 def standard(problem: Problem, std: str | None, language: Language) -> str:
@@ -154,6 +157,7 @@ def program_recipe(
             Step(argv=toolchain.link_argv((f"{what}.o",), what)),
         ),
         artifacts=(what,),
+        reads=toolchain.sees,
     )
 
 
@@ -177,6 +181,7 @@ def good_recipe(toolchain: Toolchain, std: str = GOOD_STD, language: Language = 
             Step(argv=toolchain.link_argv(("good.o",), "good")),
         ),
         artifacts=("good",),
+        reads=toolchain.sees,
     )
 
 
@@ -210,6 +215,8 @@ def compile_job(
         output_bytes=limits.output_bytes,
         file_bytes=limits.file_bytes,
     )
+    if recipe.sees_system:
+        plan.line("system")
     for path in recipe.reads:
         plan.line("sees", path=path)
     files: list[JobFile] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ioi_eval import boxfiles
@@ -18,6 +18,7 @@ from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.plan import Plan, Value
 from ioi_eval.jobs.protocol import CompileAnswer
 from ioi_eval.model import JobFile, SourceFile
+from ioi_eval.toolchain import outermost
 
 _WITH_FD = 5  # PROTOCOL.md, "Interpreters"
 _LOADER = f"""import marshal, os, sys, _frozen_importlib
@@ -137,7 +138,7 @@ class Interpreter:
         numpy: numpy's version there; `None` without it.
         packages: a hash of what is installed there.
         path: the program.
-        sees: the directories and files outside of the system's own that it reads.
+        sees: the files and directories that it reads; a box shows no others.
         harness: the harness as its code.
     """
 
@@ -172,7 +173,7 @@ def interpreter_recipe(python: str, reads: tuple[str, ...] = ()) -> Recipe:
     """
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
     step = Step(argv=argv, sees=(("harness.pyz", boxfiles.harness_archive()),))
-    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",), reads=_outermost(reads))
+    return Recipe(what="harness", steps=(step,), artifacts=("harness.bin",), reads=outermost(reads), sees_system=True)
 
 
 def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
@@ -194,7 +195,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
             numpy=said["numpy"],
             packages=str(said["packages"]),
             path=str(said["executable"]),
-            sees=_outermost(said["reads"]),
+            sees=outermost(said["reads"]),
             harness=answer.artifacts["harness.bin"],
         )
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -202,16 +203,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
 
 
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
-"""What every dynamic program sees, without asking."""
-
-
-def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
-    """The paths that lie in none of the others, nor in what every dynamic program sees."""
-    roots: list[str] = []
-    for path in sorted(paths, key=len):
-        if not any(path == root or path.startswith(f"{root}/") for root in (*SYSTEM, *roots)):
-            roots.append(path)
-    return tuple(sorted(roots))
+"""Where the system's own programs and libraries are."""
 
 
 def program_line(

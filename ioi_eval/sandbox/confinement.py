@@ -24,6 +24,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 _BOX_USER = "1000"
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_MOST_LINKS = 40  # Source: Linux, path_resolution(7)
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 
 _CAPABILITIES = (
@@ -80,6 +81,20 @@ def in_namespaces(*, hide: Sequence[Path] = (), show: Sequence[str] = (), confin
     words += ["--proc", "/proc", "--dev", "/dev"]
     words += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(BOX_BYTES), "--tmpfs", "/box"]
     for name in show:
-        words += ["--ro-bind-try", name, name]
+        words += _shown(name)
     words += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
     return tuple(words)
+
+
+def _shown(name: str) -> tuple[str, ...]:
+    """A path at its own place. A link stays one, as programs look for what lies beside its end, which is shown too."""
+    words: list[str] = []
+    for _ in range(_MOST_LINKS):
+        if name in _ETC or any(name.startswith(f"{directory}/") for directory in ("/usr", *_SYSTEM)):
+            return tuple(words)  # there already
+        if not os.path.islink(name):
+            break
+        target = os.readlink(name)
+        words += ["--symlink", target, name]
+        name = os.path.normpath(os.path.join(os.path.dirname(name), target))
+    return (*words, "--ro-bind-try", name, name)

@@ -97,6 +97,7 @@ class LocalSandbox:
         self._script_boxes: ScriptBoxes | None = None
         self.why_not_full = ""
         self.limits: tuple[MachineLimit, ...] = ()
+        self._seen: set[tuple[str, ...]] = set()  # that may be shown
         self._hidden = (Path(__file__).resolve().parent.parent,)
 
     async def __aenter__(self) -> Self:
@@ -140,8 +141,10 @@ class LocalSandbox:
             RejectedError: it asks to see more of this machine than an interpreter.
             SandboxError: the box could not be made, or gave no answer.
         """
-        if refusals := list(filter(None, map(refusal_to_show, job.sees))):
-            raise RejectedError("; ".join(refusals))
+        if job.sees not in self._seen:
+            if refusals := list(filter(None, map(refusal_to_show, job.sees))):
+                raise RejectedError("; ".join(refusals))
+            self._seen.add(job.sees)
         if job.kind is JobKind.SCRIPTS and not job.trusted:
             return await self.run_commands(commands(job), job.files, alone=job.alone)
         async with self._boxes.take(alone=job.alone) as box:

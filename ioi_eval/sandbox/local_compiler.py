@@ -1,14 +1,16 @@
-"""Which C++ compiler this machine has."""
+"""Which C++ compiler this machine has, and which files a box must show for it."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from functools import lru_cache
 
+from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.confinement import PATH
-from ioi_eval.toolchain import Toolchain
+from ioi_eval.toolchain import Toolchain, outermost
 
 _DEADLINE_S = 20
 
@@ -28,23 +30,48 @@ def detect(command: str) -> Toolchain:
             f"no C++ compiler: {command!r} is not in {PATH}. Install one (Debian, Ubuntu: apt install g++), "
             "or name it in CXX"
         )
+    status = os.stat(path)
+    return _detect(path, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=8)
+def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
+    """What the compiler at a path is; asked once for as long as it is the same file."""
     version = _ask(path, "--version").splitlines()[0]
-    libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
+    static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
+    sees, libraries = files_of(_run(["bash", "-c", boxfiles.read("compiler_files").decode(), "compiler_files", path]))
     return Toolchain(
         command=path,
         version=version,
         machine=_ask(path, "-dumpmachine").strip(),
-        static=all(os.path.isabs(library) for library in libraries),
+        static=all(os.path.isabs(library) for library in static_libraries),
+        sees=sees,
+        libraries=libraries,
     )
+
+
+def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a compiler sees, and what dynamically linked programs do, from the answer of `graders/compiler_files`."""
+    lines = [line.partition("\t") for line in answer.splitlines()]
+    sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
+    return sees, libraries
 
 
 def _ask(path: str, question: str) -> str:
     try:
-        answer = subprocess.run(
-            [path, question], capture_output=True, text=True, timeout=_DEADLINE_S, check=True, env={"PATH": PATH}
+        answer = _run([path, question])
+    except SetupError as error:
+        raise SetupError(f"the compiler {path} does not answer {question}: {error}") from error
+    if not answer.strip():
+        raise SetupError(f"the compiler {path} says nothing to {question}; name another one in CXX")
+    return answer
+
+
+def _run(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_DEADLINE_S, check=True, env={"PATH": PATH}
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise SetupError(f"the compiler {path} does not answer {question}: {error}") from error
-    if not answer.stdout.strip():
-        raise SetupError(f"the compiler {path} says nothing to {question}; name another one in CXX")
-    return answer.stdout
+        raise SetupError(str(error)) from error
+    return done.stdout

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import shlex
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ioi_eval import boxfiles
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import wire
 from ioi_eval.sandbox.wire import Ceilings, Runtime, Service, Starter
-from ioi_eval.toolchain import Toolchain
+from ioi_eval.toolchain import Toolchain, outermost
 
 PADDING = 64 * 1024
 """What every worker must be able to return; stock servers return 1,024 bytes."""
@@ -47,6 +49,7 @@ for compiler in g++ /piston/packages/gcc/*/bin/g++ /usr/local/bin/g++; do
     *) static=dynamic ;;
   esac
   tell compiler "$path" "$version" "$machine" "$static"
+  bash compiler_files "$path"
 done
 tell kernel "$(uname -r)"
 tell processors "$(nproc)"
@@ -108,7 +111,10 @@ def look_job(service: Service, nonce: str, padding: int) -> Job:
             "input.txt": f"{padding}\n",  # without an expected output, the program's own is the answer
         }
     else:
-        texts = {"run": _LOOK.replace("NONCE", shlex.quote(nonce))}
+        texts = {
+            "run": _LOOK.replace("NONCE", shlex.quote(nonce)),
+            "compiler_files": boxfiles.read("compiler_files").decode(),
+        }
     return Job(
         kind=JobKind.SCRIPTS,
         files=tuple(JobFile(name=name, content=text.encode()) for name, text in texts.items()),
@@ -146,15 +152,24 @@ def read_look(execution: Execution, nonce: str, padding: int) -> Look | None:
     if execution.run.code != 0 or frame != [["begin", nonce], ["x" * padding], ["end", nonce]]:
         return None
     said = {line[0]: line[1] for line in lines if len(line) == 2}
-    compilers = [line[1:] for line in lines if line[0] == "compiler" and len(line) == 5]
+    starts = [number for number, line in enumerate(lines) if line[0] == "compiler" and len(line) == 5]
+    compilers = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
     return Look(
-        compilers=tuple(
-            Toolchain(command=path, version=version, machine=machine, static=static == "static")
-            for path, version, machine, static in compilers
-        ),
+        compilers=tuple(map(_toolchain, compilers)),
         kernel=said.get("kernel", ""),
         processors=_number(said.get("processors")),
         clock_s=_number(said.get("clock")),
+    )
+
+
+def _toolchain(lines: Sequence[Sequence[str]]) -> Toolchain:
+    """A compiler from its line, and those behind it that name its files."""
+    _, path, version, machine, static = lines[0]
+    sees, libraries = (
+        outermost(line[1] for line in lines[1:] if len(line) == 2 and line[0] == kind) for kind in ("sees", "library")
+    )
+    return Toolchain(
+        command=path, version=version, machine=machine, static=static == "static", sees=sees, libraries=libraries
     )
 
 

@@ -108,6 +108,7 @@ class BundledWay:
             submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
             outputs=run.outputs,
             static=target.toolchain.static and interpreter is None,
+            libraries=target.toolchain.libraries,
             interpreter=interpreter,
             preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
         )

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.sandbox.local_compiler import detect
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 RUNNER_SOURCE = ROOT / "graders" / "runner.cpp"
@@ -240,7 +242,7 @@ def batch_plan(
     """A plan for a batch task whose program is the file `program`."""
     return plan(
         "run",
-        line("program", file="program", static=static),
+        line("program", file="program", static=static, sees=[] if static else detect("g++").libraries),
         line("limits", **{**LIMITS, **limits}),
         "task kind=batch",
         checker,

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import base64
+import os
 import subprocess
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from runner_box import COMPILE_LIMITS, Answer, Box, line, plan
 
+from ioi_eval.sandbox.local_compiler import detect
+
 HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
 SECRET = b"xyzzy-plugh"
 
 
-def compile_(box: Box, *lines: str, files: dict[str, bytes] | None = None, **limits: int) -> Answer:
-    """Run a compile plan."""
-    return box.run(plan("compile", line("limits", **{**COMPILE_LIMITS, **limits}), *lines), files or {})
+def compile_(
+    box: Box, *lines: str, files: dict[str, bytes] | None = None, sees: Sequence[str] | None = None, **limits: int
+) -> Answer:
+    """Run a compile plan whose steps see these files of the machine, else the whole system."""
+    seen = ["system"] if sees is None else [line("sees", path=path) for path in sees]
+    return box.run(plan("compile", line("limits", **{**COMPILE_LIMITS, **limits}), *seen, *lines), files or {})
 
 
 def step(*argv: str) -> str:
@@ -161,28 +167,6 @@ int main() { for (int fd = 0; fd < 4096; fd++) if (fcntl(fd, F_GETFD) >= 0) prin
 """
 
 
-class LocalBox(Box):
-    """A box whose `/usr/local` holds the libraries of a Python, and something else."""
-
-    def command(self, *arguments: str) -> list[str]:
-        """The words, with those that make these files."""
-        words = super().command(*arguments)
-        at = words.index("--remount-ro")
-        made = ["--tmpfs", "/usr/local"]
-        for name in ("lib/python3.99", "lib/libpython3.99.so.1.0", "lib/other"):
-            made += ["--symlink", SECRET.decode(), f"/usr/local/{name}/here"]
-        return [*words[:at], *made, *words[at:]]
-
-
-@pytest.mark.parametrize(("name", "seen"), [("python3.99", True), ("libpython3.99.so.1.0", True), ("other", False)])
-def test_a_python_of_the_machine_own_is_seen(boxes: Callable[[str], Box], name: str, seen: bool) -> None:
-    """An interpreter in `/usr/local`, where Python's own container images have it, finds its libraries."""
-    box = boxes("bwrap-user")
-    local = LocalBox(**{each.name: getattr(box, each.name) for each in fields(box)})
-    entry = last_step(compile_(local, step("ls", f"/usr/local/lib/{name}")))
-    assert (entry["code"], entry["output"].strip() == "here") == (0 if seen else 2, seen), entry
-
-
 def test_runner_descriptors_are_closed(box: Box) -> None:
     """A step owns its three streams."""
     steps = (step("g++", "-static", "a.cpp", "-o", "a.out"), step("./a.out"))
@@ -312,3 +296,65 @@ def test_dynamic_linking_works(box: Box, program: Callable[..., Path]) -> None:
     """Where no static libraries are, the compiler's own are found."""
     answer = compile_(box, see("a", "a.cpp"), step("g++", "a.cpp", "-o", "a.out"), files={"a": b"int main() {}\n"})
     assert last_step(answer)["code"] == 0
+
+
+# ---------------------------------------------------------------------- what steps see of the machine
+
+COMPILER = detect("g++")
+DIALECTS = ("a.cpp", "gnu++17"), ("a.c", "gnu17")
+
+
+@pytest.mark.parametrize("static", [True, False])
+@pytest.mark.parametrize(("name", "std"), DIALECTS)
+def test_what_a_compiler_says_that_it_reads_is_enough(box: Box, name: str, std: str, static: bool) -> None:
+    """C++ and C, with most of the library, linked in both ways; and nobody needs more of the machine."""
+    toolchain = replace(COMPILER, static=static)
+    if static and not COMPILER.static:
+        pytest.skip("no static libraries")
+    make = toolchain.compile_c_argv if name == "a.c" else toolchain.compile_argv
+    source = b"#include <math.h>\n#include <pthread.h>\nint main(void) { return sin(1) > 1; }\n"
+    if name == "a.cpp":
+        source = (
+            b"#include <bits/stdc++.h>\nint main() { std::thread([] { std::cout << std::regex().flags(); }).join(); }\n"
+        )
+    answer = compile_(
+        box, see("a", name), step(*make(name, "a.o", std=std)), step(*toolchain.link_argv(("a.o",), "a.out")),
+        "artifact path=a.out", files={"a": source}, sees=COMPILER.sees,
+    )  # fmt: skip
+    assert last_step(answer)["code"] == 0, answer.lines
+    assert [entry["artifact"] for entry in answer.lines if "artifact" in entry] == ["a.out"]
+
+
+def parents(paths: Sequence[str]) -> set[str]:
+    """Every directory above what is shown, however it is spelt."""
+    both = {path for each in paths for path in (each, os.path.realpath(each))}
+    above = {str(directory) for path in both for directory in Path(path).parents}
+    return {path for path in above if not any(Path(path).is_relative_to(each) for each in both)}
+
+
+def test_a_compiler_sees_nothing_beside_what_it_reads(box: Box, program: Callable[..., Path]) -> None:
+    """Of no directory above that any other file, and no name of one: it asks for all that there are."""
+    above = parents(COMPILER.sees)
+    assert {"/", "/usr", "/usr/lib"} <= above
+    beside = [str(path) for directory in sorted(above) for path in sorted(Path(directory).glob("*")) if path.is_file()]
+    both = {*COMPILER.sees, *map(os.path.realpath, COMPILER.sees)}
+    hidden = [path for path in beside if path not in both and not set(links_to(path)) & both]
+    assert "/usr/lib/os-release" in hidden or not Path("/usr/lib/os-release").is_file()
+    asks = b"".join(b'#if __has_include("%s")\n#include "%s"\n#endif\n' % ((path.encode(),) * 2) for path in hidden)
+    bins = b"".join(b'asm(".ifndef never\\n.incbin \\"%s\\"\\n.endif");\n' % path.encode() for path in hidden[:50])
+    for source, code in ((asks, 0 if box.level == "full" else 1), (bins, 1)):
+        steps = step(COMPILER.command, "-fmax-errors=0", "-c", "a.cpp", "-o", "a.o")
+        entry = last_step(
+            compile_(box, see("a", "a.cpp"), steps, files={"a": source}, sees=COMPILER.sees, output_bytes=1 << 24)
+        )
+        assert entry["code"] == code, entry["output"][-2000:]
+        opened = [path for path in hidden if f"In file included from {path}" in entry["output"]]
+        assert opened == []
+
+
+def links_to(path: str) -> list[str]:
+    """A path, and where it leads, link by link."""
+    found = [path]
+    while os.path.islink(found[-1]) and len(found) < 40:
+        found.append(os.path.normpath(os.path.join(os.path.dirname(found[-1]), os.readlink(found[-1]))))
+    return found

@@ -32,6 +32,7 @@ def written(name: str) -> Plan:
             "limits", cpu_ms=10_000, wall_ms=60_000, memory_bytes=512 * MIB, processes=1000, output_bytes=65536,
             file_bytes=64 * MIB,
         )  # fmt: skip
+        plan.line("system")
         plan.line("see", file="f0", **{"as": "a file.txt"})
         plan.line("step", argv=("cat", "a file.txt"))
         plan.line("see", file="f1", **{"as": "deep/é.txt"})
@@ -44,7 +45,7 @@ def written(name: str) -> Plan:
         shell = 'read -r line <&3; eval "$line"'
         plan.line(
             "program", file="program", interpreter="/bin/sh", argv=("-c", shell, "with an é"), env=("A=1", "B="),
-            sees=("/nowhere/at all",), start="cold", **{"with": "more"},
+            sees=("/usr", "/bin", "/lib", "/lib64", "/nowhere/at all"), start="cold", **{"with": "more"},
         )  # fmt: skip
     else:
         plan.line("program", file="program", static=1)

@@ -18,7 +18,7 @@ TASK = "task kind=batch"
 ORDER = "order run=all"
 TEST = "test id=0 input=in answer=ans"
 GOOD = (PROGRAM, RUN_LIMITS, TASK, WHITE_DIFF, ORDER, TEST)
-COMPILE = line("limits", **COMPILE_LIMITS)
+COMPILE = line("limits", **COMPILE_LIMITS) + "\nsystem"
 MANAGER = line("manager", file="program", **JUDGE)
 
 
