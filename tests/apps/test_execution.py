@@ -190,7 +190,8 @@ def test_a_function_that_returns_nothing_is_told_why(score: Score) -> None:
     (test,) = score(row([[[3, 1, 2]]], [[1, 2, 3]], "order"), "def order(numbers): numbers.sort()").tests
     assert test.verdict is Verdict.WA
     assert test.message == (
-        "expected [1,2,3], found null: the function returned nothing, and what it changes in its arguments does not count"
+        "expected [1,2,3], found null: the function returned nothing, and what it changes in its arguments does not "
+        "count"
     )
     assert score(row([[1]], [None], "f"), "def f(n): pass").verdict is Verdict.AC
 
