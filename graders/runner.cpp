@@ -23,7 +23,8 @@
 // Seccomp is an allowlist (section "System calls"). A call that is not on it reaches the runner through a seccomp
 // listener: the runner notes its name and refuses it by errno, so that an honest program that tries `system("pause")`
 // goes on; a call with no honest use ends the program (verdict SV). After many refusals the listener is closed, and
-// the kernel refuses by itself: refusals can cost the judge a bounded time only.
+// the kernel refuses by itself: refusals can cost the judge a bounded time only. Where a filter outside of ours (a container's)
+// has an error for a call, no listener hears of it: there our filter itself refuses, or kills, with the same verdict.
 //
 // Starting a contestant. The child sets itself up in the order in which each step still permits the next: session,
 // FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes before exec, so the
@@ -64,8 +65,8 @@
 // that fails makes a JE line, which is about one test; it is neither.
 
 // The parts are headers in `runner/`, each of which includes the one before it; they are one program and travel as one:
-// kernel, numbers, lines, descriptors, decimal, reader, comparators, plan, job_files, read_plan, system_calls, landlock, means,
-// processes, accounts, places, contestants, warm, judges, scores, tokens, outcome, hang_ups, passes, one_test, run_mode, compile_mode.
+// kernel, numbers, lines, descriptors, decimal, reader, comparators, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock, means,
+// processes, hidden_calls, accounts, places, contestants, warm, judges, scores, tokens, outcome, hang_ups, passes, one_test, run_mode, compile_mode.
 
 #include "runner/compile_mode.h"
 
@@ -74,10 +75,14 @@ namespace {
 void print_probe() {
   const Means& m = g_means;
   auto yes = [](bool b) { return b ? "true" : "false"; };
+  std::string hidden;
+  for (long number = 0; number < kCalls; number++) {
+    if (m.hidden.has[number]) hidden += (hidden.empty() ? "" : ",") + quoted(name_of_call(number));
+  }
   print(format("{\"probe\":true,\"userns\":%s,\"pidns\":%s,\"mountns\":%s,\"netns\":%s,\"landlock\":%d,\"seccomp\":%s,"
-               "\"notify\":%s,\"uids\":%lu,\"isolation\":\"%s\"}\n",
-               yes(m.userns), yes(m.pidns), yes(m.mountns), yes(m.netns), m.landlock, yes(m.seccomp), yes(m.notify), m.uids,
-               name_of(m.isolation)));
+               "\"notify\":%s,\"hidden\":[%s],\"uids\":%lu,\"isolation\":\"%s\"}\n",
+               yes(m.userns), yes(m.pidns), yes(m.mountns), yes(m.netns), m.landlock, yes(m.seccomp), yes(m.notify),
+               hidden.c_str(), m.uids, name_of(m.isolation)));
 }
 
 // Nothing that we inherited reaches a child by accident.
@@ -170,6 +175,7 @@ int main_of(int argc, char** argv) {
   }
   if (mode == "--probe") {
     find_means(most, without);
+    find_hidden_calls();
     print_probe();
     return 0;
   }
@@ -179,6 +185,7 @@ int main_of(int argc, char** argv) {
   g_plan = read_plan();
   find_means(most, without);
   require_isolation();
+  if (!g_plan.compile) find_hidden_calls();
   // From here on no process without privileges over us can read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -84,6 +84,7 @@ class Fingerprints:
                 target.profile,
                 target.isolation,
                 *filter(None, [target.narrowed]),
+                target.outer_filter,
             ]
         )
 

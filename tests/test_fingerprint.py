@@ -124,6 +124,7 @@ def test_submission_policy_and_target_count() -> None:
         fingerprint(submission=replace(SUBMISSION, outputs=(OutputFile(test="b", content=b"1"),))),
         fingerprint(submission=replace(SUBMISSION, code=None, refused="too long")),
         fingerprint(isolation=Isolation.REDUCED),
+        fingerprint(outer_filter=True),
         fingerprint(profile="classic"),
         fingerprint(profile="classic", brings_pair=True),
         fingerprint(toolchain=replace(TARGET.toolchain, version="13")),

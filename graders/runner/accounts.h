@@ -1,7 +1,7 @@
 // The account that the kernel keeps of a living process: times, memory, threads, and what they are at.
 #pragma once
 
-#include "processes.h"
+#include "hidden_calls.h"
 
 namespace {
 

@@ -15,6 +15,8 @@ struct Means {
   bool seccomp = false, notify = false;
   unsigned long uids = 1;
   uid_t contestant_uid = 0;  // other than ours only if several are mapped
+  CallSet hidden;            // calls of which the listener does not hear
+  bool hides = false;        // some of them are there
   Isolation isolation = Isolation::None;
 };
 

@@ -45,6 +45,7 @@ constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over it
 
 constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
 
+const char* const kHiddenCall = "hidden_call";  // in the place of a deadly call's name that no listener has heard
 const char* const kPath = "/usr/local/bin:/usr/bin:/bin";
 const char* const kKilledFromOutside = "killed from outside: is there memory left?";
 

@@ -99,7 +99,7 @@ void run_tests() {
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   bool reduced = !full();
   Company company = g_plan.processes > 1 ? Company::Together : g_plan.passes > 1 ? Company::InTurn : Company::Nobody;
-  FilterWriter filter(Decider(g_means.notify, reduced, company, !g_plan.is_static, !g_plan.interpreter.empty()));
+  FilterWriter filter(Decider(g_means.notify, reduced, company, !g_plan.is_static, !g_plan.interpreter.empty()), g_means.hidden);
   g_filter = std::move(filter.code);
   g_filter_self = std::move(filter.self);
   g_places.resize(static_cast<size_t>(g_plan.processes));

@@ -1,223 +1,9 @@
 // The seccomp programs: what the table of system calls becomes, and what a refusal means.
 #pragma once
 
-#include "system_calls.h"
+#include "decisions.h"
 
 namespace {
-
-// Instructions that end in a decision.
-struct Piece {
-  std::vector<sock_filter> code;
-  std::vector<size_t> self;  // the instructions whose constant is the contestant's own process id
-
-  bool operator==(const Piece& other) const {
-    return self == other.self && code.size() == other.code.size() &&
-           memcmp(code.data(), other.code.data(), code.size() * sizeof code[0]) == 0;
-  }
-};
-
-// Who else is of a contestant's submission: processes that live at the same time, or other passes of the same test, which
-// must learn nothing of each other either.
-enum class Company { Nobody, Together, InTurn };
-
-// Writes what is decided of a call. What is not let pass goes to the listener if there is one, else it is decided here.
-class Decider {
- public:
-  Decider(bool notify, bool reduced, Company company, bool libraries, bool interpreted)
-      : notify_(notify),
-        reduced_(reduced),
-        siblings_(company != Company::Nobody),
-        in_turn_(company == Company::InTurn),
-        libraries_(libraries),
-        interpreted_(interpreted) {}
-
-  // Of a call that stands nowhere.
-  Piece unknown() {
-    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
-    return std::exchange(piece_, {});
-  }
-
-  Piece foreign_abi() {
-    end_program();
-    return std::exchange(piece_, {});
-  }
-
-  Piece by(const Rule& rule) {
-    Let let = rule.where == Where::Sibling && !siblings_ ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
-    if (notify_ && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown();  // the listener knows
-    decide(rule, let);
-    return std::exchange(piece_, {});
-  }
-
- private:
-  void emit(int op, uint32_t k, uint8_t yes = 0, uint8_t no = 0) {
-    piece_.code.push_back({static_cast<uint16_t>(op), yes, no, k});
-  }
-  void load(size_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
-  void load_argument(uint32_t index) {
-    // The low half: the kernel takes none of the arguments that are judged here as more than 32 bits.
-    load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index));
-  }
-  void allow() { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
-  void end_program() {
-    emit(BPF_RET | BPF_K, notify_ ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_KILL_PROCESS);
-  }
-  uint32_t refusal(const Rule& rule) const {
-    bool told = notify_ && rule.noted;
-    return told ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
-  }
-  void refuse(const Rule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
-
-  // Goes on if an argument is a null pointer.
-  void must_be_null(uint32_t index, uint32_t otherwise) {
-    for (size_t half : {0, 4}) {
-      load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index) + half);
-      emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-      emit(BPF_RET | BPF_K, otherwise);
-    }
-  }
-
-  // Decides of a futex, in four instructions or in one. What siblings could both have mapped is libraries.
-  void only_private(const Rule& rule, uint32_t op) {
-    if (!libraries_) return allow();
-    load_argument(op);
-    emit(BPF_JMP | BPF_JSET | BPF_K, 128 /* FUTEX_PRIVATE_FLAG */, 1, 0);
-    refuse(rule);
-    allow();
-  }
-
-  bool holds(Where where) const {
-    switch (where) {
-      case Where::Full: return !reduced_;
-      case Where::OnlyChild: return !siblings_;
-      case Where::FullAlone: return !reduced_ && !siblings_;
-      case Where::OrFull: return !(reduced_ && siblings_) || (in_turn_ && libraries_);
-      case Where::OrApart: return !((reduced_ || libraries_) && siblings_);
-      case Where::Sockets: return interpreted_ && !siblings_;
-      case Where::NoSockets: return !(interpreted_ && !siblings_);
-      default: return true;
-    }
-  }
-
-  void decide(const Rule& rule, Let let) {
-    const uint32_t* values = rule.values.begin();
-    uint32_t bits = values != nullptr && rule.values.size() > 0 ? values[0] : 0;
-    if (bits == kOpenRefused && !reduced_) let = Let::Always;
-    switch (let) {
-      case Let::Always:
-        return allow();
-      case Let::SignalSelf:
-        load_argument(bits);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, SIGKILL, 0, 1);
-        refuse(rule);
-        [[fallthrough]];
-      case Let::OnSelf:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        piece_.self.push_back(piece_.code.size());
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-        allow();
-        return refuse(rule);
-      case Let::OneOf:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        for (size_t i = 0; i < rule.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
-        }
-        refuse(rule);
-        return allow();
-      case Let::Without:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
-        allow();
-        return refuse(rule);
-      case Let::Told:
-        if (notify_) return refuse(rule);
-        [[fallthrough]];
-      case Let::OwnClock:
-        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, which is oneself.
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);
-        refuse(rule);
-        return allow();
-      case Let::Counted:
-        load_argument(3);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x40000 /* MAP_HUGETLB */, 5, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 1 /* MAP_SHARED, MAP_SHARED_VALIDATE */, 0, 3);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x20 /* MAP_ANONYMOUS */, 3, 0);
-        load_argument(2);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 2 /* PROT_WRITE */, 1, 0);
-        allow();
-        return refuse(rule);
-      case Let::Private: {
-        if (!siblings_) return allow();
-        uint32_t op = static_cast<uint32_t>(rule.arg);
-        load_argument(op);
-        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);  // without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME
-        uint8_t left = libraries_ ? 9 : 6;
-        for (uint32_t wait : {0 /* WAIT */, 9 /* WAIT_BITSET */, 6 /* LOCK_PI */, 13 /* LOCK_PI2 */, 11 /* WAIT_REQUEUE_PI */}) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, wait, --left, 0);
-        }
-        only_private(rule, op);
-        must_be_null(3, SECCOMP_RET_ERRNO | ETIMEDOUT);
-        if (!libraries_) return allow();
-        load_argument(op);
-        emit(BPF_ALU | BPF_AND | BPF_K, 0x7f);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0 /* WAIT */, 5, 0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 9 /* WAIT_BITSET */, 4, 0);
-        only_private(rule, op);
-        return allow();
-      }
-      case Let::Untimed:
-        must_be_null(static_cast<uint32_t>(rule.arg), refusal(rule));
-        return allow();
-      case Let::Unwaiting:
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
-        emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0);
-        refuse(rule);
-        return allow();
-      case Let::Pair:
-        load_argument(0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, bits, 0, 4);
-        load_argument(1);
-        emit(BPF_ALU | BPF_AND | BPF_K, ~values[2]);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, values[1], 0, 1);
-        allow();
-        return refuse(rule);
-      case Let::Connected:
-        must_be_null(4, refusal(rule));  // the address
-        load_argument(static_cast<uint32_t>(rule.arg));
-        emit(BPF_JMP | BPF_JSET | BPF_K, ~bits, 0, 1);
-        refuse(rule);
-        return allow();
-      case Let::OwnLimit:
-        load_argument(0);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
-        piece_.self.push_back(piece_.code.size());
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        refuse(rule);
-        load(offsetof(seccomp_data, args) + 16);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
-        load(offsetof(seccomp_data, args) + 20);
-        emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
-        allow();
-        load_argument(1);
-        for (size_t i = 0; i < rule.values.size(); i++) {
-          emit(BPF_JMP | BPF_JEQ | BPF_K, values[i], static_cast<uint8_t>(rule.values.size() - i), 0);
-        }
-        refuse(rule);
-        return allow();
-      case Let::Never:
-        return refuse(rule);
-      case Let::Deadly:
-        return end_program();
-    }
-  }
-
-  bool notify_, reduced_, siblings_, in_turn_, libraries_, interpreted_;
-  Piece piece_;
-};
 
 // A seccomp filter from the table. The kernel translates it for every contestant, and goes through it once for each call
 // that there is, to remember those that are always allowed: so it is a tree, in which a number finds its decision in nine
@@ -225,13 +11,21 @@ class Decider {
 // where no copy of it is near.
 class FilterWriter {
  public:
-  explicit FilterWriter(Decider decider) {
-    pieces_.push_back(decider.unknown());
+  FilterWriter(Decider decider, const CallSet& hidden) {
+    pieces_.push_back(decider.unknown(hidden.any()));
+    bool named[kCalls] = {};
     for (const Rule& rule : kRules) {
-      size_t piece = number_of(decider.by(rule));
-      for (const CallName& call : rule.calls) decisions_.push_back({call.number, piece});
+      size_t seen = number_of(decider.by(rule, false)), unseen = number_of(decider.by(rule, true));
+      for (const CallName& call : rule.calls) {
+        decisions_.push_back({call.number, hidden.has[call.number] ? unseen : seen});
+        named[call.number] = true;
+      }
     }
-    size_t foreign = number_of(decider.foreign_abi());
+    size_t heard = number_of(decider.unknown(false));
+    for (long number = 0; number < kLastCall; number++) {
+      if (!named[number] && !hidden.has[number]) decisions_.push_back({number, heard});
+    }
+    size_t foreign = number_of(decider.foreign_abi(hidden.any()));
     find_ranges();
     near_.assign(pieces_.size(), kNowhere);
     size_t tree = node(0, ranges_.size());
@@ -319,6 +113,24 @@ class FilterWriter {
   std::vector<sock_filter> back_;
 };
 
+const Rule* rule_of(long number) {
+  for (const Rule& rule : kRules) {
+    for (const CallName& call : rule.calls) {
+      if (call.number == number) return &rule;
+    }
+  }
+  return nullptr;
+}
+
+std::string name_of_call(long number) {
+  for (const Rule& rule : kRules) {
+    for (const CallName& call : rule.calls) {
+      if (call.number == number) return call.name;
+    }
+  }
+  return format("syscall_%ld", number);
+}
+
 // What the table says of a call that was refused.
 struct Refusal {
   std::string name;
@@ -333,16 +145,11 @@ Refusal refusal_of(const seccomp_data& data) {
     refusal.deadly = true;
     return refusal;
   }
-  refusal.name = format("syscall_%d", data.nr);
-  for (const Rule& rule : kRules) {
-    for (const CallName& call : rule.calls) {
-      if (call.number != data.nr) continue;
-      refusal.name = call.name;
-      refusal.error = rule.error;
-      refusal.deadly = rule.let == Let::Deadly;
-      refusal.suicide = rule.let == Let::SignalSelf && data.args[*rule.values.begin()] == SIGKILL;
-      return refusal;
-    }
+  refusal.name = name_of_call(data.nr);
+  if (const Rule* rule = rule_of(data.nr)) {
+    refusal.error = rule->error;
+    refusal.deadly = rule->let == Let::Deadly;
+    refusal.suicide = rule->let == Let::SignalSelf && data.args[*rule->values.begin()] == SIGKILL;
   }
   return refusal;
 }

@@ -10,7 +10,7 @@ namespace {
 enum class Let {
   Always,
   OnSelf,    // argument `arg` is 0 or the process's own id
-  SignalSelf,  // the same, and the signal, argument values[0], is not SIGKILL: that one is ours
+  SignalSelf,  // the same, and the signal, argument values[0], is neither SIGKILL nor SIGSYS: those are ours and the filter's
   OneOf,     // argument `arg` is one of `values`
   Without,   // argument `arg` has none of the bits of values[0]
   OwnClock,  // argument `arg` is no clock of another process (those are negative numbers)

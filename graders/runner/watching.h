@@ -38,8 +38,9 @@ class Watching : protected Scene {
         if (!c.process.alive() || !c.process.reap(false)) continue;
         c.ended_us = now_us();
         listen(c);  // its last words may be why
-        // Without a listener the filter kills by this signal, and nothing tells it from the program's own.
-        c.violated |= !g_means.notify && g_means.seccomp && c.process.signal() == SIGSYS;
+        bool killed_by_filter = g_means.seccomp && (!g_means.notify || g_means.hides) && c.process.signal() == SIGSYS;
+        if (killed_by_filter && !c.violated) c.attempted.emplace_back(kHiddenCall, 1);
+        c.violated |= killed_by_filter;
       }
       if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude();
       int64_t now = now_us();

@@ -68,10 +68,25 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
     result = await scorer.score(PROBLEM, _patient(), exhaustive=True)
     if result.compile.verdict is not None:
         return [Finding(state=State.BAD, what="runner", detail=result.compile.message)]
+    outcomes = result.subtasks[0].tests
+    hidden = any(HIDDEN_CALL in outcome.attempted for outcome in outcomes)
     return [
         _isolation(result.isolation, why_not_full),
-        *(_attempt(outcome) for outcome in result.subtasks[0].tests),
+        *([_UNNAMED] if hidden else []),
+        *(_attempt(outcome) for outcome in outcomes),
     ]
+
+
+HIDDEN_CALL = "hidden_call"
+"""What the runner writes for a call that ends a program, and that a filter around the runner has answered first."""
+
+_UNNAMED = Finding(
+    state=State.WARNING,
+    what="names of refused calls",
+    detail="a filter around this sandbox, as a container has one, answers some calls before the runner hears of them: "
+    "they are refused, or end a program (SV), as everywhere, but `attempted` does not name them",
+    advice="nothing, or a container without such a filter (Docker: --security-opt seccomp=unconfined)",
+)
 
 
 def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:

@@ -28,6 +28,8 @@ class Target:
         toolchain: the compiler there; part of every artifact's key.
         slots: how many jobs it executes at once; 0 while nobody serves it.
         isolation: the strongest isolation it can give.
+        outer_filter: whether somebody else's filter of system calls (a container's) stands around it. What that
+            answers ends as everywhere, but no result names the call.
         brings_pair: for `classic`: the target starts jobs by scripts of its own, so they carry none.
         max_output_bytes: how much stdout one job may return.
         max_wall_ms: the longest run stage it allows; `None` for no bound.
@@ -42,6 +44,7 @@ class Target:
     toolchain: Toolchain
     slots: int
     isolation: Isolation
+    outer_filter: bool = False
     brings_pair: bool = False
     max_output_bytes: int = 64 * 1024 * 1024
     max_wall_ms: int | None = None

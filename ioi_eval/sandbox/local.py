@@ -117,6 +117,7 @@ class LocalSandbox:
             slots=self._slots.count,
             isolation=level,
             narrowed=narrowing(self.limits),
+            outer_filter=is_filtered(),
         )
         self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden)
         return self
@@ -243,6 +244,15 @@ class LocalSandbox:
             return Isolation.FULL, ""
         words = probe.stderr.strip() or f"exit code {probe.returncode}"
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), words)
+
+
+def is_filtered() -> bool:
+    """Whether this process is under a system call filter already, as in most containers."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return False
+    return re.search(r"^Seccomp:\s*[12]$", status, re.MULTILINE) is not None
 
 
 def _require_way_out_of_root() -> None:

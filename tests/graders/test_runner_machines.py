@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import pytest
 from runner_box import Box, batch_plan, run_batch, run_game
+from test_runner_attacks import ATTACKS, DEADLY
 
 
 @pytest.mark.parametrize("level", ["full", "reduced"])
@@ -23,6 +24,7 @@ def test_without_a_listener(boxes: Callable[[str], Box], program: Callable[..., 
     assert all(entry["attempted"] == {} for entry in held.lines)
     deadly = run_batch(box, program("attacker"), "deadly ptrace", "deadly x32", "deadly i386", answer=b"held\n")
     assert deadly.verdicts == ["SV"] * 3
+    assert all(entry["attempted"] == {"hidden_call": 1} for entry in deadly.lines)
     assert run_batch(box, program("contestant"), "honest 1", "system 1", "raise 9").verdicts == ["AC", "AC", "RE"]
 
 
@@ -40,6 +42,55 @@ def test_reduced_isolation_needs_landlock(boxes: Callable[[str], Box], program: 
     box = replace(boxes("fds-reduced-user"), more=("--without", "landlock"))
     answer = run_batch(box, program("contestant"), "sum 1")
     assert answer.last["isolation"] == "none"
+
+
+HIDDEN_BY_CONTAINERS = {
+    "unshare": 272, "mount": 165, "keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "socket": 41,
+    "syscall_999": 999,
+}  # fmt: skip
+HIDDEN_AT_FULL = {name: HIDDEN_BY_CONTAINERS[name] for name in ("keyctl", "bpf", "perf_event_open", "userfaultfd")}
+
+
+@dataclass(frozen=True)
+class FilteredBox(Box):
+    """A box in which somebody's filter has an error for some calls before ours is asked."""
+
+    prefix: tuple[str, ...] = ()
+
+    def command(self, *arguments: str) -> list[str]:
+        """The words, under that filter."""
+        return [*self.prefix, *super().command(*arguments)]
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [("fds-reduced-user", HIDDEN_BY_CONTAINERS), ("dir-full", HIDDEN_AT_FULL)],
+    ids=["reduced", "full"],
+)
+def test_same_verdicts_behind_a_filter_of_others(
+    boxes: Callable[[str], Box], program: Callable[..., Path], name: str, hidden: Mapping[str, int]
+) -> None:
+    """A filter's error outranks the question to our listener, but not a kill: what is deadly stays so, unnamed."""
+    prefix = (str(program("filtered")), *map(str, hidden.values()), "--")
+    box = FilteredBox(**{each.name: getattr(boxes(name), each.name) for each in fields(Box)}, prefix=prefix)
+    probe = json.loads(subprocess.run(box.command(str(box.runner), "--probe"), capture_output=True, check=True).stdout)
+    assert set(probe["hidden"]) == hidden.keys() - {"syscall_999"}
+    answer = run_batch(box, program("attacker"), *(f"deadly {call}" for call in DEADLY), answer=b"still alive\n")
+    assert answer.verdicts == ["SV"] * len(DEADLY)
+    assert answer.last["isolation"] == box.level
+    for call, entry in zip(DEADLY, answer.lines, strict=True):
+        unnamed = call in hidden or call in ("x32", "i386")
+        assert entry["attempted"] == {"hidden_call" if unnamed else call: 1}
+    held = run_batch(box, program("attacker"), *ATTACKS, answer=b"held\n", cpu_ms=5000)
+    assert held.verdicts == ["AC"] * len(ATTACKS)
+    assert run_batch(box, program("contestant"), "honest 1", "system 1", "raise 31").verdicts == ["AC", "AC", "RE"]
+
+
+def test_nobody_ends_as_if_the_filter_had_killed_it(box: Box, program: Callable[..., Path]) -> None:
+    """The signal by which a filter kills cannot be sent to oneself."""
+    entry = run_batch(box, program("contestant"), "raise 31").only
+    assert entry["verdict"] == "RE"
+    assert entry["attempted"] == {"tgkill": 1}
 
 
 class HidingBox(Box):

@@ -144,9 +144,11 @@ def test_version_and_probe(runner: Path, boxes: Callable[[str], Box]) -> None:
     box = boxes("fds-reduced-user")
     probe = json.loads(subprocess.run(box.command(str(runner), "--probe"), capture_output=True, check=True).stdout)
     assert set(probe) == {
-        "probe", "userns", "pidns", "mountns", "netns", "landlock", "seccomp", "notify", "uids", "isolation",
+        "probe", "userns", "pidns", "mountns", "netns", "landlock", "seccomp", "notify", "hidden", "uids",
+        "isolation",
     }  # fmt: skip
     assert probe["isolation"] == "reduced"
+    assert isinstance(probe["hidden"], list)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--dir"], ["--what"], ["--probe", "--version"], ["--probe", "--most", "x"]])
