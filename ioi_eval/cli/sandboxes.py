@@ -180,8 +180,9 @@ async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
     ) as sandbox:
         (target,) = sandbox.targets()
         classic = ", classic profile" if target.profile == "classic" else ""
+        outer = ", inside another filter of system calls (a container's)" if target.outer_filter else ""
         tell(
-            f"embedded sandbox: isolation {target.isolation.value}, {target.toolchain.version}{classic}, "
+            f"embedded sandbox: isolation {target.isolation.value}{outer}, {target.toolchain.version}{classic}, "
             f"{target.slots} at once"
         )
         if sandbox.why_not_full:

@@ -199,6 +199,7 @@ class Summary:
                 *_problem_notes(tallies),
                 *_target_notes(self._aimless),
                 *_unfenced_notes(self._unfenced),
+                *_unnamed_notes(self._attempted),
             ],
         }
 
@@ -299,6 +300,15 @@ def _target_notes(aimless: Refusals) -> list[str]:
             f"{one['examples'][0]!r}: {their} target_subtask_score is null"
         )
     return notes
+
+
+def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
+    """Calls that ended a program, and whose name a filter around the sandbox has kept from the runner."""
+    words = (
+        "`hidden_call` in `attempted` is a call with no honest use that a filter around the sandbox, as a container has, "
+        "answered first: the verdict is SV as everywhere, its name is not known"
+    )
+    return [words] if "hidden_call" in attempted else []
 
 
 def _is_unfenced(judged: Judged, row: Mapping[str, Any]) -> bool:
