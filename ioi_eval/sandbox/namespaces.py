@@ -20,9 +20,8 @@ _MOUNTS = ("unshare", "--user", "--map-root-user", "--mount", "true")
 _PROC = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true")
 
 _CONTAINER = (
-    "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (Docker; Podman: "
-    "seccomp=unconfined and unmask=ALL; Kubernetes: seccompProfile Unconfined and procMount Unmasked); it needs no "
-    "capability for that"
+    "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (Docker, Podman; "
+    "Kubernetes: seccompProfile Unconfined, procMount Unmasked); no capability is needed"
 )
 _FILTER = "a seccomp filter forbids {what} (containers have one by default)"
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
