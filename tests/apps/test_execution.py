@@ -189,10 +189,7 @@ def test_a_function_that_returns_nothing_is_told_why(score: Score) -> None:
     """What it does to its argument does not count."""
     (test,) = score(row([[[3, 1, 2]]], [[1, 2, 3]], "order"), "def order(numbers): numbers.sort()").tests
     assert test.verdict is Verdict.WA
-    assert test.message == (
-        "expected [1,2,3], found null: the function returned nothing, and what it changes in its arguments does not "
-        "count"
-    )
+    assert test.message.startswith("expected [1,2,3], found null: the function returned nothing")
     assert score(row([[1]], [None], "f"), "def f(n): pass").verdict is Verdict.AC
 
 

@@ -20,7 +20,7 @@ def judge_error(program: str | None) -> AppsTestResult:
     """A test that a judge program, or the sandbox, failed at."""
     outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", judge_program=program)
     test = StdinTest(number=1, given="", expected="")
-    return judged(test, Returned(outcome=outcome, judged=True), AppsSettings())
+    return judged(test, Returned(outcome=outcome, judged=True), AppsSettings(), passed=True)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,6 @@ def test_splits_without_an_obvious_one_are_listed(tmp_path: Path) -> None:
         (b'"text"\n', "row 1: is a JSON text"),
         (b"null\n", "row 1: is a JSON null"),
         (b"7\n", "row 1: is a JSON number"),
-        (b"[" * 100_000 + b"\n", "row 1: is (not JSON|JSON that cannot be carried: lists are nested too deeply)"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None:
@@ -96,6 +95,18 @@ def test_bad_line_is_named(tmp_path: Path, content: bytes, message: str) -> None
     path.write_bytes(content)
     with pytest.raises(RowError, match=message):
         rows_of(open_source(path))
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": ' * 100_000, b'{"a": ' + b"7" * 1_000_001 + b"}"])
+def test_what_is_too_much_to_carry_costs_its_row_only(tmp_path: Path, content: bytes) -> None:
+    """The rows around it are read; whoever asks it for a column hears why it has none."""
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b'{"a": 1}\n' + content + b'\n{"a": 3}\n')
+    first, broken, last = open_source(path).iterate(("a",))
+    assert (first.values, broken.values, last.values) == ({"a": 1}, {}, {"a": 3})
+    assert not broken.has("a")
+    with pytest.raises(RowError, match=r"d.jsonl, row 2: is JSON that cannot be carried: "):
+        broken.identifier("a")
 
 
 def test_rows_before_a_bad_line_have_been_given(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""Which interpreter runs programs is said, and which one does not, though a shell would have started it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.cli.apps_calls import interpreter_words
+from ioi_eval.jobs.harness import Interpreter
+
+
+def interpreter(path: str, numpy: str | None = None) -> Interpreter:
+    """One that lies there."""
+    return Interpreter(version="cpython 3.11.2", numpy=numpy, path=path, sees=(), harness=b"")
+
+
+def executable(path: Path) -> Path:
+    """A program at that path."""
+    path.parent.mkdir(parents=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_what_it_is_and_whether_it_has_numpy() -> None:
+    """Its path comes first; on another machine there is no PATH to speak of."""
+    words = "programs are run by /usr/bin/python3: cpython 3.11.2, "
+    assert interpreter_words(interpreter("/usr/bin/python3"), "python3", here=False) == f"{words}without numpy"
+    found = interpreter_words(interpreter("/usr/bin/python3", "1.24.2"), "/usr/bin/python3", here=True)
+    assert found == f"{words}numpy 1.24.2"
+
+
+def test_another_one_on_the_path_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that boxes do not find, and a virtual environment of the very same interpreter; a link to it is the same."""
+    ours = executable(tmp_path / "system" / "python3")
+    theirs = executable(tmp_path / "mine" / "python3")
+    monkeypatch.setenv("PATH", str(theirs.parent))
+    found = interpreter_words(interpreter(str(ours)), "python3", here=True)
+    assert f"It is not {theirs}, which comes first on your PATH" in found
+    assert f"give --python {theirs}" in found
+    theirs.unlink()
+    theirs.symlink_to(ours)
+    assert "It is not" not in interpreter_words(interpreter(str(ours)), "python3", here=True)
+    (tmp_path / "pyvenv.cfg").write_text(f"home = {ours.parent}\n")
+    assert "It is not" in interpreter_words(interpreter(str(ours)), "python3", here=True)
