@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ioi_eval.apps.intake import Accepted
 from ioi_eval.apps.judging import Executor
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.errors import RowError, SetupError
+from ioi_eval.errors import ODD_DATA, RowError, SetupError, own_fault
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps_submissions import RULES, our_rules, submission
@@ -71,6 +71,9 @@ async def opinions(
             result = await executor.score(problem, code)
         except SetupError as error:
             unusable[grader] = str(error)
+            continue
+        except ODD_DATA as error:
+            found.append(_without(grader, problem, own_fault(error, "judging this row")))
             continue
         opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no other program)

@@ -104,7 +104,9 @@ async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int)
         rules = {OURS: call.rules}
         rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.graders}
         executors = {name: apps_calls.executor(here.sandbox, one.settings(), call.place) for name, one in rules.items()}
-        tell(f"{await executors[OURS].interpreter()}; ours is {call.rules.comparator}")
+        python = await executors[OURS].interpreter()
+        tell(apps_calls.interpreter_words(python, call.rules.python, here=call.place.cluster is None))
+        tell(f"ours is {call.rules.comparator}")
         entries = _accepted(intake, explained)
         reading = asyncio.Lock()
 

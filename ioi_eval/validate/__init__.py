@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ioi_eval.errors import UnavailableError
+from ioi_eval.errors import ODD_DATA, UnavailableError, own_fault
 from ioi_eval.model import CompileOutcome, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
 from ioi_eval.pipeline.progress import RESUMED
@@ -112,6 +112,9 @@ class Validating:
                 result = await self._judge.score(solution.problem, solution.submission, exhaustive=True)
             except UnavailableError as error:
                 self._ended = str(error)
+            except ODD_DATA as error:
+                failure = CompileOutcome(verdict=Verdict.JE, message=own_fault(error, "judging this solution"))
+                return submission_result(solution.problem, solution.submission, failure, {})
             else:
                 if self._kept is not None:
                     await in_thread(self._kept.add, result, result.fingerprint or fingerprint)
