@@ -158,8 +158,8 @@ def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
     if first is None or _is_same(first, python.path):
         return words
     return (
-        f"{words}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; give --python {first} "
-        "for that one"
+        f"{words}. It is not {first}, which comes first on your PATH: boxes look in {PATH} only; for another one "
+        "give its path with --python, where other users may read it"
     )
 
 
