@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ioi_eval.cli.grouped import grouped
+from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
@@ -31,6 +32,15 @@ Day = Annotated[str | None, typer.Option("--day", metavar="D", help="The contest
 TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="S", help="Seconds of CPU time, where the package states none or another."),
+]
+KattisTimeLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--time-limit",
+        metavar="S|auto",
+        help="Seconds of CPU time, where the package states none or another; auto: where it states none, from its own "
+        "accepted submissions, which are judged here, as Kattis does.",
+    ),
 ]
 
 
@@ -115,12 +125,32 @@ def kattis(
     packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="Problem packages: folders or archives.")],
     rows: Rows,
     day: Day = None,
-    time_limit: TimeLimit = None,
+    time_limit: KattisTimeLimit = None,
 ) -> int:
     """Turn problem packages of Kattis or DOMjudge into rows, with what they state of each submission."""
     from ioi_eval.importers.kattis import import_package
 
-    return rows.write(packages, import_package, day=day, time_limit_s=time_limit)
+    if time_limit != "auto":
+        return rows.write(packages, import_package, day=day, time_limit_s=_seconds(time_limit))
+
+    from ioi_eval.validate.time_limit import with_measured_limit
+
+    def read(package: Path, **stated: Any) -> ImportedTask:
+        return with_measured_limit(import_package(package, derive=True, **stated))
+
+    return rows.write(packages, read, day=day)
+
+
+def _seconds(time_limit: str | None) -> float | None:
+    if time_limit is None:
+        return None
+    try:
+        seconds = float(time_limit)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 86_400:
+        raise InputError(f"--time-limit {time_limit}: give a number of seconds, or auto")
+    return seconds
 
 
 @grouped(rows=rows_of)

@@ -48,6 +48,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         UnsupportedError: its task type or score type is not supported.
     """
     with open_package(path) as package:
+        package.format = "a CMS export package"
         return _import(package, year, day)
 
 

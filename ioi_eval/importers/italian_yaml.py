@@ -53,6 +53,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         UnsupportedError: a task type or score type that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
+        package.format = "a task in the Italian YAML format"
         return _task(package, package.yaml(ROOT_FILE), year, day)
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.kattis_constants import constants
 from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
     GradedGroup,
@@ -29,10 +30,11 @@ from ioi_eval.importers.kattis_groups import (
 )
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
+from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
-ROOT_FILE = "problem.yaml"
+ROOT_FILE, INI_FILE = "problem.yaml", "domjudge-problem.ini"
 _MIB = 1024 * 1024
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default, which is above the 128 KiB of Kattis's
@@ -47,7 +49,7 @@ _PASSES = 2  # Source: the format's default of `validation_passes`
 
 
 def import_package(
-    path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None
+    path: str | Path, *, year: int, day: str | None = None, time_limit_s: float | None = None, derive: bool = False
 ) -> ImportedTask:
     """Read a problem package.
 
@@ -56,13 +58,18 @@ def import_package(
         year: the contest's year; packages do not say.
         day: the contest day, as it shall stand in the rows.
         time_limit_s: instead of what the package says.
+        derive: where nothing gives a time limit, tell in `timing` how to derive one; until then it is a minute.
 
     Raises:
         InputError: the package is absent, damaged, incomplete or contradicts itself, or nothing gives a time limit.
         UnsupportedError: it asks for something that is not supported.
     """
-    with open_package(path, ROOT_FILE) as package:
-        return _import(package, year, day, time_limit_s)
+    with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
+        if not derive or time_limit_s is not None:
+            return _import(package, year, day, time_limit_s)
+        timing = derived_timing(package, ROOT_FILE, _ini(package))
+        task = _import(package, year, day, None if timing is None else MOST_MEASURED_S)
+        return task if timing is None else replace(task, timing=timing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +101,12 @@ class _Kind:
 
 def _import(package: Package, year: int, day: str | None, time_limit_s: float | None) -> ImportedTask:
     where = package.where
-    meta = package.yaml(ROOT_FILE)
+    meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
+    version = str(meta.get("problem_format_version", "legacy"))
+    package.format = f"a problem package in the Kattis format, version {version}"
     kind = _kind(package, meta)
+    if not kind.legacy:
+        package.edit = constants(where, meta)
     shared = _columns(package, meta, kind, year=year, day=day, time_limit_s=time_limit_s)
     root = read_groups(package, _inherited(where, meta))
     if not kind.legacy:
@@ -116,7 +127,8 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         solutions=read_submissions(
             package,
             subtasks,
-            groups=[group.name for one in root.groups if one.name == "secret" for group in one.groups],
+            groups=[group for one in root.groups if one.name == "secret" for group in one.groups],
+            legacy=kind.legacy,
             is_scoring=kind.scoring,
             custom_score=kind.custom_score,
             notes=notes,
@@ -268,7 +280,7 @@ def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -
 
 def _ini(package: Package) -> Mapping[str, str]:
     """DOMjudge's own settings: a file of `key = value` lines, the values often in quotes."""
-    name = "domjudge-problem.ini"
+    name = INI_FILE
     if not package.has(name):
         return {}
     parser = configparser.ConfigParser(interpolation=None)
@@ -307,7 +319,7 @@ def _time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, s
     if stated is None:
         raise InputError(
             f"{package.where} states no time limit (Kattis derives it from the accepted submissions);"
-            " give it in seconds with --time-limit"
+            " give it in seconds with --time-limit, or --time-limit auto"
         )
     try:
         seconds = float(str(stated))
@@ -335,7 +347,12 @@ def _validator(package: Package, kind: _Kind) -> list[tuple[str, str]]:
     role = "interactor" if kind.interactive else "checker"
     sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".py"))]
     headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
-    if len(sources) != 1 or any(name.rpartition("/")[2] in ("build", "run") for name in names):
+    if script := next((name for name in names if name.rpartition("/")[2] in ("build", "run")), None):
+        raise UnsupportedError(
+            f"{package.where}: the output validator is made by the script {script}, which is not supported; put the one"
+            " source that it builds in its place"
+        )
+    if len(sources) != 1:
         raise UnsupportedError(
             f"{package.where}: the output validator is {', '.join(names)};"
             " one source in C++ or Python, with headers, is supported"

@@ -4,18 +4,22 @@ A folder's name is a verdict (`submissions/wrong_answer/`); DOMjudge's `@EXPECTE
 several, of which one is to come out, and stands above the folder. `@EXPECTED_GRADES@` names a verdict for each test
 group below `secret/`.
 
+Python 2 is not judged, and such sources are told apart by name.
+
 Source: Kattis problem package format, "Example Submissions"; DOMjudge manual, "Problem package format"; problemtools.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
-from ioi_eval.importers.kattis_groups import PASS_FAIL
+from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
+from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Solution, SubtaskFile, language
 
@@ -30,6 +34,18 @@ _VERDICTS = {
     **dict.fromkeys(("OUTPUT_LIMIT", "OUTPUT_LIMIT_EXCEEDED", "OLE"), ("OLE",)),
     **dict.fromkeys(("COMPILER_ERROR", "COMPILE_ERROR", "CE"), ("CE",)),
 }
+_FOLDERS = {
+    "REJECTED": ("WA", "TLE", *_CRASHES, "OLE"),
+    "BRUTE_FORCE": ("TLE", *_CRASHES),
+}
+"""Folders beside those that are called like verdicts. Source: Kattis problem package format 2025-09, "Default
+directories"."""
+
+_LEAST_POINTS = 1e-6  # of what is more than nothing, at the precision of the rows
+_MOST_PARSED = 1 << 18
+_PYTHON_2 = re.compile(
+    r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
+)
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
@@ -41,7 +57,8 @@ def read_submissions(
     package: Package,
     subtasks: Sequence[SubtaskFile],
     *,
-    groups: Sequence[str],
+    groups: Sequence[TestGroup],
+    legacy: bool,
     is_scoring: bool,
     custom_score: bool,
     notes: list[str],
@@ -51,7 +68,8 @@ def read_submissions(
     Args:
         package: its `submissions/` is read.
         subtasks: as imported.
-        groups: names of the test groups below `secret/`, in order.
+        groups: the test groups below `secret/`, in order.
+        legacy: of a version before 2023, which states nothing in `submissions.yaml`.
         is_scoring: whether groups score apart, so that a verdict of the whole is not that of each group.
         custom_score: whether the validator gives scores: then what it accepts may still be worth less than all.
         notes: takes what was left out.
@@ -60,18 +78,40 @@ def read_submissions(
         InputError: a source states something that makes no sense.
     """
     found: list[Solution] = []
+    names = [group.name for group in groups]
+    paths = {group.path.removeprefix("data/"): group for group in groups}
+    expectations = None if legacy else Expectations(package, [*paths])
+    full = sum(one.points for one in subtasks)
     for path, files in _programs(package, notes):
         named = path.rpartition("/")[0] if files else path
-        folder, _, file = named.removeprefix(f"{_FOLDER}/").partition("/")
+        program = named.removeprefix(f"{_FOLDER}/")
+        folder, _, file = program.partition("/")
         text = "\n".join(map(package.text, files or (path,)))
+        if language(path) == "python" and _is_python_2(text):
+            notes.append(f"{path} is left out: it is Python 2")
+            continue
         grades = _GRADES.search(text) if is_scoring else None
         verdicts = _stated(package, path, text, folder)
-        expected = MODEL_SOLUTION if folder == "accepted" and verdicts == ("AC",) else None
+        total: float | Range | None = _total(text) if is_scoring else None
         by_subtask: dict[str, str] = {}
-        if grades and len(stated := grades[1].split()) != len(groups):
-            notes.append(f"{path} states {len(stated)} grades for {len(groups)} test groups: they are not compared")
+        own = None
+        if expectations is not None and not _RESULTS.search(text):
+            own = expectations.of(program)
+            verdicts = _in_our_words(own.verdicts)
+            total = own.score if is_scoring and own.score is not None else total
+            by_subtask, untold = _by_own_group(own, paths, subtasks if is_scoring else ())
+            if untold:
+                notes.append(f"{path}: what submissions.yaml states of {', '.join(untold[:5])} is not compared")
+            if own.language and own.language.startswith("python2"):
+                notes.append(f"{path} is left out: it is Python 2")
+                continue
+        if is_scoring and folder == "partially_accepted" and total is None:
+            total = (_LEAST_POINTS, full - _LEAST_POINTS)
+        expected = MODEL_SOLUTION if folder == "accepted" and verdicts == ("AC",) else None
+        if grades and len(stated := grades[1].split()) != len(names):
+            notes.append(f"{path} states {len(stated)} grades for {len(names)} test groups: they are not compared")
         elif grades:
-            by_subtask = _by_group(package, path, stated, groups, custom_score)
+            by_subtask = _by_group(package, path, stated, names, custom_score)
             by_subtask = {name: one for name, one in by_subtask.items() if any(name == sub.name for sub in subtasks)}
         elif verdicts and not is_scoring:
             by_subtask = {PASS_FAIL: ",".join(verdicts)}
@@ -86,10 +126,43 @@ def read_submissions(
                 expected=expected,
                 expected_subtasks=by_subtask,
                 files=files,
-                expected_total=_total(text) if is_scoring else None,
+                expected_total=total,
             )
         )
     return found
+
+
+def _is_python_2(text: str) -> bool:
+    """Whether a program has what Python 3 refuses, and Python 2 was written with."""
+    if len(text) > _MOST_PARSED or not _PYTHON_2.search(text):
+        return False
+    if text.startswith("#!") and "python2" in text.partition("\n")[0]:
+        return True
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    return False
+
+
+def _in_our_words(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(verdict for word in words for verdict in _VERDICTS[word]))
+
+
+def _by_own_group(
+    own: Stated, paths: Mapping[str, TestGroup], subtasks: Sequence[SubtaskFile]
+) -> tuple[dict[str, str], list[str]]:
+    """What `submissions.yaml` states of test groups, for subtasks of just their tests; and what it does for others."""
+    untold = list(own.untold)
+    found: dict[str, str] = {}
+    for group, words in own.groups.items():
+        tests = set(paths[group].all_tests)
+        alike = [one.name for one in subtasks if set(one.tests) == tests]
+        if words and alike:
+            found |= dict.fromkeys(alike, ",".join(_in_our_words(words)))
+        elif words:
+            untold.append(group)
+    return found, untold
 
 
 def states_totals(package: Package) -> bool:
@@ -142,6 +215,8 @@ def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, .
     found: dict[str, None] = {}
     for word in words:
         verdicts = _VERDICTS.get(word.upper().replace("-", "_"))
+        if verdicts is None and not tags:
+            verdicts = _FOLDERS.get(word.upper())
         if verdicts is None:
             if tags and not word.upper().startswith(("CHECK", "NONE")):
                 raise InputError(f"{package.where}: {path} expects {word!r}, which is no verdict")

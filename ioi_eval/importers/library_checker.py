@@ -44,6 +44,7 @@ def import_package(
         UnsupportedError: it asks for something that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
+        package.format = "a problem in the layout of Library Checker"
         return _import(package, year, day, time_limit_s)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.package_files import DAMAGE, PackageFiles, open_files, zipped_files
 
 if TYPE_CHECKING:
@@ -29,11 +29,14 @@ _LARGEST_TEXT = 1 << 20
 _MOST_NODES = 100_000
 ROOT_FILE = "problem.json"
 _FORMATS = {
-    ROOT_FILE: "CMS export package and no TPS task folder",
-    "problem.yaml": "problem package in the Kattis format",
-    "info.toml": "problem of Library Checker",
-    "task.yaml": "task in the Italian YAML format",
+    ROOT_FILE: ("CMS export package and no TPS task folder", "cms` or `ioi-eval import tps"),
+    "problem.yaml": ("problem package in the Kattis format", "kattis"),
+    "info.toml": ("problem of Library Checker", "library-checker"),
+    "task.yaml": ("task in the Italian YAML format", "italian-yaml"),
+    "domjudge-problem.ini": ("problem package of DOMjudge", "kattis"),
 }
+"""What a package is by its root file, and the command that reads it."""
+
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
 
@@ -43,13 +46,22 @@ class Package:
     Args:
         files: what lies in it.
         root_file: what lies in its outermost folder.
+        or_file: what may lie there instead.
+
+    What its importer finds out of its format it puts into `format`, which errors then name; what is put into `edit` has
+    the last word on every text, by its path.
     """
 
-    def __init__(self, files: PackageFiles, root_file: str) -> None:
+    def __init__(self, files: PackageFiles, root_file: str, or_file: str | None = None) -> None:
         self.where = files.where
-        self.root_file = root_file
+        self.format = ""
+        self.edit: Callable[[str, str], str] | None = None
         self._files = files
-        prefix, self._members = _below_root(files.where, root_file, dict(files.members))
+        clean = _clean(files.where, dict(files.members))
+        if or_file is not None and not any(PurePosixPath(name).name == root_file for name in clean):
+            root_file = or_file if any(PurePosixPath(name).name == or_file for name in clean) else root_file
+        self.root_file = root_file
+        prefix, self._members = _below_root(files.where, root_file, clean)
         self.links = tuple(sorted(name.removeprefix(prefix) for name in files.links))
         self.name = prefix.strip("/").rpartition("/")[2] or _ARCHIVE_ENDING.sub("", files.where.resolve().name)
 
@@ -91,7 +103,8 @@ class Package:
         """A source or statement as text; what is no UTF-8 (an author's name in a comment) is read as Latin-1."""
         if name not in self._members:
             raise InputError(self.absent(name))
-        return _decoded(self._files.read(self._members[name], name, most))
+        text = _decoded(self._files.read(self._members[name], name, most))
+        return text if self.edit is None else self.edit(name, text)
 
     def json(self, name: str) -> dict[str, Any]:
         """A file that holds a JSON object.
@@ -162,18 +175,25 @@ def _expanded_size(root: yaml.Node) -> int:
 
 
 @contextmanager
-def open_package(path: str | Path, root_file: str = ROOT_FILE) -> Iterator[Package]:
+def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | None = None) -> Iterator[Package]:
     """Open a package for reading.
 
     Args:
         path: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
         root_file: what lies in the outermost folder of such a package.
+        or_file: what may lie there instead.
 
     Raises:
         InputError: it is not there, cannot be read, or holds no such file, or several packages.
     """
     with open_files(Path(path)) as files:
-        yield Package(files, root_file)
+        package = Package(files, root_file, or_file)
+        try:
+            yield package
+        except InputError as error:
+            if not package.format or type(error) not in (InputError, UnsupportedError):
+                raise
+            raise type(error)(f"{error} [read as {package.format}]") from error
 
 
 def zipped_text(content: bytes, wanted: str) -> str | None:
@@ -193,8 +213,8 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def _below_root(where: Path, root_file: str, members: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The root file's folder, and the members by their path below it, without what desktops leave behind."""
+def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
+    """The members by their paths, without what desktops leave behind."""
     clean: dict[str, Any] = {}
     for name, member in members.items():
         path = PurePosixPath(name.replace("\\", "/"))
@@ -202,13 +222,29 @@ def _below_root(where: Path, root_file: str, members: dict[str, Any]) -> tuple[s
             raise InputError(f"{where} holds the path {name!r}, which leads out of the package; it is not opened")
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
             clean[str(path)] = member
+    return clean
+
+
+def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The root file's folder, and the members by their path below it."""
     found = (path for path in map(PurePosixPath, clean) if path.name == root_file)
     roots = sorted(found, key=lambda path: (len(path.parts), path))
     if not roots:
-        raise InputError(f"{where} holds no {root_file}: it is no {_FORMATS[root_file]}")
+        raise InputError(f"{where} holds no {root_file}: it is no {_FORMATS[root_file][0]}{_other_format(clean)}")
     others = [root for root in roots if len(root.parts) == len(roots[0].parts)]
     if len(others) > 1:
         parents = ", ".join(str(root.parent) for root in others)
         raise InputError(f"{where} holds several packages ({parents}); give them one by one")
     prefix = "" if str(roots[0].parent) == "." else f"{roots[0].parent}/"
     return prefix, {name.removeprefix(prefix): member for name, member in clean.items() if name.startswith(prefix)}
+
+
+def _other_format(clean: dict[str, Any]) -> str:
+    """What it is instead, by the root file that lies highest."""
+    paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in _FORMATS)
+    if not paths:
+        return ""
+    name = paths[0][1]
+    return (
+        f"; by its {name} it is a {_FORMATS[name][0].partition(' and ')[0]}: use `ioi-eval import {_FORMATS[name][1]}`"
+    )

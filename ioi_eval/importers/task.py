@@ -39,6 +39,21 @@ _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(en
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How a time limit is derived from solutions, where a package states none.
+
+    Args:
+        multiplier: of the slowest accepted one's CPU time.
+        resolution_s: what the limit is a multiple of, in seconds.
+        accepted: the labels of the accepted ones.
+    """
+
+    multiplier: float
+    resolution_s: float
+    accepted: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedTask:
     """A package as rows.
 
@@ -48,6 +63,7 @@ class ImportedTask:
         solution_rows: one a solution: the columns of a dump, and what its authors state of it.
         notes: what a person should know: what is missing, left out or was mended.
         tests: reads the test rows, as in `open-r1/ioi-test-cases`, one at a time; may be called again.
+        timing: how its time limit is to be derived; `None` where it is stated.
     """
 
     key: ProblemKey
@@ -55,6 +71,7 @@ class ImportedTask:
     solution_rows: tuple[RowValues, ...]
     notes: tuple[str, ...]
     tests: Callable[[], Iterator[RowValues]]
+    timing: Timing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +95,7 @@ class Solution:
         expected_subtasks: what is stated of it in each subtask, by the subtask's name in the rows.
         outputs: names and contents of the outputs that are submitted with it.
         files: of a program of several files, all of them, with the one at `path` first.
-        expected_total: the points that are stated; `None` for none.
+        expected_total: the points that are stated, or the least and the most; `None` for none.
         text: the program, where it is not just what is at `path`.
     """
 
@@ -88,7 +105,7 @@ class Solution:
     expected_subtasks: Mapping[str, str]
     outputs: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
-    expected_total: int | None = None
+    expected_total: float | tuple[float, float] | None = None
     text: str | None = None
 
 

@@ -51,6 +51,7 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
         UnsupportedError: its task type is not supported.
     """
     with open_package(path) as package:
+        package.format = "a TPS task folder"
         return _import(package, year, day)
 
 

@@ -172,14 +172,15 @@ def compare(solution: Solution, result: SubmissionResult) -> Iterator[Disagreeme
     if solution.whole is not None:
         yield from _compare_whole(solution, solution.whole, result)
     if solution.total is not None and result.score is not None:
-        if abs(result.score - solution.total) <= 0.5 * 10.0**-solution.problem.score_precision + 1e-9:
+        (least, most), tolerance = solution.total, 0.5 * 10.0**-solution.problem.score_precision + 1e-9
+        if least - tolerance <= result.score <= most + tolerance:
             yield None
         else:
             yield Disagreement(
                 problem=str(solution.problem.key),
                 solution=solution.name,
                 where=TOTAL,
-                stated=f"{solution.total:g} points",
+                stated=f"{least:g} points" if least == most else f"{least:g} to {most:g} points",
                 seen=f"{result.score:g} points",
             )
     if solution.stated is not None:

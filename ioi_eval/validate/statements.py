@@ -26,7 +26,7 @@ class Solution:
         submission: what is judged.
         subtasks: what is stated of single subtasks.
         whole: what is stated of it as a whole, where nothing is of subtasks.
-        total: the points that are stated.
+        total: the least and the most points that are stated.
         stated: results that somebody else had.
     """
 
@@ -35,7 +35,7 @@ class Solution:
     submission: Submission
     subtasks: Mapping[str, Expectation] = field(default_factory=dict)
     whole: Expectation | None = None
-    total: float | None = None
+    total: tuple[float, float] | None = None
     stated: StatedResult | None = None
 
     @property
@@ -156,7 +156,7 @@ def _stated_results(
 def _solution(row: Row, name: str, problem: Problem, submission: Submission, stated: StatedResult | None) -> Solution:
     subtasks = _subtasks(row, problem)
     label = None if subtasks else row.optional_text("expected")
-    total = row.number_of("expected_total") if row.has("expected_total") else None
+    total = _total(row) if row.has("expected_total") else None
     return Solution(
         name=name,
         problem=problem,
@@ -166,6 +166,17 @@ def _solution(row: Row, name: str, problem: Problem, submission: Submission, sta
         total=total,
         stated=stated,
     )
+
+
+def _total(row: Row) -> tuple[float, float]:
+    """Points, or a list of the least and the most."""
+    if isinstance(row.values["expected_total"], int | float):
+        points = row.number_of("expected_total")
+        return points, points
+    ends = row.items("expected_total")
+    if len(ends) != 2 or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+        raise row.error("expected_total must be points, or a list of two: the least and the most")
+    return float(ends[0]), float(ends[1])
 
 
 def _subtasks(row: Row, problem: Problem) -> dict[str, Expectation]:

@@ -228,7 +228,8 @@ def test_links_that_an_archive_would_lose_are_named(tmp_path: Path, link: str, w
         archive.add(where, "sum")
     with pytest.raises(InputError) as caught:
         import_package(packed, year=2022)
-    assert str(caught.value) == f"{packed}: {link} is a link; unpack the archive and import the folder {words}".rstrip()
+    said = f"{packed}: {link} is a link; unpack the archive and import the folder {words}".rstrip()
+    assert str(caught.value) == f"{said} [read as a TPS task folder]"
 
 
 def test_exceptions_may_name_a_subtask_that_was_left_out(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def result(*verdicts: str, **of_first: object) -> SubmissionResult:
 
 
 def solution(
-    subtasks: Mapping[str, str] | None = None, whole: str | None = None, total: float | None = None
+    subtasks: Mapping[str, str] | None = None, whole: str | None = None, total: tuple[float, float] | None = None
 ) -> Solution:
     """A solution of which this is stated."""
     return Solution(
@@ -51,7 +51,7 @@ def solution(
 
 def test_each_statement_is_compared() -> None:
     """Those that agree count, those that do not say what was seen."""
-    stated = solution({"00-samples": "AC", "01": "WA", "02": "TLE"}, total=0.0)
+    stated = solution({"00-samples": "AC", "01": "WA", "02": "TLE"}, total=(0.0, 0.0))
     found = list(compare(stated, result("AC", "WA", "AC")))
     assert [one if one is None else (one.where, one.stated, one.seen) for one in found] == [
         None, None, ("02", "TLE", "WA"), None,
@@ -60,7 +60,7 @@ def test_each_statement_is_compared() -> None:
 
 def test_what_decided_where_no_test_did() -> None:
     """The compiler's words, or the points by subtask: a disagreement always has its evidence."""
-    stated = solution(total=50.0)
+    stated = solution(total=(50.0, 50.0))
     validation = Validation()
     validation.add(stated, result("AC", "WA", "WA"))
     (found,) = validation.disagreements
@@ -86,13 +86,13 @@ def test_points_are_compared_at_the_problems_precision() -> None:
     """Stated totals are rounded; the third decimal does not matter, the second does."""
     seen = result("PA", "AC", "AC")  # 0.5 × 40 + 60
     for total, agrees in ((80.0, True), (80.004, True), (80.01, False), (79.99, False)):
-        (found,) = compare(solution(total=total), seen)
+        (found,) = compare(solution(total=(total, total)), seen)
         assert (found is None) == agrees
 
 
 def test_our_failure_neither_agrees_nor_disagrees() -> None:
     """Of the subtasks that could be judged, the statements still count."""
-    stated = solution({"00-samples": "AC", "01": "AC", "02": "AC"}, total=100)
+    stated = solution({"00-samples": "AC", "01": "AC", "02": "AC"}, total=(100, 100))
     assert list(compare(stated, result("AC", "AC", "JE"))) == [None, None]
     assert list(compare(solution(whole="correct"), result("JE", "JE", "JE"))) == []
     validation = Validation()
@@ -244,3 +244,12 @@ def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
     assert judge.judged == ["0", "1", "3"]
     assert [judged.result.submission for _, judged in validation.judged] == ["0", "1", "2", "3"]
     assert len(validation.undecided) == 2
+
+
+def test_points_may_be_stated_by_their_bounds() -> None:
+    """Neither nothing nor all, as of a solution that is partly accepted."""
+    seen = result("PA", "AC", "AC")  # 80 points
+    for bounds, agrees in (((1e-6, 99.9), True), ((80, 90), True), ((0, 79), False), ((81, 100), False)):
+        (found,) = compare(solution(total=bounds), seen)
+        assert (found is None) is agrees
+        assert found is None or found.stated == f"{bounds[0]:g} to {bounds[1]:g} points"

@@ -1,0 +1,54 @@
+"""Constants of a Kattis package: `{{name}}` in its programs and settings stands for a value of `problem.yaml`.
+
+Source: Kattis problem package format 2025-09, "Constants".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError
+
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_SEQUENCE = re.compile(r"\{\{([a-zA-Z_][a-zA-Z0-9_]*)(?:\.([a-zA-Z_][a-zA-Z0-9_]*))?\}\}")
+_FOLDERS = ("output_validator/", "output_validators/", "input_validators/", "include/", "submissions/")
+
+
+def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
+    """What puts the values in the place of their names, by a text's path; `None` where there are none.
+
+    Args:
+        where: the package, for messages.
+        meta: of `problem.yaml`.
+
+    Raises:
+        InputError: a constant makes no sense.
+    """
+    stated = meta.get("constants")
+    if stated is None:
+        return None
+    if not isinstance(stated, Mapping):
+        raise InputError(f"{where}: constants in problem.yaml is {stated!r}, where named values are needed")
+    values: dict[tuple[str, str], str] = {}
+    for name, value in stated.items():
+        variants = value if isinstance(value, Mapping) else {"value": value}
+        if not _NAME.fullmatch(str(name)) or "value" not in variants:
+            raise InputError(
+                f"{where}: the constant {name!r} in problem.yaml has no name or no value that one may have"
+            )
+        for variant, one in variants.items():
+            if isinstance(one, bool) or not isinstance(one, int | float | str):
+                raise InputError(
+                    f"{where}: the constant {name} in problem.yaml is {one!r}; a number or a text is needed"
+                )
+            values[name, str(variant)] = str(one)
+
+    def edit(path: str, text: str) -> str:
+        if not path.startswith(_FOLDERS) and not path.endswith("/test_group.yaml"):
+            return text
+        return _SEQUENCE.sub(lambda found: values.get((found[1], found[2] or "value"), found[0]), text)
+
+    return edit

@@ -1,0 +1,184 @@
+"""What a Kattis package of version 2025-09 states of its submissions: `submissions/submissions.yaml`, and by folders.
+
+Each glob pattern states which verdicts all tests may have (`permitted`), and of which one at least must have one
+(`required`). A subtask's verdict here is that of its first test with the lowest score. So what can be compared is: AC
+where only AC is permitted; else any permitted verdict, without AC where one of the others is required. Points are
+compared as they are stated. What has no counterpart (a judge's message, single tests) is told in a note.
+
+Source: Kattis problem package format 2025-09, "Example submissions".
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.package import Package
+
+PATH = "submissions/submissions.yaml"
+_ALL = ("AC", "WA", "TLE", "RTE")
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "accepted": {"permitted": ["AC"]},
+    "rejected": {"required": ["RTE", "TLE", "WA"]},
+    "wrong_answer": {"permitted": ["AC", "WA"], "required": ["WA"]},
+    "time_limit_exceeded": {"permitted": ["AC", "TLE"], "required": ["TLE"]},
+    "run_time_error": {"permitted": ["AC", "RTE"], "required": ["RTE"]},
+    "brute_force": {"permitted": ["AC", "RTE", "TLE"], "required": ["RTE", "TLE"]},
+}
+_KEYS = frozenset({"language", "entrypoint", "authors", "model_solution", "permitted", "required", "score", "message"})
+_STATES = frozenset({"permitted", "required", "score", "message", "use_for_time_limit"})
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST_PATTERNS = 10_000
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What is stated of a submission.
+
+    Args:
+        verdicts: in the format's words, of which one is to come out; none for nothing.
+        groups: the same by test group, as a path below `data/`.
+        score: the points, from the first to the second.
+        is_model: whether it is called a model solution.
+        language: in the format's words, if it is stated.
+        untold: what is stated and cannot be compared.
+    """
+
+    verdicts: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]]
+    score: Range | None = None
+    is_model: bool = False
+    language: str | None = None
+    untold: tuple[str, ...] = ()
+
+
+class Expectations:
+    """All that a package states in this way.
+
+    Args:
+        package: its `submissions.yaml` is read.
+        groups: paths of its test groups, below `data/`.
+
+    Raises:
+        InputError: the file is there and makes no sense.
+    """
+
+    def __init__(self, package: Package, groups: Sequence[str]) -> None:
+        self._where = f"{package.where}: {PATH}"
+        self._groups = groups
+        written = package.yaml(PATH) if package.has(PATH) else {}
+        merged = {name: {**default, **self._mapping(name, written.get(name))} for name, default in _DEFAULTS.items()}
+        others = {str(name): self._mapping(name, value) for name, value in written.items() if name not in merged}
+        self._rules = [
+            (pattern, rule) for name, rule in {**merged, **others}.items() for pattern in self._patterns(name)
+        ]
+
+    def of(self, submission: str) -> Stated:
+        """What is stated of one.
+
+        Args:
+            submission: the path of its file or folder, below `submissions/`.
+        """
+        rules = [rule for pattern, rule in self._rules if _matches(pattern, submission)]
+        groups: dict[str, tuple[str, ...]] = {}
+        for path in self._groups:
+            inner = [own for rule in rules for own in self._of_group(rule, path)]
+            if inner:
+                groups[path] = self._verdicts(inner)
+        named = {str(key) for rule in rules for key in rule if key not in _KEYS | _STATES}
+        untold = sorted(key for key in named if not any(_fits_any(key, path) for path in groups))
+        ranges = [self._score(rule["score"]) for rule in rules if rule.get("score") is not None]
+        return Stated(
+            verdicts=self._verdicts(rules),
+            groups=groups,
+            score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
+            is_model=any(rule.get("model_solution") is True for rule in rules),
+            language=next((str(rule["language"]) for rule in reversed(rules) if rule.get("language")), None),
+            untold=(*(["message"] if any(rule.get("message") for rule in rules) else []), *untold),
+        )
+
+    def _of_group(self, rule: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
+        for key, value in rule.items():
+            if key not in _KEYS | _STATES and _fits_any(str(key), path):
+                yield self._mapping(key, value)
+
+    def _verdicts(self, rules: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+        """What all rules together leave of the verdicts; none if that is all of them."""
+        left = list(_ALL)
+        fails = False
+        for rule in rules:
+            permitted, required = (self._words(rule, key) for key in ("permitted", "required"))
+            left = [word for word in left if word in permitted]
+            fails = fails or "AC" not in required
+        left = [word for word in left if word != "AC"] if fails else left
+        if rules and not left:
+            raise InputError(f"{self._where} permits and requires verdicts of which none can be both; correct it")
+        return () if len(left) == len(_ALL) else tuple(left)
+
+    def _words(self, rule: Mapping[str, Any], key: str) -> Sequence[str]:
+        words = rule.get(key, _ALL)
+        words = [words] if isinstance(words, str) else words
+        if not isinstance(words, Sequence) or not words or any(word not in _ALL for word in words):
+            raise InputError(f"{self._where}: {key} is {words!r}; a list of {', '.join(_ALL)} is needed")
+        return words
+
+    def _score(self, value: Any) -> Range:
+        ends = value if isinstance(value, list) else [value, value]
+        if len(ends) != 2 or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+            raise InputError(f"{self._where}: score is {value!r}, where a number or two are needed")
+        return float(ends[0]), float(ends[1])
+
+    def _mapping(self, name: Any, value: Any) -> Mapping[str, Any]:
+        if value is not None and not isinstance(value, Mapping):
+            raise InputError(f"{self._where}: {name} is {value!r}, where named values are needed")
+        return value or {}
+
+    def _patterns(self, name: str) -> Sequence[str]:
+        found = list(itertools.islice(_expanded(name), _MOST_PATTERNS + 1))
+        if len(found) > _MOST_PATTERNS:
+            raise InputError(
+                f"{self._where}: {name[:40]!r} stands for more than {_MOST_PATTERNS} patterns; write fewer"
+            )
+        return found
+
+
+def _expanded(pattern: str) -> Iterator[str]:
+    """A pattern for each of the words in braces."""
+    found = _BRACES.search(pattern)
+    if found is None:
+        yield pattern
+        return
+    for word in found[1].split(","):
+        yield from _expanded(pattern[: found.start()] + word + pattern[found.end() :])
+
+
+def _fits_any(pattern: str, path: str) -> bool:
+    return any(_matches(one, path) for one in itertools.islice(_expanded(pattern), _MOST_PATTERNS))
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """Whether a pattern matches a path, or a folder that it lies in; `*` is anything within a name."""
+    wanted, there = pattern.strip("/").split("/"), path.split("/")
+    return len(wanted) <= len(there) and all(_fits(one, name) for one, name in zip(wanted, there, strict=False))
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """Whether a name is as a pattern says, in time that grows with both only linearly a star."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == first
+    if not name.startswith(first) or len(name) < len(first) + len(rest[-1]) or not name.endswith(rest[-1]):
+        return False
+    at, end = len(first), len(name) - len(rest[-1])
+    for part in rest[:-1]:
+        found = name.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True

@@ -1,0 +1,57 @@
+"""How a Kattis package derives its time limit from its accepted submissions, where nothing states one.
+
+Source: Kattis problem package format, legacy (`time_multiplier`, 5) and since 2023-07 (`time_multipliers`, 2, and
+`time_resolution`); problemtools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.package import Package
+from ioi_eval.importers.task import Timing
+
+MOST_MEASURED_S = 60.0
+"""The limit while they are measured. Source: ours; problemtools has 300 s."""
+
+_FOLDER = "submissions/accepted/"
+_LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
+
+
+def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> Timing | None:
+    """How to derive the limit; `None` where one is stated.
+
+    Args:
+        package: its settings and accepted submissions are read.
+        root_file: `problem.yaml`, which may not be there.
+        ini: DOMjudge's settings.
+
+    Raises:
+        InputError: a multiplier or a resolution is no number that it may be.
+    """
+    meta = package.yaml(root_file) if package.has(root_file) else {}
+    limits = meta.get("limits") or {}
+    if not isinstance(limits, Mapping) or ini.get("timelimit") is not None or package.has(".timelimit"):
+        return None
+    if limits.get("time_limit") is not None:
+        return None
+    multipliers = limits.get("time_multipliers") or {}
+    stated, default = limits.get("time_multiplier"), _LEGACY_MULTIPLIER
+    if str(meta.get("problem_format_version", "legacy")) not in ("legacy", "legacy-icpc"):
+        stated = multipliers.get("ac_to_time_limit") if isinstance(multipliers, Mapping) else multipliers
+        default = _MULTIPLIER
+    resolution = limits.get("time_resolution", 1.0)
+    found = []
+    for name, value, least in (
+        ("time_multiplier", default if stated is None else stated, 1.0),
+        ("time_resolution", resolution, 0.001),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1000:
+            raise InputError(
+                f"{package.where}: {name} in {root_file} is {value!r}, where a number from {least:g} is needed"
+            )
+        found.append(float(value))
+    parts = (name.removeprefix(_FOLDER).partition("/")[0] for name in package.names(_FOLDER.rstrip("/")))
+    accepted = frozenset(f"accepted/{part}" for part in parts)
+    return Timing(multiplier=found[0], resolution_s=found[1], accepted=accepted)

@@ -1,0 +1,106 @@
+"""A time limit for a package that states none: from its own accepted solutions, as Kattis finds it.
+
+The slowest of them on any test, times the package's multiplier, rounded up to its resolution. They are judged in the
+embedded sandbox, by the clock that submissions are judged by; solutions in languages that are not judged do not count.
+
+Source: Kattis problem package format, "Problem timing" (2025-09), `time_multiplier` (legacy); problemtools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.errors import InputError
+from ioi_eval.importers.rows_out import write_rows
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import Problem, Submission, SubmissionResult, Verdict
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.problems.submissions import submission_from_row
+from ioi_eval.rows import open_source
+from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+
+_JUDGED = frozenset({"cpp", "c", "python"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slowest:
+    """What the slowest accepted solution took on a test."""
+
+    seconds: float
+    solution: str
+    test: str
+
+
+def with_measured_limit(task: ImportedTask) -> ImportedTask:
+    """The task with a time limit of its own, if it is one that states none; else itself.
+
+    Args:
+        task: its `timing` says how a limit is derived.
+
+    Raises:
+        InputError: it has no accepted solution that can be judged, or one is not accepted here.
+        SetupError: nothing can be judged here.
+    """
+    timing = task.timing
+    if timing is None:
+        return task
+    with tempfile.TemporaryDirectory() as directory:
+        written = write_rows([task], Path(directory) / "rows")
+        found = load_problems(
+            open_source(written.problems), open_source(written.tests), BlobStore(Path(directory) / "tests")
+        )
+        problem = found.problems.get(task.key)
+        if problem is None:
+            raise InputError(f"{task.key}: {found.unusable.get(task.key, 'it cannot be read back')}")
+        accepted = [
+            submission_from_row(row, max_code_bytes=None)
+            for row in open_source(written.solutions).iterate()
+            if row.optional_text("label") in timing.accepted and row.optional_text("language") in _JUDGED
+        ]
+        if not accepted:
+            raise InputError(
+                f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
+                " derived; give one with --time-limit"
+            )
+        slowest = asyncio.run(_slowest(problem, accepted))
+    steps = max(1, math.ceil(slowest.seconds * timing.multiplier / timing.resolution_s - 1e-9))
+    limit = steps * timing.resolution_s
+    note = (
+        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest accepted submission of {len(accepted)}"
+        f" ({slowest.solution}, {slowest.seconds:.3g} s on {slowest.test}), rounded up to {timing.resolution_s:g} s"
+    )
+    rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
+    return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
+
+
+async def _slowest(problem: Problem, accepted: list[Submission]) -> _Slowest:
+    async with LocalSandbox() as sandbox:
+        scorer = Scorer(sandbox, artifacts=ArtifactStore())
+        found = _Slowest(seconds=0.0, solution=accepted[0].id, test="")
+        for submission in accepted:
+            result = await scorer.score(problem, submission, exhaustive=True)
+            _require_accepted(problem, submission, result)
+            for subtask in result.subtasks:
+                for test in subtask.tests:
+                    seconds = (test.cpu_ms or 0.0) / 1000
+                    if seconds >= found.seconds:
+                        found = _Slowest(seconds=seconds, solution=submission.id, test=test.test)
+        return found
+
+
+def _require_accepted(problem: Problem, submission: Submission, result: SubmissionResult) -> None:
+    wrong = next((one for one in result.subtasks if one.points > 0 and one.verdict is not Verdict.AC), None)
+    partly = wrong is not None and wrong.verdict is Verdict.PA
+    if wrong is None or partly:
+        return
+    raise InputError(
+        f"{submission.id} is to be accepted, and is {wrong.verdict} within {problem.time_limit_s:g} s in subtask"
+        f" {wrong.subtask}; a time limit cannot be derived from it: give one with --time-limit"
+    )

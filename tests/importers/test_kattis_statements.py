@@ -1,0 +1,239 @@
+"""What packages of Kattis and DOMjudge state of submissions beyond a folder that is called like a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kattis_packages import PASS_FAIL, SCORING, package
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers import cms, kattis
+from ioi_eval.importers.kattis import import_package
+from ioi_eval.importers.kattis_expectations import _fits
+from ioi_eval.importers.task import ImportedTask
+
+NEW = {
+    "problem.yaml": "problem_format_version: 2025-09\nname: x\nlimits: {time_limit: 1}\n",
+    **{f"data/secret/{test}.{end}": "1\n" for test in ("1", "2") for end in ("in", "ans")},
+    "submissions/accepted/a.py": "print(1)\n",
+    "submissions/rejected/b.py": "print(2)\n",
+    "submissions/brute_force/c.py": "print(3)\n",
+    "submissions/time_limit_exceeded/d.py": "print(4)\n",
+    "submissions/other/e.py": "print(5)\n",
+}
+GROUPS = {
+    **{name: text for name, text in NEW.items() if not name.startswith("data/secret/")},
+    "problem.yaml": "problem_format_version: 2025-09\nname: x\ntype: scoring\nlimits: {time_limit: 1}\n",
+    **{f"data/secret/{name}/1.{end}": "1\n" for name in ("one", "two") for end in ("in", "ans")},
+    **{f"data/secret/{name}/test_group.yaml": "max_score: 50\n" for name in ("one", "two")},
+}
+ALL_BUT_AC = "WA,TLE,RE,MLE,SV,OLE"
+
+
+def read(tmp_path: Path, files: dict[str, str | None], **changes: str | None) -> ImportedTask:
+    """The package, imported."""
+    return import_package(package(tmp_path, files, **changes), year=2025)
+
+
+def stated(task: ImportedTask) -> dict[str, Any]:
+    """What is stated of each submission: of the whole, of subtasks, of points."""
+    return {
+        row["label"]: (row["expected"], row["expected_subtasks"], row.get("expected_total"))
+        for row in task.solution_rows
+    }
+
+
+def test_default_folders(tmp_path: Path) -> None:
+    """`rejected` and `brute_force` are statements too; another folder is none."""
+    found = {name: subtasks for name, (_, subtasks, _) in stated(read(tmp_path, NEW)).items()}
+    assert found == {
+        "accepted/a.py": {"all": "AC"},
+        "rejected/b.py": {"all": "WA,TLE,RE,MLE,SV"},
+        "brute_force/c.py": {"all": "TLE,RE,MLE,SV"},
+        "time_limit_exceeded/d.py": {"all": "TLE"},
+        "other/e.py": None,
+    }
+
+
+def test_rejected_in_old_packages(tmp_path: Path) -> None:
+    """Where no file states more."""
+    task = read(tmp_path, PASS_FAIL, **{"submissions/rejected/r.cpp": "int main() {}\n"})
+    assert stated(task)["rejected/r.cpp"][1] == {"all": ALL_BUT_AC}
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "verdicts"),
+    [
+        ("other: {permitted: [AC]}", "other/e.py", "AC"),
+        ("other/*: {permitted: [AC, TLE], required: [TLE]}", "other/e.py", "TLE"),
+        ("other/e.{py,cpp}: {required: [WA, RTE]}", "other/e.py", "WA,TLE,RE,MLE,SV"),
+        ("'{other,more}/e.*': {permitted: [WA]}", "other/e.py", "WA"),
+        ("oth*: {permitted: [AC, WA]}", "other/e.py", "AC,WA"),
+        ("other/f*: {permitted: [AC, WA]}", "other/e.py", None),
+        ("e.py: {permitted: [AC, WA]}", "other/e.py", None),
+        ("time_limit_exceeded: {permitted: [AC, WA, TLE]}", "time_limit_exceeded/d.py", "WA,TLE"),
+        ("time_limit_exceeded/*: {permitted: [AC, TLE, RTE], required: [RTE, TLE]}", "time_limit_exceeded/d.py", "TLE"),
+        ("rejected/b.py: {permitted: [AC, WA]}", "rejected/b.py", "WA"),
+    ],
+)
+def test_submissions_yaml(tmp_path: Path, text: str, label: str, verdicts: str | None) -> None:
+    """Every pattern that fits holds; that of a default folder replaces what it says."""
+    found = stated(read(tmp_path, NEW, **{"submissions/submissions.yaml": f"{text}\n"}))[label][1]
+    assert found == (None if verdicts is None else {"all": verdicts})
+
+
+def test_submissions_yaml_of_groups(tmp_path: Path) -> None:
+    """Groups that are subtasks, points, and what cannot be compared."""
+    text = """
+other/e.py:
+  secret/one: {permitted: [AC]}
+  secret/tw*: {permitted: [AC, TLE], required: [TLE]}
+  score: 50
+rejected:
+  score: [10, 40]
+  message: too slow
+accepted/a.py:
+  secret/*/1: {permitted: [AC]}
+  model_solution: true
+"""
+    task = read(tmp_path, GROUPS, **{"submissions/submissions.yaml": text})
+    found = stated(task)
+    assert found["other/e.py"] == (None, {"one": "AC", "two": "TLE"}, (50.0, 50.0))
+    assert found["rejected/b.py"] == ("WA,TLE,RE,MLE,SV", None, (10.0, 40.0))
+    assert found["accepted/a.py"] == ("model_solution", {"one": "AC", "two": "AC"}, None)
+    assert any("rejected/b.py: what submissions.yaml states of message is not compared" in note for note in task.notes)
+    assert any("accepted/a.py: what submissions.yaml states of secret/*/1" in note for note in task.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("accepted: 5", "accepted is 5, where named values are needed"),
+        ("other: {permitted: [OK]}", "permitted is \\['OK'\\]"),
+        ("other: {required: []}", r"required is \[\]"),
+        ("other: {permitted: [AC], required: [WA]}", "of which none can be both"),
+        ("other: {score: high}", "score is 'high'"),
+        ("'" + "{a,b}" * 20 + "': {}", "stands for more than 10000 patterns"),
+    ],
+)
+def test_submissions_yaml_that_makes_no_sense(tmp_path: Path, text: str, words: str) -> None:
+    """Named, with where."""
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, GROUPS, **{"submissions/submissions.yaml": f"{text}\n"})
+
+
+def test_stars_take_no_time() -> None:
+    """However many of them do not fit."""
+    assert not _fits("*a" * 5_000 + "b", "a" * 10_000)
+    assert _fits("*a" * 5_000, "a" * 10_000)
+    assert _fits("x*y*z", "x12y34z")
+    assert not _fits("x*y*z", "xyyz1")
+
+
+def test_partly_accepted_is_neither_all_nor_nothing(tmp_path: Path) -> None:
+    """Unless it says more of its points."""
+    files = {
+        "submissions/partially_accepted/some.cpp": "int main() {}\n",
+        "submissions/partially_accepted/points.cpp": "// @EXPECTED_SCORE@: 30\nint main() {}\n",
+        "submissions/partially_accepted/half.cpp": None,
+    }
+    found = stated(read(tmp_path, SCORING, **files))
+    assert found["partially_accepted/some.cpp"][2] == (1e-6, 100 - 1e-6)
+    assert found["partially_accepted/points.cpp"][2] == 30
+
+
+PYTHON_2 = {
+    "shebang": "#!/usr/bin/env python2\nprint(1)\n",
+    "print": "n = 1\nfor i in range(n):\n    print 'x', i\n",
+    "except": "try:\n    pass\nexcept ValueError, e:\n    pass\n",
+}
+PYTHON_3 = {
+    "words": '"""\nprint "x" was how it was written\n"""\nprint(1)\n',
+    "mended": "#!/usr/bin/env python3\nprint (1)\n",
+    "broken": "print(1\n",
+}
+
+
+def test_python_2_is_said_to_be_so(tmp_path: Path) -> None:
+    """It would be CE, and disagree."""
+    sources = {f"submissions/accepted/{name}.py": text for name, text in (PYTHON_2 | PYTHON_3).items()}
+    task = read(tmp_path, PASS_FAIL, **sources)
+    labels = {row["label"] for row in task.solution_rows}
+    assert {f"accepted/{name}.py" for name in PYTHON_3} <= labels
+    for name in PYTHON_2:
+        assert f"accepted/{name}.py" not in labels
+        assert f"submissions/accepted/{name}.py is left out: it is Python 2" in task.notes
+
+
+CONSTANTS = """problem_format_version: 2025-09
+name: x
+limits: {time_limit: 1}
+constants:
+  n: 5
+  word: abc
+  big: {value: 5000000, tex: '5,000,000'}
+"""
+
+
+def test_constants_stand_for_their_values(tmp_path: Path) -> None:
+    """In validators, included files and submissions; neither in test data nor where nothing of that name is stated."""
+    sequences = "{{n}} {{word}} {{big}} {{big.tex}} {{big.value}} {{none}} {{n.none}} {{ n }}\n"
+    files = {
+        "problem.yaml": CONSTANTS,
+        "submissions/accepted/a.py": f"# {sequences}",
+        "output_validator/v.py": f"# {sequences}",
+        "include/cpp/h.h": f"// {sequences}",
+        "data/secret/1.in": sequences,
+    }
+    task = read(tmp_path, NEW, **files)
+    values = "5 abc 5000000 5,000,000 5000000 {{none}} {{n.none}} {{ n }}\n"
+    texts = dict(task.problem_rows[0]["grader_files"])
+    assert texts["checker/checker.py"].endswith(f"# {values}")
+    assert texts["graders/h.h"] == f"// {values}"
+    assert next(row["code"] for row in task.solution_rows if row["label"] == "accepted/a.py") == f"# {values}"
+    assert next(task.tests())["test_input"] == sequences
+
+
+@pytest.mark.parametrize(
+    "text", ["constants: 5", "constants: {1x: 5}", "constants: {a: [1]}", "constants: {a: {tex: 1}}"]
+)
+def test_constants_that_make_no_sense(tmp_path: Path, text: str) -> None:
+    """Named."""
+    with pytest.raises(InputError, match="constant"):
+        read(tmp_path, NEW, **{"problem.yaml": f"{NEW['problem.yaml']}{text}\n"})
+
+
+def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
+    """`problem.yaml` may be left out."""
+    settings = "short-name = sums\nname = 'Sums'\ntimelimit = '2.5'\n"
+    files = {**PASS_FAIL, "problem.yaml": None, ".timelimit": None}
+    task = read(tmp_path, files, **{"domjudge-problem.ini": settings})
+    row = task.problem_rows[0]
+    assert (row["id"], row["name"], row["time_limit"], row["checker_protocol"]) == ("sums", "Sums", 2.5, "tokens")
+    assert len(list(task.tests())) == 3
+
+
+@pytest.mark.parametrize("script", ["build", "run"])
+def test_a_validator_that_is_built_by_a_script_is_refused_by_name(tmp_path: Path, script: str) -> None:
+    """What it would build is not known."""
+    files = {f"output_validator/v/{script}": "#!/bin/sh\n", "output_validator/v/v.cpp": "int main() {}\n"}
+    with pytest.raises(UnsupportedError, match=f"made by the script output_validator/v/{script}"):
+        read(tmp_path, NEW, **files)
+
+
+def test_refusals_name_the_format(tmp_path: Path) -> None:
+    """That was recognised, or that it seems to be."""
+    with pytest.raises(UnsupportedError, match=r"\[read as a problem package in the Kattis format, version 2025-09\]"):
+        read(tmp_path, NEW, **{"problem.yaml": "problem_format_version: 2025-09\ntype: submit-answer\n"})
+    with pytest.raises(
+        InputError, match=r"by its problem\.yaml it is a problem package in the Kattis format: use .*kattis"
+    ):
+        cms.import_package(tmp_path / "sums", year=2025)
+    (tmp_path / "italian").mkdir()
+    (tmp_path / "italian" / "task.yaml").write_text("name: x\n")
+    with pytest.raises(
+        InputError, match=r"by its task\.yaml it is a task in the Italian YAML format: use .*italian-yaml"
+    ):
+        kattis.import_package(tmp_path / "italian", year=2025)

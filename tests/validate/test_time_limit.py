@@ -1,0 +1,98 @@
+"""A time limit from a package's own accepted solutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from packages import write_package
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.kattis import import_package
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.validate.time_limit import with_measured_limit
+
+BUSY = '#include <ctime>\n#include <cstdio>\nint main() { while (clock() < 300000) {} puts("1"); }\n'
+PACKAGE: dict[str, str | None] = {
+    "problem.yaml": "name: x\n",
+    **{f"data/secret/{test}.{end}": "1\n" for test in ("1", "2") for end in ("in", "ans")},
+    "submissions/accepted/fast.py": "print(1)\n",
+    "submissions/accepted/busy.cpp": BUSY,
+    "submissions/accepted/other.java": "class other {}\n",
+    "submissions/wrong_answer/slower.cpp": BUSY.replace("300000", "3000000"),
+}
+
+
+def imported(tmp_path: Path, **changes: str | None) -> ImportedTask:
+    """The package, with a limit that may have to be derived."""
+    return import_package(write_package(tmp_path / "x", {**PACKAGE, **changes}), year=2025, derive=True)
+
+
+def limit(task: ImportedTask) -> float:
+    """Of all its rows."""
+    (found,) = {row["time_limit"] for row in task.problem_rows}
+    assert isinstance(found, float)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("limits", "least", "resolution"),
+    [
+        ("", 2, 1),
+        ("limits: {time_multiplier: 10}\n", 3, 1),
+        ("problem_format_version: 2025-09\n", 1, 1),
+        (
+            "problem_format_version: 2025-09\n"
+            "limits: {time_multipliers: {ac_to_time_limit: 4}, time_resolution: 0.25}\n",
+            1.25,
+            0.25,
+        ),
+    ],
+)
+def test_the_slowest_accepted_times_the_multiplier(
+    tmp_path: Path, limits: str, least: float, resolution: float
+) -> None:
+    """0.3 s of CPU time; what is not accepted counts for nothing, however slow."""
+    task = imported(tmp_path, **{"problem.yaml": f"name: x\n{limits}"})
+    assert task.timing is not None
+    measured = with_measured_limit(task)
+    assert measured.timing is None
+    assert least <= limit(measured) < 6 * least  # clocks of a busy machine may run on, not back
+    assert limit(measured) / resolution == round(limit(measured) / resolution)
+    assert "times the slowest accepted submission of 2 (2025/x/accepted/busy.cpp, 0.3" in measured.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {".timelimit": "7\n"},
+        {"domjudge-problem.ini": "timelimit = '7'\n"},
+        {"problem.yaml": "problem_format_version: 2025-09\nname: x\nlimits: {time_limit: 7}\n"},
+    ],
+)
+def test_a_limit_that_is_stated_is_taken(tmp_path: Path, changes: dict[str, str]) -> None:
+    """Nothing is judged for it."""
+    task = imported(tmp_path, **changes)
+    assert with_measured_limit(task) is task
+    assert limit(task) == 7
+
+
+def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
+    """It is named."""
+    task = imported(tmp_path, **{"submissions/accepted/wrong.py": "print(2)\n"})
+    with pytest.raises(InputError, match=r"accepted/wrong\.py is to be accepted, and is WA within 60 s"):
+        with_measured_limit(task)
+
+
+def test_none_that_can_be_judged(tmp_path: Path) -> None:
+    """Only one in another language."""
+    task = imported(tmp_path, **{"submissions/accepted/fast.py": None, "submissions/accepted/busy.cpp": None})
+    with pytest.raises(InputError, match="has no accepted submission in a language that is judged"):
+        with_measured_limit(task)
+
+
+@pytest.mark.parametrize("value", ["0.5", "fast", ".inf", "true"])
+def test_multipliers_that_are_none(tmp_path: Path, value: str) -> None:
+    """At least 1."""
+    with pytest.raises(InputError, match=r"time_multiplier in problem\.yaml is"):
+        imported(tmp_path, **{"problem.yaml": f"name: x\nlimits: {{time_multiplier: {value}}}\n"})
