@@ -305,8 +305,8 @@ def _target_notes(aimless: Refusals) -> list[str]:
 def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
     """Calls that ended a program, and whose name a filter around the sandbox has kept from the runner."""
     words = (
-        "`hidden_call` in `attempted` is a call with no honest use that a filter around the sandbox, as a container has, "
-        "answered first: the verdict is SV as everywhere, its name is not known"
+        "`hidden_call` in `attempted` is a call with no honest use that a filter around the sandbox, as a container "
+        "has, answered first: the verdict is SV as everywhere, its name is not known"
     )
     return [words] if "hidden_call" in attempted else []
 
