@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval import sample
+from ioi_eval.report.frame import result_rows
 
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
@@ -35,7 +36,7 @@ def main() -> None:
             subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             wall_s = time.monotonic() - started
         summary = json.loads((out / "summary.json").read_text())
-        idle_s = sum(_idle_s(json.loads(line)) for line in (out / "results.jsonl").open())
+        idle_s = sum(map(_idle_s, result_rows(out)))
     cpu = summary["this_run"]["cpu_s"]
     cores = len(os.sched_getaffinity(0))
     needed_s = (sum(cpu.values()) + idle_s) / cores

@@ -41,6 +41,9 @@ _RULES = (
 )
 
 
+_REMEMBERED, _SMALL = 4096, 10_000  # programs, and their bytes: a dump holds many copies
+
+
 class Fingerprints:
     """Makes fingerprints under one policy; a problem's own hash is computed once.
 
@@ -55,6 +58,7 @@ class Fingerprints:
             del values["near_limit_repeats"]  # as it was before there was a choice
         self._policy = digest_of(values)
         self._problems: dict[int, tuple[Problem, str]] = {}
+        self._found: dict[tuple[object, ...], str] = {}
 
     def of(self, problem: Problem, submission: Submission, target: Target, *, python: str = "") -> str:
         """The fingerprint of judging this program for this problem on this target: 64 hexadecimal digits.
@@ -68,6 +72,18 @@ class Fingerprints:
         if known is None:
             # the problem is kept beside its hash, so that its id cannot be given to another meanwhile
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
+        key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
+        where = known[1], target.profile, target.isolation, target.toolchain, target.brings_pair, python
+        found = self._found.get((key, where))
+        if found is None:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            found = self._of(submission, target, known[1], python)
+            if submission.size <= _SMALL:
+                self._found[key, where] = found
+        return found
+
+    def _of(self, submission: Submission, target: Target, problem: str, python: str) -> str:
         return digest_of(
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
@@ -76,7 +92,7 @@ class Fingerprints:
                 submission.language,
                 submission.refused,
                 rules_digest(),
-                known[1],
+                problem,
                 self._policy,
                 _judges_digest(target),
                 target.toolchain.fingerprint,

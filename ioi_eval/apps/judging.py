@@ -85,7 +85,7 @@ def kind_of(result: AppsResult) -> Kind | None:
     return Kind.FAILED if errors and all(test.final for test in errors) else None
 
 
-APPS_FORMAT = Format(encode=encode_result, decode=decode_result, kind=kind_of)
+APPS_FORMAT = Format(encode=encode_result, decode=decode_result, kind=kind_of, tests=lambda result: len(result.tests))
 """Results of APPS problems in the journal."""
 
 

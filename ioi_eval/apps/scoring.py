@@ -19,15 +19,17 @@ from ioi_eval.apps.results import AppsSummary, Shown, refused_rows, shown
 from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, Spool
 from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
-from ioi_eval.pipeline.finish import replacing, to_json, write_summary
+from ioi_eval.pipeline.finish import TestLines, replacing, to_json, write_summary
 from ioi_eval.pipeline.intake import OWN_FAULT, Refused
 from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.problems.row import Row
+from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
+from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.summary import RunFacts
 from ioi_eval.report.terminal import counted
 
-RESULTS, RECORDS = "results.jsonl", "mcpbr.jsonl"
+RECORDS = "mcpbr.jsonl"
 
 
 async def score_apps(
@@ -86,13 +88,14 @@ def write_results(
     """
     with ExitStack() as files:
         results = files.enter_context(replacing(directory / RESULTS))
+        tests = TestLines(files.enter_context(replacing(directory / TESTS)))
         records = files.enter_context(replacing(directory / RECORDS))
         for entry in intake.entries(whole_rows=True):
             progress.advance("")
             if isinstance(entry, Refused):
-                lines = _lines(entry, summary)
+                lines = _lines(entry, summary, tests)
             elif (found := ledger.find(entry.candidate)) is not None:
-                lines = _lines(entry, summary, found)
+                lines = _lines(entry, summary, tests, found)
             else:
                 summary.pending += 1
                 continue
@@ -101,16 +104,16 @@ def write_results(
 
 
 def _lines(
-    entry: Accepted | Refused, summary: AppsSummary, found: Found[AppsResult] | None = None
+    entry: Accepted | Refused, summary: AppsSummary, tests: TestLines, found: Found[AppsResult] | None = None
 ) -> tuple[bytes, bytes]:
     """An entry's row and record; where these cannot be written, such that say why."""
     try:
         if isinstance(entry, Accepted) and found is not None:
-            lines = _written(shown(entry, found))
+            lines = _written(shown(entry, found), tests)
             summary.add(entry, found)
             return lines
         assert isinstance(entry, Refused), "a row that was judged has a result"
-        lines = _written(refused_rows(entry))
+        lines = _written(refused_rows(entry), tests)
         summary.refuse(entry)
         return lines
     except ODD_DATA as error:
@@ -118,8 +121,10 @@ def _lines(
         bare = Row(source=entry.row.source, number=entry.row.number, values={})
         refused = Refused(row=bare, kind=OWN_FAULT, message=words)
         summary.refuse(refused)
-        return _written(refused_rows(refused))
+        return _written(refused_rows(refused), tests)
 
 
-def _written(out: Shown) -> tuple[bytes, bytes]:
-    return to_json(dict(out.row)), to_json(dict(out.record))
+def _written(out: Shown, tests: TestLines) -> tuple[bytes, bytes]:
+    row = dict(out.row)
+    row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)))
+    return to_json(row), to_json(dict(out.record))

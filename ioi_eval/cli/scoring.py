@@ -22,6 +22,7 @@ from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.problems.time_scale import scaled_set
+from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
@@ -103,7 +104,7 @@ def score(call: Call) -> int:
     outcome = asyncio.run(_score(call, dump, seen, problems, restore))
     print(terminal_report(outcome.summary))
     if call.suspicious:
-        rows = (row.values for row in open_source(str(call.out / "results.jsonl")).rows(None))
+        rows = result_rows(call.out)
         print("\n" + suspicious_report(suspicious_of(rows, id_column=call.id_column)))
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
     return outcome.exit_code

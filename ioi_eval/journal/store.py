@@ -61,6 +61,7 @@ class Journal:
                     opening.set_aside(self.path, self.notes)
                 fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
                 stack.callback(os.close, fd)
+                self.found = _state(fd)
                 end = opening.load(self.path, fd, self._index, self.notes)
                 os.ftruncate(fd, end)
                 if end == 0:
@@ -81,6 +82,11 @@ class Journal:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """Size in bytes and time of the last change, in nanoseconds; `found` is what they were when this was opened."""
+        return _state(self._records.fd)
 
     def __len__(self) -> int:
         """How many submissions have a record."""
@@ -169,6 +175,11 @@ class Journal:
             self.sync()
             with self._mutex:
                 self._closed = True
+
+
+def _state(fd: int) -> tuple[int, int]:
+    status = os.fstat(fd)
+    return status.st_size, status.st_mtime_ns
 
 
 def _told(options: Mapping[str, object]) -> bytes:

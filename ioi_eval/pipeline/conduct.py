@@ -122,6 +122,13 @@ async def conduct(
     return Outcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
 
 
+def facts_of_nothing_new(settings: Settings, resumed: int, notes: Sequence[str]) -> RunFacts:
+    """What a run knows that found all results as it would have made them."""
+    done = Done()
+    done.resumed = resumed
+    return _facts(done, settings, started=_now(), interrupted=False, notes=notes)
+
+
 def _facts(done: Done, settings: Settings, *, started: str, interrupted: bool, notes: Sequence[str]) -> RunFacts:
     stopped = (f"stopped early: {done.stopped_by}; the same command goes on",) if done.stopped_by else ()
     return RunFacts(

@@ -67,7 +67,12 @@ def kind_of(result: SubmissionResult) -> Kind | None:
     return Kind.FAILED if errors and all(outcome.final for outcome in errors) else None
 
 
-CONTEST_FORMAT = Format(encode=encode_result, decode=decode_result, kind=kind_of)
+CONTEST_FORMAT = Format(
+    encode=encode_result,
+    decode=decode_result,
+    kind=kind_of,
+    tests=lambda result: sum(len(subtask.tests) for subtask in result.subtasks),
+)
 """Results of contest problems in the journal."""
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves: `results.jsonl`, `summary.json`, `report.md`, made from the journal.
+"""What a run leaves: `results.jsonl`, `tests.jsonl`, `summary.json`, `report.md`, made from the journal.
 
 Each is written under another name and then renamed, so that a reader sees the old one or the new one, whole.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,11 +20,16 @@ import orjson
 from ioi_eval.errors import ODD_DATA, SetupError, own_fault
 from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.intake import OWN_FAULT, Intake, Refused
-from ioi_eval.pipeline.ledger import Ledger
+from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.report.rows import Judged, Unscored, refused_row, result_row
+from ioi_eval.pipeline.window import Candidate
+from ioi_eval.report import compact
+from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.rows import Encoded, Judged, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
+from ioi_eval.report.totals import Totals
 
+_KNOWN = 4096  # results whose parts are kept: about 4 kB each
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
 
 
@@ -53,7 +59,8 @@ def write_results(
         SetupError: they cannot be written.
     """
     summary = Summary(unusable=intake.problems.unusable)
-    with replacing(directory / "results.jsonl") as file:
+    with replacing(directory / RESULTS) as file, replacing(directory / TESTS) as tests_file:
+        parts = _Parts(TestLines(tests_file), unscored)
         for entry in intake.entries(whole_rows=True, standing=ledger.standing):
             progress.advance("")
             if isinstance(entry, Refused):
@@ -65,23 +72,67 @@ def write_results(
             if found is None:
                 summary.pending += 1
                 continue
-            judged = Judged(
-                problem=candidate.problem,
-                submission=candidate.submission,
-                fingerprint=candidate.fingerprint,
-                result=replace(found.result, submission=candidate.submission.id),
-                duplicate_of=found.duplicate_of,
-            )
             try:
-                row = result_row(entry.row.values, judged, target_subtask=entry.target_subtask, unscored=unscored)
-                line = to_json(row)
+                judged, columns = parts.of(candidate, found)
+                line = to_json(columns.row(entry.row.values, judged, target_subtask=entry.target_subtask))
                 summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
             except ODD_DATA as error:
                 words = str(entry.row.error(own_fault(error, "writing its result")))
                 summary.refused.add(OWN_FAULT, words)
-                line = to_json(refused_row({}, words))
+                line = _unjudged_line({}, words)
             file.write(line)
     return summary
+
+
+class TestLines:
+    """The lines of `tests.jsonl`, each written once.
+
+    Args:
+        file: what they are written to.
+    """
+
+    __test__ = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._written: set[str] = set()
+
+    def name(self, line: Mapping[str, Any]) -> str | None:
+        """The name of a line, which stands in the file then; `None` where there is no test."""
+        name, body = compact.named(line, to_json)
+        if name and name not in self._written:
+            self._written.add(name)
+            self._file.write(body)
+        return name or None
+
+
+class _Parts:
+    """What rows of the same result share, worked out once for those that were met last."""
+
+    def __init__(self, tests: TestLines, unscored: Unscored) -> None:
+        self._tests, self._unscored = tests, unscored
+        self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
+
+    def of(self, candidate: Candidate, found: Found[SubmissionResult]) -> tuple[Judged, ResultColumns]:
+        """A submission with its result, and the columns that are of the result alone."""
+        judged = Judged(
+            problem=candidate.problem,
+            submission=candidate.submission,
+            fingerprint=candidate.fingerprint,
+            result=replace(found.result, submission=candidate.submission.id),
+            duplicate_of=found.duplicate_of,
+        )
+        known = self._known.get(found.offset) if found.offset is not None else None
+        if known is None:
+            judged = replace(judged, known=Totals.of(judged.result))
+            whole = ResultColumns.of(judged, unscored=self._unscored)
+            shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
+            known = judged.totals, whole.sharing(Encoded(to_json({"": shown})[4:-2]), self._tests.name(line))
+            if found.offset is not None:
+                self._known[found.offset] = known
+                if len(self._known) > _KNOWN:
+                    self._known.popitem(last=False)
+        return replace(judged, known=known[0]), known[1]
 
 
 def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> None:
@@ -104,9 +155,13 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
 def _refused_line(entry: Refused) -> bytes:
     """The line of a row that was not judged: with the message alone where its own columns cannot be written."""
     try:
-        return to_json(refused_row(entry.row.values, entry.message))
+        return _unjudged_line(entry.row.values, entry.message)
     except ODD_DATA:
-        return to_json(refused_row({}, entry.message))
+        return _unjudged_line({}, entry.message)
+
+
+def _unjudged_line(values: Mapping[str, Any], message: str) -> bytes:
+    return to_json({**refused_row(values, message), "tests_id": None})
 
 
 @contextmanager
@@ -140,7 +195,7 @@ def to_json(row: dict[str, Any]) -> bytes:
     A file's name, which messages quote, may be no UTF-8: what is none of it becomes a question mark.
     """
     try:
-        return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(row, default=_encoded, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
     except TypeError:  # an integer beyond 64 bits, or a text that is no UTF-8
         return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
@@ -166,5 +221,11 @@ def _is_long(value: object) -> bool:
     return isinstance(value, int) and value.bit_length() > _PRINTABLE_BITS
 
 
+def _encoded(value: object) -> object:
+    return orjson.Fragment(value.json) if isinstance(value, Encoded) else _plain(value)
+
+
 def _plain(value: object) -> object:
+    if isinstance(value, Encoded):
+        return orjson.loads(value.json)
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
 from ioi_eval.journal import Keys, keys_of
-from ioi_eval.model import Problem, ProblemKey, Submission
+from ioi_eval.model import Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate, submission_keys
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
@@ -189,8 +189,8 @@ class Intake:
     ) -> None:
         self.source = source
         self.problems = problems
-        self._selection = selection
-        self._fingerprints, self._id_column, self._with_includes = fingerprints, id_column, with_includes
+        self.selection = selection
+        self._fingerprints, self.id_column, self._with_includes = fingerprints, id_column, with_includes
 
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
@@ -202,11 +202,11 @@ class Intake:
             standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
                 its entry is for the one of which most is known; of equals, for the first.
         """
-        columns = None if whole_rows else submission_columns(self._id_column)
+        columns = None if whole_rows else submission_columns(self.id_column)
         taken: dict[bytes, Place] = {}
-        for row, _ in self._selection.rows(self.source, columns):
+        for row, _ in self.selection.rows(self.source, columns):
             try:
-                samples = sample_rows(row, self._id_column)
+                samples = sample_rows(row, self.id_column)
             except RowError as error:
                 yield Refused(row=row, kind=error.problem, message=str(error))
                 continue
@@ -220,6 +220,15 @@ class Intake:
                     entry = faulty(sample, error)
                 yield entry
 
+    def ways(self) -> Iterator[str]:
+        """How each problem is judged: the fingerprints of a program in each language."""
+        for key, problem in sorted(self.problems.problems.items(), key=str):
+            yield f"{key} {problem.name} {problem.day} {problem.notes}"
+            for language in Language:
+                probe = Submission(id="", problem=key, code="", language=language)
+                yield from self._fingerprints(problem, probe)
+        yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
+
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[Candidate | Refused]:
         """The same without the row."""
         for entry in self.entries(standing=standing):
@@ -227,7 +236,7 @@ class Intake:
 
     def _entry(self, row: Row, taken: dict[bytes, Place], standing: Callable[[Keys], int] | None) -> Accepted | Refused:
         try:
-            submission = submission_from_row(row, id_column=self._id_column, problems=self.problems.problems)
+            submission = submission_from_row(row, id_column=self.id_column, problems=self.problems.problems)
             target = target_subtask(row)
         except InputError as error:
             kind = error.problem if isinstance(error, RowError) else str(error)
@@ -255,10 +264,10 @@ class Intake:
         source, number = first
         where = f"row {number}" if source == row.source else f"{source}, row {number}"
         message = (
-            f"{self._id_column} {submission.id!r} of problem {submission.problem} stands in {where} already, which is "
+            f"{self.id_column} {submission.id!r} of problem {submission.problem} stands in {where} already, which is "
             "the one that counts; make the ids unique, or give another --id-column"
         )
-        kind = f"the same {self._id_column} and problem as an earlier row"
+        kind = f"the same {self.id_column} and problem as an earlier row"
         return Refused(row=row, kind=kind, message=str(row.error(message)))
 
     def _without_problem(self, row: Row, key: ProblemKey) -> Refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,9 @@ from ioi_eval.pipeline.window import Waiting
 
 R = TypeVar("R")
 
+TESTS_HELD = 50_000
+"""Of leaders' results; about 20 MB."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format(Generic[R]):
@@ -23,11 +27,13 @@ class Format(Generic[R]):
         encode: a result as plain values.
         decode: the result that `encode` wrote.
         kind: as what a result is kept; `None` where it says nothing about the submission, so that it is not kept.
+        tests: how many tests a result holds: of those that copies share, so many are kept in memory.
     """
 
     encode: Callable[[R], Mapping[str, Any]]
     decode: Callable[[Mapping[str, Any]], R]
     kind: Callable[[R], Kind | None]
+    tests: Callable[[R], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +43,12 @@ class Found(Generic[R]):
     Args:
         result: of the submission, or of the one that was judged in its place.
         duplicate_of: that one's id.
+        offset: of the record that holds the result; `None` for one of this run only.
     """
 
     result: R
     duplicate_of: str | None = None
+    offset: int | None = None
 
 
 class Ledger(Generic[R]):
@@ -67,7 +75,8 @@ class Ledger(Generic[R]):
         self._form = form
         self._keys_under = keys_under
         self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
-        self._result_at = lru_cache(maxsize=64)(self._read_result)
+        self._results: OrderedDict[int, R] = OrderedDict()
+        self._tests_held = 0
 
     def record(self, candidate: Waiting, result: R, fingerprint: str = "") -> int | None:
         """Write a result down.
@@ -115,14 +124,14 @@ class Ledger(Generic[R]):
             return None
         if not stored.copied:
             record = self.journal.read_stored(stored, keys)
-            return None if record is None else Found(result=self._form.decode(record.body))
+            return None if record is None else Found(result=self._form.decode(record.body), offset=stored.offset)
         copied: str | None
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
         if copied == candidate.names["submission"]:
             copied = None  # the same submission: another rule found its program then
-        return Found(result=self._result_at(stored.offset), duplicate_of=copied)
+        return Found(result=self._result_at(stored.offset), duplicate_of=copied, offset=stored.offset)
 
     def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""
@@ -137,8 +146,17 @@ class Ledger(Generic[R]):
             return "", "", b""
         return str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program
 
-    def _read_result(self, offset: int) -> R:
-        return self._form.decode(self.journal.read(offset).body)
+    def _result_at(self, offset: int) -> R:
+        """A leader's result; those that were asked for last are kept, as long as they have few tests together."""
+        known = self._results.get(offset)
+        if known is not None:
+            self._results.move_to_end(offset)
+            return known
+        result = self._results[offset] = self._form.decode(self.journal.read(offset).body)
+        self._tests_held += self._form.tests(result)
+        while self._tests_held > TESTS_HELD and len(self._results) > 1:
+            self._tests_held -= self._form.tests(self._results.popitem(last=False)[1])
+        return result
 
 
 def _json(values: Mapping[str, Any]) -> bytes:

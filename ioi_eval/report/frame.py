@@ -1,42 +1,118 @@
-"""Results as a pandas table."""
+"""Results as rows, and as a pandas table."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ioi_eval.errors import InputError
+from ioi_eval.report import compact
 
 if TYPE_CHECKING:
     import pandas as pd
 
+RESULTS, TESTS = "results.jsonl", "tests.jsonl"
 
-def load_results(directory: str | Path) -> pd.DataFrame:
+_LONGEST_SHARED = 1 << 16  # texts that stand in many rows are kept once; longer ones hardly do
+_MOST_SHARED = 1 << 16
+
+
+def load_results(directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True) -> pd.DataFrame:
     """The results that a run wrote, one row a submission, in the dump's order.
+
+    What rows have in common is in memory once: change no list or dictionary in the table.
 
     Args:
         directory: what was given as `--out`; or the `results.jsonl` in it.
+        columns: only these, as far as they are there; `None` for all.
+        tests: with the tests (`test_results`, in `all_subtasks_results`; for APPS a column of its own). Without, a
+            table of 100,000 rows takes a few hundred megabytes at most, and `tests.jsonl` is not read.
 
     Returns:
         The columns of `results.jsonl`: the dump's, the reference's (`all_subtasks_points`, `all_subtasks_results`,
         …) and ours (`verdict`, `total_score`, …). A score that is not known is NaN.
 
     Raises:
-        InputError: there are no results, or the file is damaged.
+        InputError: there are no results, or a file is damaged.
     """
     import pandas as pd
 
+    sharing = _Sharing()
+    table: dict[str, list[Any]] = {}
+    for number, row in enumerate(result_rows(directory, columns=columns, tests=tests)):
+        for name in row.keys() - table.keys():
+            table[name] = [None] * number
+        for name, column in table.items():
+            column.append(sharing.shared(row.get(name)))
+    return pd.DataFrame(table)
+
+
+def result_rows(
+    directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True
+) -> Iterator[dict[str, Any]]:
+    """The same as rows, one at a time.
+
+    Raises:
+        InputError: there are no results, or a file is damaged.
+    """
     path = Path(directory)
-    path = path if path.name == "results.jsonl" and path.is_file() else path / "results.jsonl"
+    path = path if path.name == RESULTS and path.is_file() else path / RESULTS
+    wanted = None if columns is None else {*columns, compact.TESTS_ID}
+    tests = tests and (columns is None or not {"all_subtasks_results", "test_results"}.isdisjoint(columns))
+    lines = dict(compact.whole(line) for line in _lines(path.with_name(TESTS), directory)) if tests else {}
+    whole = compact.WithTests(lines)
+    for line in _lines(path, directory):
+        row: dict[str, Any] = _parsed(path, line)
+        if tests:
+            row = whole.row(row)
+        if wanted is not None:
+            row = {name: value for name, value in row.items() if name in wanted}
+            if columns is not None and compact.TESTS_ID not in columns:
+                row.pop(compact.TESTS_ID, None)
+        yield row
+
+
+def _lines(path: Path, directory: str | Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
-            rows = [orjson.loads(line) for line in file]
+            yield from file
     except FileNotFoundError:
+        if path.name == TESTS:  # of an earlier version, whose rows hold them
+            return
         raise InputError(f"{path} does not exist: `ioi-eval score … --out {directory}` writes it") from None
-    except (OSError, orjson.JSONDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _parsed(path: Path, line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
         raise InputError(
-            f"{path} cannot be read: {error}; run the same `ioi-eval score` again to make it anew"
+            f"{path} cannot be read: {error}; delete it and run the same command again, which makes it anew"
         ) from error
-    return pd.DataFrame(rows)
+
+
+class _Sharing:
+    """Keeps equal values of many rows once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._values: dict[bytes, Any] = {}
+        self._objects: dict[int, Any] = {}
+
+    def shared(self, value: Any) -> Any:
+        """The value, or the equal one that was met before."""
+        if isinstance(value, str):
+            if len(value) > _LONGEST_SHARED or len(self._texts) > _MOST_SHARED:
+                return value
+            return self._texts.setdefault(value, value)
+        if not isinstance(value, list | dict) or id(value) in self._objects or len(self._values) > _MOST_SHARED:
+            return value
+        known = self._values.setdefault(orjson.dumps(value), value)
+        if known is value:
+            self._objects[id(value)] = value  # which keeps it, so that no other gets its id
+        return known

@@ -9,14 +9,14 @@ Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
+from ioi_eval.report.compact import TESTS_ID
+from ioi_eval.report.totals import Totals
 from ioi_eval.scores import total_points
 
 REFERENCE_COLUMNS = (
@@ -49,7 +49,16 @@ OUR_COLUMNS = (
 _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 """Columns of results that are columns of dumps, with the same meaning: what was read there stands here."""
 
-_RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS}) - _FROM_THE_DUMP
+_RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS, TESTS_ID}) - _FROM_THE_DUMP
+
+
+class Encoded:
+    """A value that is JSON already. (No dataclass: orjson would write its fields.)"""
+
+    __slots__ = ("json",)
+
+    def __init__(self, json: bytes) -> None:
+        self.json = json
 
 
 class Unscored(StrEnum):
@@ -69,6 +78,7 @@ class Judged:
         fingerprint: of all that determined the outcome.
         result: the outcome; a copy has its leader's.
         duplicate_of: id of the submission that was judged in its place.
+        known: what the result's tests come to, where that is known already.
     """
 
     problem: Problem
@@ -76,6 +86,12 @@ class Judged:
     fingerprint: str
     result: SubmissionResult
     duplicate_of: str | None = None
+    known: Totals | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """What the result's tests come to."""
+        return self.known or Totals.of(self.result)
 
 
 def result_row(
@@ -89,38 +105,74 @@ def result_row(
         target_subtask: the subtask that the program was written for, if the dump tells.
         unscored: what stands for scores that are not known.
     """
-    result = judged.result
-    blank: float | None = 0.0 if unscored is Unscored.ZERO else None
-    target = next((s for s in result.subtasks if s.subtask == target_subtask), None)
-    total = result.score
-    if total is None and unscored is Unscored.ZERO:
-        total = total_points(((s.score or 0.0, s.points) for s in result.subtasks), judged.problem.score_precision)
-    outcomes = distinct_outcomes(result)
-    compiled = result.compile.verdict
-    return {
-        **own_columns(row, _RESULTS),
-        "code": _code(row, judged.submission),
-        "target_subtask": target_subtask,
-        "target_subtask_score": None if target is None else _or(target.score, blank),
-        "target_subtask_status": None if target is None else target.verdict,
-        "code_compiles": None if compiled is Verdict.JE else compiled is None,
-        "all_subtasks_points": total,
-        "all_subtasks_results": [_subtask(s, judged.problem, blank) for s in result.subtasks],
-        "verdict": result.verdict,
-        "total_score": total,
-        "compile_message": result.compile.message,
-        "extraction": judged.submission.extraction,
-        "fixes": list(judged.submission.fixes),
-        "target": result.target,
-        "isolation": result.isolation,
-        "time_scale": judged.problem.time_scale,
-        "near_limit": any(outcome.near_limit for outcome in outcomes),
-        "attempted": _calls(sum((Counter(outcome.attempted) for outcome in outcomes), Counter())),
-        "cpu_s": _seconds(math.fsum(outcome.cpu_ms or 0.0 for outcome in outcomes)),
-        "duplicate_of": judged.duplicate_of,
-        "fingerprint": judged.fingerprint,
-        "error": judge_error(result),
-    }
+    columns = ResultColumns.of(judged, unscored=unscored)
+    return columns.row(row, judged, target_subtask=target_subtask)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultColumns:
+    """The part of a row that is the same for all copies of a program.
+
+    Args:
+        reference: columns of the reference.
+        ours: columns of ours.
+        targets: score and status of each subtask, for `target_subtask_score` and `target_subtask_status`.
+    """
+
+    reference: Mapping[str, Any]
+    ours: Mapping[str, Any]
+    targets: Mapping[str, tuple[float | None, Verdict]]
+
+    @classmethod
+    def of(cls, judged: Judged, *, unscored: Unscored) -> Self:
+        """Those of a result."""
+        result, totals = judged.result, judged.totals
+        blank: float | None = 0.0 if unscored is Unscored.ZERO else None
+        total = result.score
+        if total is None and unscored is Unscored.ZERO:
+            total = total_points(((s.score or 0.0, s.points) for s in result.subtasks), judged.problem.score_precision)
+        compiled = result.compile.verdict
+        return cls(
+            reference={
+                "code_compiles": None if compiled is Verdict.JE else compiled is None,
+                "all_subtasks_points": total,
+                "all_subtasks_results": [_subtask(s, judged.problem, blank) for s in result.subtasks],
+            },
+            ours={
+                "verdict": result.verdict,
+                "total_score": total,
+                "compile_message": result.compile.message,
+                "target": result.target,
+                "isolation": result.isolation,
+                "time_scale": judged.problem.time_scale,
+                "near_limit": totals.near_limit,
+                "attempted": _calls(totals.attempted),
+                "cpu_s": round(totals.tests_s, 6),
+                "error": totals.error,
+            },
+            targets={s.subtask: (_or(s.score, blank), s.verdict) for s in result.subtasks},
+        )
+
+    def sharing(self, subtasks: Encoded, tests_id: str | None) -> Self:
+        """The same without tests, which have a line of their own; what is large is JSON already."""
+        return replace(self, reference={**self.reference, "all_subtasks_results": subtasks, "tests_id": tests_id})
+
+    def row(self, row: Mapping[str, Any], judged: Judged, *, target_subtask: str | None) -> dict[str, Any]:
+        """The row of a submission with this result; `row` and `target_subtask` are the dump's."""
+        score, status = self.targets.get(target_subtask or "", (None, None))
+        return {
+            **own_columns(row, _RESULTS),
+            "code": _code(row, judged.submission),
+            "target_subtask": target_subtask,
+            "target_subtask_score": score,
+            "target_subtask_status": status,
+            **self.reference,
+            **self.ours,
+            "extraction": judged.submission.extraction,
+            "fixes": list(judged.submission.fixes),
+            "duplicate_of": judged.duplicate_of,
+            "fingerprint": judged.fingerprint,
+        }
 
 
 def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
@@ -139,29 +191,6 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
         "attempted": [],
         "error": reason,
     }
-
-
-def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
-    """Every test that was run, once, though several subtasks list it."""
-    found: dict[str, TestOutcome] = {}
-    for subtask in result.subtasks:
-        for outcome in subtask.tests:
-            if outcome.verdict is not Verdict.SKIPPED:
-                found[outcome.test] = outcome
-    return list(found.values())
-
-
-def judge_error(result: SubmissionResult) -> str | None:
-    """Why a result has no score: the first failure of ours, or of a judge program; `None` if it has one."""
-    if result.score is not None:
-        return None
-    if result.compile.verdict is Verdict.JE:
-        return result.compile.message or "judge error while compiling"
-    for subtask in result.subtasks:
-        for outcome in subtask.tests:
-            if subtask.score is None and outcome.verdict is Verdict.JE:
-                return f"test {outcome.test}: {outcome.message or 'judge error'}"
-    return None
 
 
 def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from typing import Any
 from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.model import Language, ProblemKey, TaskType, Verdict
 from ioi_eval.report.limited import LightRow
-from ioi_eval.report.rows import Judged, distinct_outcomes, judge_error
-from ioi_eval.report.suspicious import is_suspicious
+from ioi_eval.report.rows import Judged
 from ioi_eval.report.tally import CpuSplit, ProblemTally
 from ioi_eval.scores import pass_at_k
 from ioi_eval.version import __version__
@@ -135,20 +134,20 @@ class Summary:
             self._unfenced.add("", result.submission)
         if result.score is None and len(self._undecided) < EXAMPLES:
             self._undecided.append(
-                {"submission": result.submission, "problem": str(result.problem), "error": judge_error(result)}
+                {"submission": result.submission, "problem": str(result.problem), "error": judged.totals.error}
             )
-        outcomes = distinct_outcomes(result)
-        self._suspicious += is_suspicious(outcomes)
-        self._near_limit += any(outcome.near_limit for outcome in outcomes)
+        totals = judged.totals
+        self._suspicious += totals.suspicious
+        self._near_limit += totals.near_limit
         if judged.duplicate_of is not None:
             self._copies += 1
             return
-        self._attempted.update({call for outcome in outcomes for call in outcome.attempted})
+        self._attempted.update(totals.attempted.keys())
         if result.isolation is not None:
             self._isolation[result.isolation] += 1
         if result.target:
             self._targets[result.target] += 1
-        self._cpu += CpuSplit.of(result)
+        self._cpu += totals.cpu
 
     @property
     def undecided(self) -> int:
@@ -192,7 +191,7 @@ class Summary:
             "suspicious": self._suspicious,
             "near_limit": self._near_limit,
             "cpu_s": self._cpu.as_dict(),
-            "this_run": _this_run(run),
+            "this_run": this_run(run),
             "options": dict(run.options),
             "notes": [
                 *run.notes,
@@ -214,6 +213,17 @@ def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, 
         "finished": run.finished,
         "interrupted": run.interrupted,
         "complete": complete,
+    }
+
+
+def renewed(values: Mapping[str, Any], run: RunFacts, this_run: Mapping[str, Any]) -> dict[str, Any]:
+    """An earlier summary of the same results, with what is of this run; its `notes` are those of the results alone."""
+    return {
+        **values,
+        **heading(values["format"], run, complete=values["complete"]),
+        "this_run": {**values["this_run"], **this_run},
+        "options": dict(run.options),
+        "notes": [*run.notes, *values["notes"]],
     }
 
 
@@ -274,7 +284,8 @@ def _pass_at_k(tallies: list[ProblemTally]) -> dict[str, float]:
     return {str(k): round(value, 6) for k, value in values.items() if value is not None}
 
 
-def _this_run(run: RunFacts) -> dict[str, Any]:
+def this_run(run: RunFacts) -> dict[str, Any]:
+    """What a run did and took."""
     return {
         "judged": run.judged,
         "copies": run.copies,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.report.limited import LightRow, limited_score
-from ioi_eval.report.rows import distinct_outcomes
+from ioi_eval.report.outcomes import distinct_outcomes
 from ioi_eval.scores import Together
 
 

@@ -14,7 +14,7 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.problems import big_json
 from ioi_eval.problems.row import Row
-from ioi_eval.rows.source import Source
+from ioi_eval.rows.source import Source, digest_of_file
 
 _LONGEST_LINE = 1024 * 1024 * 1024  # the largest test of a real data set is 22 MB; beyond this it is another format
 _BOM = b"\xef\xbb\xbf"
@@ -29,6 +29,11 @@ class JsonLines(Source):
     def describe(self) -> str:
         """The file's path."""
         return str(self._path)
+
+    def digest(self) -> str | None:
+        """Of the file's name, which messages tell, and its bytes."""
+        found = digest_of_file(self._path)
+        return found and f"{self._path}:{found}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The objects, in order; of an unwanted column nothing is kept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -41,6 +42,10 @@ class Source(ABC):
         if empty:
             raise InputError(f"{self.describe()} is empty: it has no rows")
 
+    def digest(self) -> str | None:
+        """A hash of all that is read from it; `None` where that cannot be told without reading it row by row."""
+        return None
+
     def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
         """The part in these configurations, where the source keeps its rows by configuration; else all of it."""
         return self
@@ -61,6 +66,11 @@ class Chain(Source):
     def describe(self) -> str:
         """The folder, with what was taken of it."""
         return self._name
+
+    def digest(self) -> str | None:
+        """Of the parts' hashes."""
+        parts = [part.digest() for part in self._parts]
+        return None if None in parts else hashlib.sha256("".join(filter(None, parts)).encode()).hexdigest()
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows of the first part, then those of the second, …"""
@@ -121,3 +131,12 @@ def read_state(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{path} is not an object; save the data set again")
     return value
+
+
+def digest_of_file(path: Path) -> str | None:
+    """A hash of a file's bytes; `None` where it cannot be read: whoever reads its rows says why."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

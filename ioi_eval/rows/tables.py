@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
 from ioi_eval.rows.decoder import decoded
-from ioi_eval.rows.source import Source, read_state
+from ioi_eval.rows.source import Source, digest_of_file, read_state
 
 if TYPE_CHECKING:
     import datasets
@@ -28,6 +28,11 @@ class Parquet(Source):
     def describe(self) -> str:
         """The file's path."""
         return str(self._path)
+
+    def digest(self) -> str | None:
+        """Of the file's name, which messages tell, and its bytes."""
+        found = digest_of_file(self._path)
+        return found and f"{self._path}:{found}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, a small batch decoded at a time."""

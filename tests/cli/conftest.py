@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the task that the tests sh
 
 from addition import COMMAND, PROBLEMS, TESTS, Ended, Start, Write
 
+from ioi_eval.report.frame import result_rows
+
 
 @pytest.fixture(scope="session")
 def environment(cache: Path) -> dict[str, str]:
@@ -69,4 +71,4 @@ def score(start: Start, write: Write) -> Start:
 @pytest.fixture
 def results(tmp_path: Path) -> Callable[[], list[dict[str, Any]]]:
     """What `score` wrote."""
-    return lambda: [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    return lambda: list(result_rows(tmp_path / "out"))

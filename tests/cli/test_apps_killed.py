@@ -11,6 +11,8 @@ from pathlib import Path
 from addition import COMMAND, Write
 from apps_rows import ROWS
 
+from ioi_eval.report.frame import result_rows
+
 PROGRAMS = 8
 
 
@@ -32,7 +34,7 @@ def test_a_killed_run_goes_on(write: Write, environment: Mapping[str, str], tmp_
         first.wait()
     assert not (tmp_path / "out" / "results.jsonl").exists()
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
-    results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    results = list(result_rows(tmp_path / "out"))
     assert [row["submission"] for row in results] == [str(n) for n in range(PROGRAMS)]
     assert all(row["verdict"] == "WA" and len(row["test_results"]) == row["total"] for row in results)
     run = json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]

@@ -12,6 +12,8 @@ import pytest
 from addition import PROBLEMS, TESTS, Ended, Start, Write, submission_row
 from apps_rows import DOUBLE, FAILS, ROWS, ZERO, apps_row, doubling
 
+from ioi_eval.report.frame import result_rows
+
 FENCED = f"Twice:\n```python\n{DOUBLE}```\n"
 Rows = Callable[[str], list[dict[str, Any]]]
 
@@ -30,7 +32,10 @@ def score(start: Start, write: Write) -> Start:
 @pytest.fixture
 def rows(tmp_path: Path) -> Rows:
     """What `score` wrote: `rows("results.jsonl")`."""
-    return lambda name: [json.loads(line) for line in (tmp_path / "out" / name).open()]
+    out = tmp_path / "out"
+    return lambda name: (
+        list(result_rows(out)) if name == "results.jsonl" else list(map(json.loads, (out / name).open()))
+    )
 
 
 def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
+from ioi_eval.report.frame import result_rows
 
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 FAULTS = (
@@ -85,7 +86,7 @@ def arguments(out: Path, url: str, *options: str) -> list[str]:
 
 def results(out: Path) -> list[tuple[Any, ...]]:
     """What was written: verdicts, scores and feedback by submission, subtask and test, in the dump's order."""
-    rows = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    rows = list(result_rows(out))
     return [
         (
             row["uuid"],

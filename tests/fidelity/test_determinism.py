@@ -16,6 +16,7 @@ from ioi_eval.journal import Journal
 from ioi_eval.pipeline import Intake, Selection, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
+from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -49,7 +50,7 @@ async def scored(dump: Path, out: Path, cache: Path, *, workers: int, bundle_tes
                 progress=progress_for(0, bar=False),
             )
     assert outcome.exit_code == 0
-    return [unmeasured(json.loads(line)) for line in (out / "results.jsonl").open(encoding="utf-8")]
+    return list(map(unmeasured, result_rows(out)))
 
 
 def one_of_each(cache: Path) -> Path:

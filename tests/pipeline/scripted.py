@@ -28,6 +28,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.pipeline import Intake, Outcome, Selection, Settings, score_dump
 from ioi_eval.problems.ioi import ProblemSet
+from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
@@ -220,7 +221,7 @@ class Contest:
 
     def results(self) -> list[dict[str, Any]]:
         """What was written."""
-        return [orjson.loads(line) for line in (self.out / "results.jsonl").read_bytes().splitlines()]
+        return list(result_rows(self.out))
 
 
 def programs(*texts: str | None, problem: str = "nile") -> list[dict[str, Any]]:

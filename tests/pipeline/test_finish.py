@@ -71,7 +71,7 @@ except SetupError as error:
 @pytest.mark.parametrize("limit", [60_000, 300_000], ids=["journal", "results"])
 def test_a_full_disk_is_an_error_and_the_run_goes_on_later(contest: Contest, limit: int) -> None:
     """In the journal or in the results: what was judged before is not judged again."""
-    contest.write(*programs(*(f"1 // {n}" for n in range(200))))
+    contest.write(*({**row, "prompt": "x" * 2000} for row in programs(*(f"1 // {n}" for n in range(200)))))
     child = [sys.executable, "-c", FILL, str(contest.directory), str(limit)]
     run = subprocess.run(
         child, capture_output=True, text=True, check=True, env={"PYTHONPATH": os.pathsep.join(sys.path)}

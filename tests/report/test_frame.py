@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from ioi_eval.errors import InputError
+from ioi_eval.report import compact
 from ioi_eval.report.frame import load_results
 
 
@@ -27,5 +30,68 @@ def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=f"ioi-eval score … --out {tmp_path}"):
         load_results(tmp_path)
     (tmp_path / "results.jsonl").write_text("{not json\n")
-    with pytest.raises(InputError, match="to make it anew"):
+    with pytest.raises(InputError, match="which makes it anew"):
         load_results(tmp_path)
+
+
+SUBTASKS = [
+    {"subtask": "01", "score": 0.5, "points": 40, "test_results": ["a", "b"]},
+    {"subtask": "02", "score": 0.0, "points": 60, "test_results": ["a", "b", "c"]},
+]
+TESTS = {
+    name: {
+        "test_name": name, "score": score, "status": status, "feedback": "", "time_s": time_s, "wall_time_s": None,
+        "memory_bytes": None, "exit_code": 0, "signal": None, "limit": None, "near_limit": False, "reran": False,
+        "attempted": [], "stderr": "",
+    }
+    for name, score, status, time_s in (("a", 1.0, "AC", 0.25), ("b", 0.5, "PA", None), ("c", None, "JE", 0.0))
+}  # fmt: skip
+
+
+def subtasks() -> list[dict[str, Any]]:
+    """With their tests."""
+    return [{**one, "test_results": [TESTS[name] for name in one["test_results"]]} for one in SUBTASKS]
+
+
+def write_results(directory: Path, rows: int = 3) -> None:
+    """Rows that share their tests, one without any, and an old one that has its own."""
+    shown, line = compact.without_tests(subtasks())
+    name, body = compact.named(line, lambda value: orjson.dumps(value) + b"\n")
+    written = [{"uuid": str(n), "all_subtasks_results": shown, "tests_id": name, "code": "int x;"} for n in range(rows)]
+    written.append({"uuid": "none", "all_subtasks_results": [], "tests_id": None, "error": "refused"})
+    written.append({"uuid": "old", "all_subtasks_results": subtasks()})
+    (directory / "results.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written))
+    (directory / "tests.jsonl").write_bytes(body)
+
+
+def test_tests_are_put_back_as_they_were(tmp_path: Path) -> None:
+    """The columns of the reference, in its order, whether they are shared or not."""
+    write_results(tmp_path)
+    table = load_results(tmp_path)
+    for place in (0, 1, 2, 4):
+        assert json.dumps(table["all_subtasks_results"][place]) == json.dumps(subtasks())
+    assert table["all_subtasks_results"][3] == []
+    assert "tests_id" not in table
+    assert table["all_subtasks_results"][0] is table["all_subtasks_results"][2]
+
+
+def test_without_tests_and_with_few_columns(tmp_path: Path) -> None:
+    """What is not asked for is not there; what rows have in common is in memory once."""
+    write_results(tmp_path)
+    table = load_results(tmp_path, tests=False)
+    assert set(table) == {"uuid", "all_subtasks_results", "tests_id", "code", "error"}
+    assert "test_results" not in table["all_subtasks_results"][0][0]
+    assert table["all_subtasks_results"][0] is table["all_subtasks_results"][1]
+    few = load_results(tmp_path, columns=["uuid", "absent"])
+    assert list(few) == ["uuid"]
+    assert list(load_results(tmp_path, columns=["all_subtasks_results"])) == ["all_subtasks_results"]
+
+
+def test_tests_of_programs_for_apps(tmp_path: Path) -> None:
+    """They are a column of their own."""
+    test = {"test": 0, "verdict": "AC", "passed": True, "time_s": 0.5, "wall_s": None, "memory_bytes": 1, "message": ""}
+    wrong = {**test, "verdict": "WA", "passed": False, "output": "0\n", "stderr": "", "code": -1}
+    name, body = compact.named(compact.apps_line([test, wrong]), lambda value: orjson.dumps(value) + b"\n")
+    (tmp_path / "results.jsonl").write_bytes(orjson.dumps({"submission": "a", "tests_id": name}) + b"\n")
+    (tmp_path / "tests.jsonl").write_bytes(body)
+    assert json.dumps(load_results(tmp_path)["test_results"][0]) == json.dumps([test, wrong])

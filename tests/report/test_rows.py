@@ -15,13 +15,12 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
+from ioi_eval.report.outcomes import distinct_outcomes, judge_error
 from ioi_eval.report.rows import (
     OUR_COLUMNS,
     REFERENCE_COLUMNS,
     Judged,
     Unscored,
-    distinct_outcomes,
-    judge_error,
     refused_row,
     result_row,
 )

@@ -1,0 +1,87 @@
+"""Whether a run would find and write just what stands there already.
+
+A run that is started again with nothing new would read the dump twice, look up every row and write a file of gigabytes
+anew, to the last byte as it was. So what results were made from is kept beside them, in `.written.json`: the contents
+of the dump, how each problem is judged, all options, and what the files and the journal were like. Where all of that is
+the same, results stay as they are; of the summary only what is of the run itself is written anew. Results that lack
+something (a failure of ours, a row that is pending) are always made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ioi_eval.fingerprint import digest_of
+from ioi_eval.journal import Journal
+from ioi_eval.version import __version__
+
+STATE = ".written.json"
+_FORMAT = 1
+
+
+def signature(dump: str | None, ways: Iterable[str], options: Mapping[str, Any]) -> str | None:
+    """What results are made from, as one hash; `None` where nobody can tell whether the dump is the same.
+
+    Args:
+        dump: the hash of its contents.
+        ways: the fingerprints of judging some program for each problem.
+        options: all that was asked for.
+    """
+    if dump is None:
+        return None
+    told = orjson.loads(orjson.dumps(options, default=str, option=orjson.OPT_NON_STR_KEYS))
+    return digest_of([_FORMAT, __version__, dump, list(ways), told])
+
+
+class Written:
+    """What stands in a directory, and what it was made from.
+
+    Args:
+        directory: where results are.
+        files: those that a run writes but for the summary.
+        journal: in the same directory.
+        made_from: the signature of this run.
+    """
+
+    def __init__(self, directory: Path, files: Sequence[str], journal: Journal, made_from: str | None) -> None:
+        self._directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
+
+    def earlier(self) -> dict[str, Any] | None:
+        """The earlier summary, where this run would come to the same; its notes are those of its results."""
+        if self._made_from is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
+            state = orjson.loads((self._directory / STATE).read_bytes())
+            same = state["made_from"] == self._made_from and state["journal"] == list(self.journal.found)
+            if same and state["files"] == self._state_of_files():
+                values: dict[str, Any] = orjson.loads((self._directory / "summary.json").read_bytes())
+                return {**values, "notes": state["notes"]}
+        return None
+
+    def forget(self) -> None:
+        """What stands there is about to change."""
+        with contextlib.suppress(OSError):
+            (self._directory / STATE).unlink(missing_ok=True)
+
+    def keep(self, notes: Sequence[str]) -> None:
+        """Put down what the files that stand there now were made from, with the notes that are of the results."""
+        self.journal.sync()
+        state = {
+            "made_from": self._made_from,
+            "journal": list(self.journal.state),
+            "files": self._state_of_files(),
+            "notes": list(notes),
+        }
+        if self._made_from is not None:
+            with contextlib.suppress(OSError):  # then it is made anew the next time
+                (self._directory / STATE).write_bytes(orjson.dumps(state))
+
+    def _state_of_files(self) -> list[list[int]]:
+        found = [os.stat(self._directory / name) for name in self._files]
+        return [[one.st_size, one.st_mtime_ns, one.st_ino] for one in found]

@@ -1,0 +1,109 @@
+"""Tests beside their rows: what copies share stands once, and what is as usual is left out. Pure.
+
+A row of results with all its tests has 12 kB, the tests of each subtask written out. So a row of `results.jsonl` names
+its tests (`tests_id`), and `tests.jsonl` has a line for each name: each test once, and by subtask their places in that
+list. The name is a hash of what stands there, so rows with the same tests share a line, whoever they are of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+TESTS_ID, TEST_RESULTS, SUBTASKS = "tests_id", "test_results", "subtasks"
+_NAME_BYTES = 12
+
+_CONTEST: Mapping[str, Any] = {
+    "score": None, "feedback": "", "time_s": None, "wall_time_s": None, "memory_bytes": None, "exit_code": None,
+    "signal": None, "limit": None, "near_limit": False, "reran": False, "attempted": [], "stderr": "",
+}  # fmt: skip
+_APPS: Mapping[str, Any] = {"passed": None, "time_s": None, "wall_s": None, "memory_bytes": None, "message": ""}
+
+Row = dict[str, Any]
+
+
+def without_tests(subtasks: Sequence[Mapping[str, Any]]) -> tuple[list[Row], Row]:
+    """The subtasks of a row (`all_subtasks_results`) without their tests, and the line of these, without its name."""
+    tests: list[Row] = []
+    places: dict[str, int] = {}
+    table: dict[str, list[int]] = {}
+    for subtask in subtasks:
+        numbers = table[subtask["subtask"]] = []
+        for test in subtask[TEST_RESULTS]:
+            text = repr(test)
+            if text not in places:
+                places[text] = len(tests)
+                tests.append(compact(test, _CONTEST))
+            numbers.append(places[text])
+    shown = [{name: value for name, value in one.items() if name != TEST_RESULTS} for one in subtasks]
+    return shown, {SUBTASKS: table, TEST_RESULTS: tests}
+
+
+def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
+    """The line of a program's tests for APPS, without its name."""
+    return {TEST_RESULTS: [compact(test, _APPS) for test in tests]}
+
+
+def compact(test: Mapping[str, Any], usual: Mapping[str, Any]) -> Row:
+    """A test without what is as usual."""
+    return {name: value for name, value in test.items() if name not in usual or value != usual[name]}
+
+
+def named(line: Mapping[str, Any], dump: Any) -> tuple[str, bytes]:
+    """A line's name, and the line as JSON; empty where there is no test.
+
+    Args:
+        line: as above.
+        dump: writes JSON, with a newline.
+    """
+    if not line[TEST_RESULTS]:
+        return "", b""
+    body: bytes = dump(dict(line))
+    name = blake2b(body, digest_size=_NAME_BYTES).hexdigest()
+    return name, b'{"%b":"%b",%b' % (TESTS_ID.encode(), name.encode(), body[1:])
+
+
+class WithTests:
+    """Puts tests back into rows; rows with the same tests share these, and their subtasks.
+
+    Args:
+        lines: of `tests.jsonl`, by their names, as `whole` makes them.
+    """
+
+    def __init__(self, lines: Mapping[str, Mapping[str, Any]]) -> None:
+        self._lines = lines
+        self._known: dict[tuple[str, bytes], Sequence[Row]] = {}
+
+    def row(self, row: Row) -> Row:
+        """A row of `results.jsonl` as it was before; one of an earlier version has its tests."""
+        if TESTS_ID not in row:
+            return row
+        name = row.pop(TESTS_ID) or ""
+        line = self._lines.get(name)
+        if "all_subtasks_results" not in row:
+            row[TEST_RESULTS] = [] if line is None else line[TEST_RESULTS]
+            return row
+        subtasks = row["all_subtasks_results"]
+        key = name, orjson.dumps(subtasks)
+        if key not in self._known:
+            table = {} if line is None else line[SUBTASKS]
+            self._known[key] = [{**one, TEST_RESULTS: table.get(one["subtask"], [])} for one in subtasks]
+        row["all_subtasks_results"] = self._known[key]
+        return row
+
+
+def whole(line: bytes) -> tuple[str, Mapping[str, Any]]:
+    """A line's name, and its tests with what was left out: for contests by subtask."""
+    values = orjson.loads(line)
+    usual, order = (_CONTEST, _CONTEST_ORDER) if SUBTASKS in values else (_APPS, _APPS_ORDER)
+    tests = [{**dict.fromkeys(order), **usual, **test} for test in values[TEST_RESULTS]]
+    if SUBTASKS not in values:
+        return values[TESTS_ID], {TEST_RESULTS: tests}
+    return values[TESTS_ID], {SUBTASKS: {n: [tests[p] for p in places] for n, places in values[SUBTASKS].items()}}
+
+
+_CONTEST_ORDER = ("test_name", "score", "status", *(name for name in _CONTEST if name != "score"))
+_APPS_ORDER = ("test", "verdict", *_APPS)

@@ -1,0 +1,130 @@
+"""A run with nothing new leaves the results as they are; whatever may have changed has them made again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import Contest, ScriptedJudge, programs
+
+from ioi_eval.pipeline import Selection
+from ioi_eval.report.rows import Unscored
+
+ROWS = programs("0.5", "1", "0.5", "CE", None)
+
+
+def files(contest: Contest) -> dict[str, tuple[int, int]]:
+    """Which files stand there, and when they were written."""
+    return {
+        name: (status.st_ino, status.st_mtime_ns)
+        for name in ("results.jsonl", "tests.jsonl")
+        for status in [os.stat(contest.out / name)]
+    }
+
+
+def test_results_stay_as_often_as_nothing_is_new(contest: Contest, judge: ScriptedJudge) -> None:
+    """Not a byte of them is written again; the summary is of the last run."""
+    contest.write(*ROWS)
+    first = contest.run(judge).summary
+    before, judged = files(contest), list(judge.judged)
+    for _ in range(3):
+        outcome = contest.run(judge)
+        assert (files(contest), judge.judged, outcome.exit_code) == (before, judged, 0)
+        run = outcome.summary["this_run"]
+        assert (run["judged"], run["copies"], run["resumed"]) == (0, 0, 5)
+        told = json.loads((contest.out / "summary.json").read_text())
+        for values in (outcome.summary, told):
+            same = {name for name in first if values[name] == json.loads(json.dumps(first[name]))}
+            assert first.keys() - same <= {"this_run", "started", "finished"}
+    assert contest.progress.verdicts == ["resumed"] * 5
+
+
+def edited(name: str) -> Callable[[Contest], dict[str, Any]]:
+    """Somebody has changed a file."""
+
+    def change(contest: Contest) -> dict[str, Any]:
+        path = contest.out / name
+        path.write_bytes(path.read_bytes()[:-1] + b" \n")
+        return {}
+
+    return change
+
+
+def deleted(name: str) -> Callable[[Contest], dict[str, Any]]:
+    """Or deleted it."""
+
+    def change(contest: Contest) -> dict[str, Any]:
+        (contest.out / name).unlink()
+        return {}
+
+    return change
+
+
+def grown(contest: Contest) -> dict[str, Any]:
+    """A row more."""
+    contest.write(*ROWS, {**ROWS[0], "uuid": "new"})
+    return {}
+
+
+def corrected(contest: Contest) -> dict[str, Any]:
+    """A column that judging does not look at; the file is as long as before, and as old."""
+    status = contest.dump.stat()
+    contest.dump.write_bytes(contest.dump.read_bytes().replace(b"prompt 1", b"prompt X"))
+    os.utime(contest.dump, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return {}
+
+
+CHANGES: dict[str, Callable[[Contest], dict[str, Any]]] = {
+    "results edited": edited("results.jsonl"),
+    "tests deleted": deleted("tests.jsonl"),
+    "summary deleted": deleted("summary.json"),
+    "state damaged": edited(".written.json"),
+    "dump grown": grown,
+    "dump corrected": corrected,
+    "option": lambda _: {"options": {"std": "gnu++20"}},
+    "unscored": lambda _: {"unscored": Unscored.ZERO},
+    "selection": lambda _: {"selection": Selection(limit=4)},
+    "failed again": lambda _: {"retry_failed": True},
+    "started over": lambda _: {"resume": False},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_whatever_changed_has_results_made_again(
+    contest: Contest, judge: ScriptedJudge, change: Callable[[Contest], dict[str, Any]], tmp_path: Path
+) -> None:
+    """And they are those of a run in a new directory."""
+    contest.write(*ROWS)
+    contest.run(judge)
+    before = files(contest)
+    settings = change(contest)
+    contest.run(ScriptedJudge(), **settings)
+    if change is not CHANGES["state damaged"]:
+        assert files(contest) != before
+    fresh = Contest(tmp_path / "fresh")
+    fresh.directory.mkdir()
+    fresh.dump = contest.dump
+    fresh.run(ScriptedJudge(), **settings)
+    for name in ("results.jsonl", "tests.jsonl"):
+        assert (contest.out / name).read_bytes() == (fresh.out / name).read_bytes()
+
+
+def test_another_way_of_judging_has_results_made_again(contest: Contest, judge: ScriptedJudge) -> None:
+    """Rules, limits, tests: whatever is in a fingerprint."""
+    contest.write(*ROWS)
+    contest.run(judge)
+    other = ScriptedJudge("2")
+    contest.run(other)
+    assert sorted(other.judged) == sorted(judge.judged)
+
+
+def test_failures_of_ours_are_judged_again(contest: Contest, judge: ScriptedJudge) -> None:
+    """Results that lack something are never final."""
+    contest.write(*programs("1", "JE"))
+    contest.run(judge)
+    contest.run(judge)
+    assert judge.judged == ["u0", "u1", "u1"]
