@@ -12,6 +12,16 @@ from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local import LocalSandbox
 
 
+def reached(strongest: Isolation) -> tuple[Isolation, str]:
+    """What isolation an embedded sandbox of at most this one has for whoever asks, and why not full."""
+
+    async def enter() -> tuple[Isolation, str]:
+        async with LocalSandbox(slots=1, strongest=strongest) as sandbox:
+            return sandbox.targets()[0].isolation, sandbox.why_not_full
+
+    return asyncio.run(enter())
+
+
 @contextmanager
 def full_isolation() -> Iterator[tuple[asyncio.Runner, LocalSandbox]]:
     """A sandbox with one slot, and the loop that it lives in; the test is skipped where it cannot isolate fully."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import unprivileged
+from full_isolation import reached
 from python_box import row, score_all
 
 from ioi_eval.apps.execution import AppsResult, AppsSettings
@@ -256,6 +257,9 @@ def test_attacks_on_an_ordinary_user(strongest: str) -> None:
     """The same where the judge is no root: there a program would have the judge's own rights."""
     names = ("every file", "memory of others", "killing the parent", "every descriptor", "forged verdicts")
     programs = [(ROW, FOUND + ATTACKS[name]) for name in names]
+    isolation, why_not = unprivileged.call(reached, Isolation(strongest))
+    if isolation.value != strongest:
+        pytest.skip(f"no {strongest} isolation for an ordinary user here: {why_not}")
     with unprivileged.private_directory() as cache:
         (Path(cache) / "rows.jsonl").write_text(SECRET)
         results = unprivileged.call(score_all, cache, programs, AppsSettings(time_limit_s=5.0), Isolation(strongest))

@@ -106,6 +106,8 @@ def test_like_a_script(run: Run, tmp_path: Path, program: str) -> None:
     code, stdout = as_script(program, stdin, tmp_path)
     if "KeyboardInterrupt" in program:
         code = 1  # the interpreter kills itself with SIGINT
+    if "\0" in program and code == 0:
+        pytest.skip("this Python ignores a NUL in a script, and has no way to compile such a text but from a file")
     assert ended.code == code
     assert ended.stdout == stdout.replace(f"{tmp_path}/".encode(), b"")  # tracebacks need not tell where
 
