@@ -69,3 +69,18 @@ def test_passes_in_python(full_bench: Any, problem_from: Any) -> None:
     )
     code = "word, rest = input().split()\nprint(word, 3 if word == 'third' else rest)\n"
     assert full_bench.result(problem, code, Language.PYTHON).verdict is Verdict.AC
+
+
+def test_passes_learn_nothing_of_each_other(bench: Any, problem_from: Any) -> None:
+    """Neither by what the kernel counts nor by the time at which one ends: there are no pipes, and nobody sleeps."""
+    problem = problem_from(
+        {"right": (b"right first\n", b"")},
+        checker=SourceFile(path="checker/checker.sh", content=VALIDATOR),
+        checker_protocol=CheckerProtocol.KATTIS,
+        passes=3,
+    )
+    begins = "int main() {\n  int ends[2];\n  if (pipe(ends) == 0) std::abort();\n  usleep(1000);\n"
+    code = "#include <unistd.h>\n" + PROGRAM.replace("int main() {\n", begins)
+    outcome = bench.outcomes(problem, code)["right"]
+    assert outcome.verdict is Verdict.AC
+    assert set(outcome.attempted) == {"clock_nanosleep", "pipe2"}
