@@ -126,7 +126,7 @@ class Scripted:
 
     def __init__(self, inner: LocalSandbox, script: Any) -> None:
         self.inner, self.script, self.runs = inner, script, 0
-        self.alone: list[bool] = []
+        self.alone: list[int] = []
 
     def targets(self) -> Any:
         """The real one's."""
@@ -137,7 +137,9 @@ class Scripted:
         if not any(file.name == "program" for file in job.files):
             return await self.inner.execute(job, target)
         self.runs += 1
-        self.alone.append(job.alone)
+        plan = next(file.content for file in job.files if file.name == "plan")
+        assert isinstance(plan, bytes)
+        self.alone += [plan.count(b"\ntest ")] if job.alone else []
         change = self.script(self.runs)
         if isinstance(change, Exception):
             raise change
@@ -218,24 +220,37 @@ def test_rejected_job_is_not_repeated(cache: Path) -> None:
     assert runs == 1 + (len(tests) > 8), "the first eight tests once, and what is left once"
 
 
-def test_late_tests_that_decide_share_the_time_alone(cache: Path) -> None:
-    """The first test of each subtask is late, in the first run and alone: one job on an idle machine for them all."""
-    wait = "#include <ctime>\nstatic struct Wait { Wait() { while (clock() < CLOCKS_PER_SEC * 21 / 100) {} } } wait_;\n"
-    chosen = solution("buoys/model_solution/bisection.cpp")
+def score_late(cache: Path, code: str) -> tuple[SubmissionResult, list[int]]:
+    """Score a program for buoys under 0.3 s; gives the result and how many tests each job was given that ran alone."""
 
-    async def scenario() -> tuple[SubmissionResult, list[bool]]:
-        problem = replace(problems(cache)[chosen.problem], time_limit_s=0.2)
+    async def scenario() -> tuple[SubmissionResult, list[int]]:
+        submission = replace(solution("buoys/model_solution/bisection.cpp"), code=code)
+        problem = replace(problems(cache)[submission.problem], time_limit_s=0.3)
         async with LocalSandbox(slots=1) as inner:
             sandbox = Scripted(inner, lambda _: None)
-            scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
-            result = await scorer.score(problem, replace(chosen, code=wait + str(chosen.code)))
+            result = await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
             return result, sandbox.alone
 
-    result, alone = asyncio.run(scenario())
+    return asyncio.run(scenario())
+
+
+def test_late_tests_that_decide_share_the_time_alone(cache: Path) -> None:
+    """The first test of each subtask is late, in the first run and alone: one job on an idle machine for them all."""
+    wait = "#include <ctime>\nstatic struct Wait { Wait() { while (clock() < CLOCKS_PER_SEC * 32 / 100) {} } } wait_;\n"
+    result, alone = score_late(cache, wait + str(solution("buoys/model_solution/bisection.cpp").code))
     firsts = {subtask.tests[0].test: subtask.tests[0] for subtask in result.subtasks}
     assert {(one.verdict, one.reran, one.limit) for one in firsts.values()} == {(Verdict.TLE, True, "cpu")}
     assert len(firsts) > 1
-    assert sum(alone) == 1
+    assert alone[0] == len(firsts)
+
+
+def test_who_burns_his_time_and_sleeps_has_no_second_guess(cache: Path) -> None:
+    """A program that sees its guess fail can do so; close to the limit or not, it is not run again."""
+    burns = "while (clock() < CLOCKS_PER_SEC * 285 / 1000) {}"
+    result, alone = score_late(cache, f"#include <ctime>\n#include <unistd.h>\nint main() {{ {burns} pause(); }}")
+    assert {subtask.tests[0].limit for subtask in result.subtasks} == {"idle"}
+    assert result.subtasks[0].tests[0].near_limit
+    assert alone == []
 
 
 def test_broken_checker_is_named_and_final(cache: Path) -> None:
