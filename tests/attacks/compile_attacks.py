@@ -6,12 +6,15 @@ A program that compiles prints what it has found out, and gets WA as long as tha
 
 from __future__ import annotations
 
+import glob
 import re
 import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+import ioi_eval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,23 @@ def _incbin(path: str) -> str:
         f'asm(".data\\n.globl loot\\nloot: .incbin \\"{path}\\"\\n.byte 0\\n.text");\n'
         'extern "C" char loot[];\n#include "sealed.h"\nconst char *solve() { return loot; }\n'
     )
+
+
+_PACKAGES = (
+    "/usr/local/lib/python3*/*-packages/*/*.py",
+    "/usr/local/lib/python3*/os.py",
+    "/usr/lib/python3/dist-packages/*/*.py",
+)
+
+
+def _first(*patterns: str) -> str:
+    """A file of this machine, whatever it is called; else a name at which nothing is."""
+    found = (path for pattern in patterns for path in sorted(glob.glob(pattern)))
+    return next(found, "/usr/lib/python3/dist-packages/rows.jsonl")
+
+
+def _sample() -> str:
+    return str(Path(ioi_eval.__file__).parent / "sample" / "problems.jsonl")
 
 
 def _embed(path: str) -> str:
@@ -155,43 +175,54 @@ def _lto_sections() -> str:
     return "".join(parts) + 'const char *solve() { return "held"; }\n'
 
 
-READING = tuple(
-    _reads(f"include_{name}", f"#include of {path}", f'#include "{path}"', expect=expect)
-    for name, path, expect in (
-        ("grader", "grader.cpp", "CE"),
-        ("grader_above", "../grader.cpp", "CE"),
-        ("graders", "graders/grader.cpp", "CE"),
-        ("checker", "checker.cpp", "CE"),
-        ("object", "linked0.o", "CE"),
-        ("plan", "plan", "CE"),
-        ("answer", "/box/t0.ans", "CE"),
-        ("passwd", "/etc/passwd", "CE"),
-        ("stdin", "/dev/stdin", "CE WA"),
-        ("descriptor", "/proc/self/fd/5", "CE"),
-        ("environ", "/proc/self/environ", "CE"),
-        ("parents_environ", "/proc/1/environ", "CE"),
-        ("maps", "/proc/self/maps", "CE"),
-        ("zero", "/dev/zero", "CE"),
-        ("urandom", "/dev/urandom", "CE"),
-        ("tty", "/dev/tty", "CE"),
-        ("directory", "/", "CE"),
-        ("itself", "sealed.cpp", "CE"),
-        ("system", "/usr/lib/os-release", "CE"),
+READING = (
+    tuple(
+        _reads(f"include_{name}", f"#include of {path}", f'#include "{path}"', expect=expect)
+        for name, path, expect in (
+            ("grader", "grader.cpp", "CE"),
+            ("grader_above", "../grader.cpp", "CE"),
+            ("graders", "graders/grader.cpp", "CE"),
+            ("checker", "checker.cpp", "CE"),
+            ("object", "linked0.o", "CE"),
+            ("plan", "plan", "CE"),
+            ("answer", "/box/t0.ans", "CE"),
+            ("passwd", "/etc/passwd", "CE"),
+            ("stdin", "/dev/stdin", "CE WA"),
+            ("descriptor", "/proc/self/fd/5", "CE"),
+            ("environ", "/proc/self/environ", "CE"),
+            ("parents_environ", "/proc/1/environ", "CE"),
+            ("maps", "/proc/self/maps", "CE"),
+            ("zero", "/dev/zero", "CE"),
+            ("urandom", "/dev/urandom", "CE"),
+            ("tty", "/dev/tty", "CE"),
+            ("directory", "/", "CE"),
+            ("itself", "sealed.cpp", "CE"),
+            ("system", "/usr/lib/os-release", "CE"),
+        )
     )
-) + tuple(
-    _takes(f"incbin_{name}", f".incbin of {path}", lambda path=path: _incbin(path), expect)
-    for name, path, expect in (
-        ("grader", "grader.cpp", "CE"),
-        ("object", "linked0.o", "CE"),
-        ("above", "../grader.cpp", "CE"),
-        ("passwd", "/etc/passwd", "CE"),
-        ("stdin", "/dev/stdin", "CE WA"),
-        ("zero", "/dev/zero", "CE"),
-        ("urandom", "/dev/urandom", "CE WA"),
-        ("descriptor", "/proc/self/fd/3", "CE WA"),  # the assembler's own output
-        ("memory", "/proc/self/mem", "CE"),
-        ("mounts", "/proc/mounts", "CE"),
-        ("itself", "submission.o", "CE WA"),
+    + tuple(
+        _takes(f"incbin_{name}", f".incbin of {path}", lambda path=path: _incbin(path), expect)
+        for name, path, expect in (
+            ("grader", "grader.cpp", "CE"),
+            ("object", "linked0.o", "CE"),
+            ("above", "../grader.cpp", "CE"),
+            ("passwd", "/etc/passwd", "CE"),
+            ("stdin", "/dev/stdin", "CE WA"),
+            ("zero", "/dev/zero", "CE"),
+            ("urandom", "/dev/urandom", "CE WA"),
+            ("descriptor", "/proc/self/fd/3", "CE WA"),  # the assembler's own output
+            ("memory", "/proc/self/mem", "CE"),
+            ("mounts", "/proc/mounts", "CE"),
+            ("itself", "submission.o", "CE WA"),
+            ("system", "/usr/lib/os-release", "CE"),
+            ("program", "/usr/bin/env", "CE"),
+            ("library_of_others", "/usr/share/common-licenses/GPL-3", "CE"),
+        )
+    )
+    + (
+        _takes("incbin_python", ".incbin of Python's library", lambda: _incbin(_first("/usr/lib/python3*/os.py"))),
+        _takes("incbin_package", ".incbin of an installed package's file", lambda: _incbin(_first(*_PACKAGES))),
+        _takes("incbin_sample", ".incbin of the sample contest, in the package", lambda: _incbin(_sample())),
     )
 )
 

@@ -63,6 +63,27 @@ READING = (
         """.replace("CHECKOUT", repr(str(Path(__file__).resolve().parents[2]))),
     ),
     program(
+        "files_beside_the_interpreter",
+        "to list every directory above what it sees, and to read files of the system and of other packages",
+        """
+        seen = [sys.executable, os.__file__, *sys.path]
+        for path in {*seen, *(attempt(os.path.realpath, one) or one for one in seen)}:
+            while path not in ("/", ""):
+                path = os.path.dirname(path)
+                own = any(one == path or one.startswith(path + "/") for one in sys.path[1:])
+                inside = any(path.startswith(one + "/") or path == one for one in sys.path[1:])
+                if own and not inside and any(".json" in name for name in attempt(os.listdir, path) or ()):
+                    got(path)
+        for path in ("/usr/lib/os-release", "/usr/bin/env", "/usr/share/common-licenses/GPL-3", "/usr/include/stdio.h",
+                     "/usr/bin/perl", "/etc/hostname", "/etc/alternatives/awk"):
+            if attempt(open, path, "rb"):
+                got(path)
+        for path in ("/", "/usr", "/usr/bin", "/usr/share", "/usr/src", "/usr/include", "/usr/local", "/opt", "/srv"):
+            if attempt(os.listdir, path):
+                got(path)
+        """,
+    ),
+    program(
         "environment",
         "to find secrets in its environment and its command line",
         """
