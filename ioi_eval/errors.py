@@ -13,6 +13,7 @@
         │   └── UnavailableError  no endpoint has been left for so long that the run had better end
         │       ├── TargetLostError   … of one target: others are served, and may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: to be made again
+        ├── ExhaustedError        it was repeated as often as it may be, and never answered
         └── RejectedError         the server refuses this request for good (its words are kept)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
@@ -88,6 +89,10 @@ class UnavailableError(TransientError):
 
 class TargetLostError(UnavailableError):
     """Nobody has served this target for a while, but others are served: what was bound to it can be judged there."""
+
+
+class ExhaustedError(SandboxError):
+    """A job was sent as often as it may be, and never answered. Who sends it once more would only begin all anew."""
 
 
 class RejectedError(SandboxError):

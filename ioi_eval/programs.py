@@ -32,7 +32,10 @@ from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.slots import Slots
 
 ATTEMPTS = 3
-"""How often a job is sent whose answer was lost, here: a cluster has its own budget below this."""
+"""How often a job is asked for whose answer came and cannot be used, or was lost on this machine.
+
+What a cluster's workers do not answer is repeated in `sandbox/cluster.py` alone, which says so by `ExhaustedError`.
+"""
 
 T = TypeVar("T")
 

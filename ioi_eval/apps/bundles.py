@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from ioi_eval.errors import IoiEvalError, TransportError
+from ioi_eval.errors import ExhaustedError, IoiEvalError, TransientError, TransportError
 from ioi_eval.jobs.bundled import size
 from ioi_eval.jobs.python_run import GivenProgram, RunSetup, room, run_job, usual_wall_ms
 from ioi_eval.jobs.returned import ReturnedAnswer, returned_answer
@@ -167,11 +167,14 @@ class Bundles:
             for follower, answer in zip(followers, answers[1:], strict=True):
                 _tell(follower, answer)
             return _whole(answers[0])
-        except IoiEvalError as error:
+        except IoiEvalError as failure:
+            error = failure
+            if followers and isinstance(failure, ExhaustedError):
+                error = TransientError(f"{failure} (several programs shared it: each is asked for by itself)")
             for follower in followers:
                 if not follower.turn.done():
                     follower.turn.set_exception(error)
-            raise
+            raise error from failure
         finally:
             self._release(bundle)
 

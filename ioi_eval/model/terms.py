@@ -74,7 +74,7 @@ class CheckerProtocol(StrEnum):
     """How a judge program tells its score."""
 
     CMS = "cms"  # score on stdout line 1, message on stderr, exit code 0
-    TESTLIB = "testlib"  # exit code 0 AC, 1 or 2 WA, 3 judge fault, 7 with "points X" on stderr
+    TESTLIB = "testlib"  # exit code 0 AC; 1, 2, 4 or 8 WA; 3 judge fault; 7 with "points X" on stderr
     KATTIS = "kattis"  # exit code 42 AC, 43 WA, feedback directory
     WHITE_DIFF = "white-diff"  # no program: runs of blanks equal, trailing blank lines ignored
     TOKENS = "tokens"  # no program: words equal, numbers within a tolerance (Kattis's and DOMjudge's default validator)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import random
+from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ioi_eval.errors import (
+    ExhaustedError,
     InputError,
     IsolationError,
     OverloadError,
@@ -168,7 +170,7 @@ class PistonCluster:
             TargetLostError: no such worker is left, or can isolate programs, and others are.
             IsolationError: no worker at all can isolate programs.
             UnavailableError: no worker was left for as long as jobs may wait.
-            TransientError: the job was sent as often as it may be, and never answered.
+            ExhaustedError: the job was sent as often as it may be, and never answered; all repetition is done here.
             RejectedError: a server refuses it for good.
             SetupError: the caller's event loop is another one than that in which the cluster was entered.
         """
@@ -179,17 +181,19 @@ class PistonCluster:
         service = group.service
         body = await self._body(job, service)
         failures: list[SandboxError] = []
+        tried: list[str] = []
         claim, actions = self._pool.claim(target.name, self._loop.time(), alone=job.alone, patient=target.is_only)
         while True:
             end = End.UNTRIED
             try:
-                await self._turn_comes(claim, actions, failures)
+                await self._turn_comes(claim, actions, failures, tried)
                 end, result = await self._attempt(claim, job, body)
             finally:
                 self._obey(self._pool.leave(claim, end, self._loop.time()))
             if isinstance(result, Execution):
                 return result
             failures.append(result)
+            tried.append(claim.endpoint.name if claim.endpoint is not None else "")
             if isinstance(result, UnservedError):
                 self._see_whether_any_isolates(group, result)
             unserved = sum(isinstance(failure, UnservedError) for failure in failures)
@@ -199,7 +203,7 @@ class PistonCluster:
             following, actions = self._pool.again(claim, self._loop.time())
             if following is None:
                 self._obey(actions)
-                raise result
+                raise _exhausted(failures, tried)
             claim = following
 
     def _require_own_loop(self) -> None:
@@ -217,7 +221,9 @@ class PistonCluster:
         literals = [await self._spool.literal(file.content) for file in files]
         return wire.body(job, service, files, literals)
 
-    async def _turn_comes(self, claim: Claim, actions: list[Action], failures: list[SandboxError]) -> None:
+    async def _turn_comes(
+        self, claim: Claim, actions: list[Action], failures: list[SandboxError], tried: list[str]
+    ) -> None:
         """Wait until the claim is granted. Actions that came with it are obeyed on the way."""
         if claim.endpoint is not None:
             self._obey(actions)
@@ -231,7 +237,7 @@ class PistonCluster:
         if expired is None:
             return
         if failures and not expired.is_dark:
-            raise failures[-1]
+            raise _exhausted(failures, tried)
         cause = failures[-1] if failures else None
         if expired.is_light_elsewhere:
             raise TargetLostError(f"no worker of {claim.group.name!r} has been in service for a while") from cause
@@ -337,3 +343,19 @@ class PistonCluster:
         finally:
             await self._client.__aexit__(None, None, None)
             self._spool.close()
+
+
+def _exhausted(failures: Sequence[SandboxError], tried: Sequence[str]) -> SandboxError:
+    """What to raise for a job that nobody has answered: how often it was sent, where, and what came of it at last."""
+    last = failures[-1]
+    if not isinstance(last, TransientError):
+        return last
+    where = ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in Counter(tried).items())
+    error = ExhaustedError(f"the job was sent {_times(tried)} to {where}, and never answered; at last: {last}")
+    error.__cause__ = last
+    return error
+
+
+def _times(tried: Sequence[str]) -> str:
+    """`6 times`."""
+    return "once" if len(tried) == 1 else f"{len(tried)} times"

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.errors import (
+    ExhaustedError,
     RejectedError,
     SandboxError,
     SetupError,
@@ -23,6 +24,7 @@ from ioi_eval.errors import (
     UnavailableError,
 )
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.programs import repeated
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.pool_terms import PoolPolicy
 
@@ -387,3 +389,21 @@ def test_nothing_can_be_used(start: Any) -> None:
     assert "none of these packages is installed: ioi_eval, bash, cms_ioi" in words
     assert "http://127.0.0.1:1/api/v2/runtimes: no connection" in words
     assert "ssl" not in words
+
+
+def test_a_job_that_nobody_answers_is_sent_as_often_as_it_may_be_and_no_more(start: Any) -> None:
+    """Repetition is in one place: who asks for a lost answer again does not begin it anew. All workers are named."""
+    _, proxy = proxied(start, servers=2, faults="empty-500", rate=1)
+
+    async def ask(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        target = cluster.targets()[0]
+        with pytest.raises(
+            ExhaustedError, match=r"sent 4 times to .*, and never answered; at last: .*HTTP 500"
+        ) as raised:
+            await repeated(lambda: cluster.execute(echo("1"), target))
+        assert all(url.removesuffix("/api/v2") in str(raised.value) for url in proxy.urls)
+
+    policy = PoolPolicy(attempts=4, first_backoff_s=0.01)
+    with_cluster(proxy.urls, ask, policy=policy)
+    assert counts(proxy.urls[0], "faults")["requests"] == 4

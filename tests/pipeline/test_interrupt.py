@@ -112,7 +112,7 @@ def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Conte
     whole = ScriptedJudge()
     undisturbed.run(whole)
     rng = random.Random(3)
-    judged = 0
+    judged = kills = 0
     for steps in [*(rng.randrange(5, 60) for _ in range(5)), 10**6]:
         child = start(contest, workers=3, step_by_step=True)
         assert child.stdout is not None
@@ -126,6 +126,10 @@ def test_killed_at_random_moments_it_ends_like_an_undisturbed_run(contest: Conte
                 child.kill()
                 break
         child.communicate()
-        assert child.returncode == (-signal.SIGKILL if steps < 10**6 else 1)  # 1 for the judge program's failures
-    assert judged <= len(whole.judged) + 5 * 2 * 3  # those that were in flight
+        kills += (
+            child.returncode == -signal.SIGKILL
+        )  # it may have ended by itself before: 1, for failures that are final
+        assert child.returncode in (1, -signal.SIGKILL if steps < 10**6 else 1)
+    assert kills
+    assert judged <= len(whole.judged) + kills * 2 * 3  # those that were in flight
     assert contest.results() == undisturbed.results()
