@@ -100,7 +100,7 @@ def _offered(worker: Worker) -> Iterator[Finding]:
 def _package(worker: Worker) -> Finding:
     service = worker.service
     name = f"{service.starter.value} {service.version}"
-    install = "ioi-eval cluster install (the worker needs PISTON_REPO_URL: piston/README.md)"
+    install = "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)"
     if service.starter is Starter.CMS_IOI:
         lost = "one test a job, compiled each time; wall-clock limits; programs can reach their judge"
         return _warning("package", f"{name}: the classic profile only: {lost}", install)
@@ -117,7 +117,7 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
     used, *others = worker.look.compilers
     number = re.search(r"\b(\d+)\.\d+(\.\d+)?\s*(\d{8}.*)?$", used.version)
     also = f" (also there: {', '.join(sorted({other.version for other in others}))})" if others else ""
-    newer = "use a newer image, or let the package bring a compiler: GCC_TREE in piston/README.md"
+    newer = "use a newer image, or let the package bring a compiler (built with GCC_TREE)"
     if number is None or "clang" in used.version.lower():
         yield _warning("compiler", f"{used.version}: not GCC, with which official judges compile{also}", newer)
     elif int(number[1]) < _NEWEST_STD:
@@ -179,7 +179,7 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
 
 _NETWORK = "PISTON_DISABLE_NETWORKING=true"
 _CURES = {
-    "packages is installed": "ioi-eval cluster install (the worker needs PISTON_REPO_URL: piston/README.md)",
+    "packages is installed": "ioi-eval cluster install (PISTON_REPO_URL must name a repository with the package)",
     "no C++ compiler": "g++ in the image, or the package gcc",
     "runner.cpp": "an old image: its compiler or kernel headers; use a newer one",
     "make a box": "a package that is half installed, perhaps: ioi-eval cluster uninstall, then install",

@@ -205,7 +205,7 @@ def _refused(url: str, package: Package, words: str) -> Change:
     if words.endswith("Already installed" if package.is_wanted else "is not installed"):
         return Change(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
     if words.endswith("does not exist"):
-        words += "; its repository (PISTON_REPO_URL) does not have it, see piston/README.md"
+        words += "; its repository (PISTON_REPO_URL) does not have it"
     return Change(url=url, is_done=False, words=words)
 
 
