@@ -116,7 +116,7 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     try:
         entries = _entries(status, body)
     except SandboxError as error:
-        if status not in _ANSWERED:
+        if status not in _ANSWERED or (status == 200 and not _PAGE.match(body)):
             raise
         raise UnservedError(f"not a Piston server: HTTP {status}: {_words(_loaded(body), body)}") from error
     return tuple(

@@ -142,13 +142,21 @@ def test_refusals_keep_one_line_of_words() -> None:
     assert len(str(answer.refusal(502, HTML * 1000))) < 400
 
 
-@pytest.mark.parametrize(
-    "content", [b"{}", b"[1]", b'[{"language": "bash"}]', b'[{"language": 1, "version": "1"}]', HTML]
-)
+@pytest.mark.parametrize("content", [b"{}", b"[1]", b'[{"language": "bash"}]', b'[{"language": 1, "version": "1"}]'])
 def test_lies_about_runtimes(content: bytes) -> None:
     """A list of runtimes of another shape is a transport fault: something else answers on that port."""
     with pytest.raises(TransportError):
         answer.runtimes(200, content)
+
+
+@pytest.mark.parametrize("status", [200, 302, 404, 405])
+def test_a_web_server_that_has_no_runtimes(status: int) -> None:
+    """It is named, with its page's title and no HTML; a proxy in front of a worker that is away is another matter."""
+    page = b"<!DOCTYPE html>\n<html lang=en><title>\n  Welcome to\n  nginx!</title><body>\n<p>Hello</p>"
+    with pytest.raises(UnservedError, match=rf"^not a Piston server: HTTP {status}: a web page, 'Welcome to nginx!'$"):
+        answer.runtimes(status, page)
+    with pytest.raises(TransportError, match=r"^HTTP 502: a web page, '502 Bad Gateway'$"):
+        answer.runtimes(502, HTML)
 
 
 def test_package_failures_are_final() -> None:
