@@ -19,7 +19,7 @@ ENDS = {
     "abort 1": ("RE", 0, signal.SIGABRT),
     "segv 1": ("RE", 0, signal.SIGSEGV),
     "throw 1": ("RE", 0, signal.SIGABRT),
-    f"raise {int(signal.SIGSYS)}": ("RE", 0, signal.SIGSYS),  # its own doing, not a security violation
+    f"raise {int(signal.SIGSYS)}": ("RE", 98, 0),  # the filter's signal: it cannot be sent
     f"raise {int(signal.SIGKILL)}": ("RE", 0, signal.SIGKILL),
     f"raise {int(signal.SIGTERM)}": ("RE", 0, signal.SIGTERM),
     f"raise {int(signal.SIGPIPE)}": ("RE", 0, signal.SIGPIPE),
