@@ -60,6 +60,10 @@ class View {
       }
       struct stat status;
       std::string next = at + "/" + name;
+      if (is_made(next)) {
+        at = next;
+        continue;
+      }
       if (lstat(next.c_str(), &status) != 0) return;
       if (!S_ISLNK(status.st_mode)) {
         at = next;
@@ -93,9 +97,14 @@ class View {
     });
   }
 
+  bool is_made(const std::string& path) const { return std::find(made_.begin(), made_.end(), path) != made_.end(); }
+
   void make_way(const std::string& path) {
     for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      mkdir((outside_ + path.substr(0, slash)).c_str(), 0755);
+      std::string above = path.substr(0, slash);
+      if (is_made(above)) continue;
+      mkdir((outside_ + above).c_str(), 0755);
+      made_.push_back(above);
     }
   }
 
@@ -118,7 +127,7 @@ class View {
   }
 
   std::string outside_, root_;
-  std::vector<std::string> shown_;
+  std::vector<std::string> shown_, made_;  // mounts; directories on the way to them, which are no links
 };
 
 // The root directory of a contestant or of a compiler: read-only, with devices, and with what the plan says that it sees.
