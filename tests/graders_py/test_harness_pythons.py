@@ -78,3 +78,21 @@ def test_probe_tells_what_is_installed(archive: Path, python: str, tmp_path: Pat
         (packages / name).mkdir()
         seen.append(told())
     assert len(set(seen)) == 3
+
+
+def test_what_an_interpreter_reads(archive: Path, python: str, tmp_path: Path) -> None:
+    """Its program, library, packages and their libraries; nothing above them, and no project of a `.pth` file."""
+    environment, project = tmp_path / "environment", tmp_path / "project"
+    project.mkdir()
+    subprocess.run([python, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    (packages / "project.pth").write_text(f"{project}\n")
+    command = [str(environment / "bin" / "python"), "-s", str(archive), "probe"]
+    reads = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["reads"]
+    own = {path for path in reads if path.startswith(f"{tmp_path}/")}
+    assert own == {str(environment / "bin" / "python"), str(packages), str(environment / "pyvenv.cfg")}
+    assert any(Path(path, "os.py").is_file() for path in reads)
+    assert any(Path(path).name.startswith("libc.so") for path in reads)
+    assert not {"/", "/usr", "/usr/lib", "/usr/bin", "/usr/lib/x86_64-linux-gnu"} & {
+        str(Path(p).resolve()) for p in reads
+    }

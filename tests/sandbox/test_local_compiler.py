@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.local_compiler import detect
+from ioi_eval.toolchain import outermost
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,20 @@ def test_the_system_s_compiler() -> None:
     found = detect("g++")
     assert "g++" in found.version
     assert "-linux-" in found.machine
+
+
+def test_what_a_compiler_reads_is_listed() -> None:
+    """Itself, its parts, headers, and libraries one by one: no directory in which other packages have files."""
+    found = detect("g++")
+    assert found.command in found.sees
+    assert all(os.path.exists(path) and ".." not in path for path in (*found.sees, *found.libraries))
+    assert "/usr/include" in found.sees
+    wide = {"/", "/usr", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/local", "/usr/share"}
+    assert not wide & {os.path.realpath(path) for path in (*found.sees, *found.libraries)}
+    assert any(os.path.basename(path) == "libstdc++.so.6" for path in found.libraries)
+    assert all(os.path.isfile(path) for path in found.libraries)
+
+
+def test_paths_inside_others_are_left_out() -> None:
+    """A directory is shown with all below it; a name that only begins alike is another one."""
+    assert outermost(["/a/b", "/a", "/ab", "/c/d/e", "/c/d"]) == ("/a", "/ab", "/c/d")
