@@ -14,6 +14,8 @@ from python_attacks import ATTACKS as PYTHON_ATTACKS
 
 from ioi_eval.sandbox.local import is_filtered
 
+pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign makes all of it
+
 
 def demand(found: Finding, campaign: Campaign, expected: Collection[str], *wrong: str) -> None:
     """Fail, in few lines as there are many attacks, unless everything is right.
