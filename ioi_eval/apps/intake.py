@@ -112,7 +112,13 @@ class AppsIntake:
     ) -> None:
         self.source, self.catalog = source, catalog
         self.passed_over = 0
-        self._fingerprint, self._test_s, self._id_column, self._rules = fingerprint, test_s, id_column, rules
+        self._fingerprint, self._test_s, self.id_column, self._rules = fingerprint, test_s, id_column, rules
+
+    def ways(self) -> Iterator[str]:
+        """How each problem is judged, and what results tell of it."""
+        for listed in self.catalog.listed.values():
+            probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
+            yield f"{listed!r} {self._fingerprint(listed.digest, probe)}"
 
     def candidates(self) -> Iterator[AppsCandidate | Refused]:
         """What is to be judged, in the dump's order, and a refusal for each row that cannot be."""
@@ -125,7 +131,7 @@ class AppsIntake:
         Args:
             whole_rows: with all their columns; else only with those that judging looks at.
         """
-        columns = None if whole_rows else (self._id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
+        columns = None if whole_rows else (self.id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
         ordinals: Counter[str] = Counter()
         taken: dict[bytes, tuple[str, int]] = {}
         self.passed_over = 0
@@ -176,8 +182,8 @@ class AppsIntake:
         place = (row.source, row.number)
         first = taken.setdefault(keys_of(listed.id, name, "").submission, place)
         if first != place:
-            kind = f"the same {self._id_column} and problem as an earlier row"
-            message = f"{self._id_column} {name!r} of problem {listed.id} stands in {first[0]}, row {first[1]} already"
+            kind = f"the same {self.id_column} and problem as an earlier row"
+            message = f"{self.id_column} {name!r} of problem {listed.id} stands in {first[0]}, row {first[1]} already"
             words = f"{message}, which is the one that counts; make the ids unique, or give another --id-column"
             return Refused(row=row, kind=kind, message=str(row.error(words)))
         fingerprint = self._fingerprint(listed.digest, found)
@@ -192,7 +198,7 @@ class AppsIntake:
 
     def _name(self, row: Row, sample: Sample, problem: str, ordinals: Counter[str]) -> str:
         ordinals[problem] += 1
-        if not row.has(self._id_column):
+        if not row.has(self.id_column):
             return f"{problem}/{ordinals[problem] - 1}"
-        name = row.identifier(self._id_column)
+        name = row.identifier(self.id_column)
         return name if sample.number is None else f"{name}/{sample.number}"

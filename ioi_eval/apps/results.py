@@ -169,7 +169,7 @@ class AppsSummary:
     def __init__(self, ks: Sequence[int] | None = None) -> None:
         self.refused = Refusals()
         self.pending = 0
-        self._ks = ks
+        self.ks = ks
         self._solutions: list[Solution] = []
         self._invalid: dict[str, str] = {}
         self._verdicts: Counter[str] = Counter()
@@ -249,22 +249,15 @@ class AppsSummary:
             "interpreters": dict(self._pythons),
             "near_limit": self._near_limit,
             "cpu_s": round(self._cpu_s, 3),
-            "this_run": {
-                "judged": run.judged,
-                "copies": run.copies,
-                "resumed": run.resumed,
-                "workers": run.workers,
-                "wall_s": round(run.wall_s, 3),
-                "cpu_s": round(run.cpu.total, 3),
-            },
+            "this_run": this_run(run),
             "options": dict(run.options),
             "notes": [*run.notes, *self._missing_ks(lines), *self._missing_modules()],
         }
 
     def _chosen_ks(self) -> tuple[int, ...]:
         """Those that were asked for; else those for which the problem with the fewest samples has enough."""
-        if self._ks is not None:
-            return tuple(dict.fromkeys(self._ks))
+        if self.ks is not None:
+            return tuple(dict.fromkeys(self.ks))
         counts = Counter(solution.problem for solution in self._solutions if solution.passed is not None)
         least = min(counts.values(), default=1)
         return tuple(k for k in KS if k == 1 or k <= least)
@@ -279,7 +272,7 @@ class AppsSummary:
 
     def _missing_ks(self, lines: Sequence[Line]) -> list[str]:
         """Why a pass@k that was asked for is not there."""
-        if self._ks is None:
+        if self.ks is None:
             return []
         whole = next((line for line in lines if line.difficulty == ALL), None)
         if whole is None or not whole.problems:
@@ -291,6 +284,18 @@ class AppsSummary:
             for k, estimate in whole.pass_at.items()
             if estimate is None
         ]
+
+
+def this_run(run: RunFacts) -> dict[str, Any]:
+    """What a run did and took."""
+    return {
+        "judged": run.judged,
+        "copies": run.copies,
+        "resumed": run.resumed,
+        "workers": run.workers,
+        "wall_s": round(run.wall_s, 3),
+        "cpu_s": round(run.cpu.total, 3),
+    }
 
 
 def _solution(problem: str, difficulty: str, result: AppsResult) -> Solution:

@@ -15,7 +15,7 @@ from ioi_eval.apps.intake import Accepted, AppsIntake
 from ioi_eval.apps.judging import APPS_FORMAT, AppsJudging
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.report import markdown_report
-from ioi_eval.apps.results import AppsSummary, Shown, refused_rows, shown
+from ioi_eval.apps.results import AppsSummary, Shown, refused_rows, shown, this_run
 from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, Spool
 from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
@@ -23,6 +23,8 @@ from ioi_eval.pipeline.finish import TestLines, replacing, to_json, write_summar
 from ioi_eval.pipeline.intake import OWN_FAULT, Refused
 from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
 from ioi_eval.problems.row import Row
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS, TESTS
@@ -57,15 +59,25 @@ async def score_apps(
         InputError: the dump or the journal is damaged.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
+    made_from = await in_thread(
+        signature, intake.source, intake.ways(), {**settings.options, "": [intake.id_column, summary.ks]}
+    )
+    written = Written(directory, (RESULTS, TESTS, RECORDS), journal, made_from)
+    if not settings.retry_failed and (earlier := written.earlier()) is not None:
+        return await in_thread(as_it_was, written, earlier, settings, progress, report=markdown_report, told=this_run)
+    written.forget()
     ledger = Ledger(journal, Spool(directory), APPS_FORMAT)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         write_results(directory, intake, ledger, summary, writing)
+        before = len(facts.notes)
         if over := intake.passed_over:
             words = f"{counted(over, 'row')} for problems that were not asked for: passed over"
             facts = replace(facts, notes=(*facts.notes, words))
         values = summary.as_dict(facts)
         write_summary(directory, values, markdown_report(values))
+        if not facts.interrupted and not summary.pending and not len(ledger.spool):
+            written.keep(values["notes"][before:])
         return values
 
     return await conduct(intake.candidates, judging, ledger, settings=settings, progress=progress, write=write)

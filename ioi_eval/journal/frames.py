@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
 
 from ioi_eval.model import ProblemKey
@@ -79,7 +80,7 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
     """
     name = problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
     text = f"{name}\0{fingerprint}"
-    return Keys(submission=_digest("\0".join((text, submission, *found_by))), program=_digest(text))
+    return Keys(submission=_digest("\0".join((text, submission, *found_by))), program=_digest_of_program(text))
 
 
 def encode(kind: Kind, keys: Keys, body: bytes, *, safe: int) -> bytes:
@@ -148,6 +149,11 @@ def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:
         frame = frame_at(buffer, at + newline.end())
         if frame is not None:
             yield frame
+
+
+@lru_cache(maxsize=4096)
+def _digest_of_program(text: str) -> bytes:
+    return _digest(text)
 
 
 def _digest(text: str) -> bytes:

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.journal import Journal, Spool
-from ioi_eval.pipeline.conduct import Outcome, Settings, conduct, facts_of_nothing_new
+from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
 from ioi_eval.pipeline.contest import CONTEST_FORMAT, ContestJudging, Judge
 from ioi_eval.pipeline.finish import write_results, write_summary
 from ioi_eval.pipeline.intake import Intake, Selection, Survey, survey
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.plan import Plan, plan
-from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.unchanged import Written, signature
+from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import Unscored
-from ioi_eval.report.summary import RunFacts, renewed, this_run
+from ioi_eval.report.summary import RunFacts, this_run
 
 __all__ = ["Intake", "Judge", "Outcome", "Plan", "Selection", "Settings", "Survey", "plan", "score_dump", "survey"]
 
@@ -61,7 +61,7 @@ async def score_dump(
     made_from = await in_thread(_made_from, intake, settings, unscored)
     written = Written(directory, (RESULTS, TESTS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
-        return await in_thread(_as_it_was, directory, earlier, settings, written, progress)
+        return await in_thread(as_it_was, written, earlier, settings, progress, report=markdown_report, told=this_run)
     written.forget()
     ledger = Ledger(journal, Spool(directory), CONTEST_FORMAT, keys_under=Candidate.keys_under)
 
@@ -85,26 +85,6 @@ async def score_dump(
 
 
 def _made_from(intake: Intake, settings: Settings, unscored: Unscored) -> str | None:
-    digest = getattr(intake.source, "digest", None)
-    if digest is None:
-        return None
     selection = intake.selection
     told = [sorted(selection.years), sorted(selection.problems), selection.limit, intake.id_column, str(unscored)]
-    return signature(digest(), intake.ways(), {**settings.options, "": told})
-
-
-def _as_it_was(
-    directory: Path, earlier: Mapping[str, Any], settings: Settings, written: Written, progress: Progress
-) -> Outcome:
-    """The results stand as this run would have written them."""
-    counts = earlier["submissions"]
-    resumed = counts["rows"] - counts["refused"]
-    for became, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
-        for _ in range(number):
-            progress.advance(became)
-    progress.close()
-    facts = facts_of_nothing_new(settings, resumed, written.journal.notes)
-    values = renewed(earlier, facts, this_run(facts))
-    write_summary(directory, values, markdown_report(values))
-    written.keep(earlier["notes"])
-    return Outcome(summary=values, interrupted=False, stopped_by=None)
+    return signature(intake.source, intake.ways(), {**settings.options, "": told})

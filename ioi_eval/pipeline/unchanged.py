@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,30 @@ import orjson
 
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
+from ioi_eval.pipeline.conduct import Outcome, Settings, facts_of_nothing_new
+from ioi_eval.pipeline.finish import write_summary
+from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
+from ioi_eval.report.summary import RunFacts, renewed
+from ioi_eval.rows.source import Source
 from ioi_eval.version import __version__
 
 STATE = ".written.json"
 _FORMAT = 1
 
 
-def signature(dump: str | None, ways: Iterable[str], options: Mapping[str, Any]) -> str | None:
+def signature(dump: object, ways: Iterable[str], options: Mapping[str, Any]) -> str | None:
     """What results are made from, as one hash; `None` where nobody can tell whether the dump is the same.
 
     Args:
-        dump: the hash of its contents.
+        dump: the source of rows, which may tell a hash of its contents.
         ways: the fingerprints of judging some program for each problem.
         options: all that was asked for.
     """
-    if dump is None:
+    digest = dump.digest() if isinstance(dump, Source) else None
+    if digest is None:
         return None
     told = orjson.loads(orjson.dumps(options, default=str, option=orjson.OPT_NON_STR_KEYS))
-    return digest_of([_FORMAT, __version__, dump, list(ways), told])
+    return digest_of([_FORMAT, __version__, digest, list(ways), told])
 
 
 class Written:
@@ -50,24 +56,24 @@ class Written:
     """
 
     def __init__(self, directory: Path, files: Sequence[str], journal: Journal, made_from: str | None) -> None:
-        self._directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
+        self.directory, self._files, self.journal, self._made_from = directory, files, journal, made_from
 
     def earlier(self) -> dict[str, Any] | None:
         """The earlier summary, where this run would come to the same; its notes are those of its results."""
         if self._made_from is None:
             return None
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # then it is not what we wrote
-            state = orjson.loads((self._directory / STATE).read_bytes())
+            state = orjson.loads((self.directory / STATE).read_bytes())
             same = state["made_from"] == self._made_from and state["journal"] == list(self.journal.found)
             if same and state["files"] == self._state_of_files():
-                values: dict[str, Any] = orjson.loads((self._directory / "summary.json").read_bytes())
+                values: dict[str, Any] = orjson.loads((self.directory / "summary.json").read_bytes())
                 return {**values, "notes": state["notes"]}
         return None
 
     def forget(self) -> None:
         """What stands there is about to change."""
         with contextlib.suppress(OSError):
-            (self._directory / STATE).unlink(missing_ok=True)
+            (self.directory / STATE).unlink(missing_ok=True)
 
     def keep(self, notes: Sequence[str]) -> None:
         """Put down what the files that stand there now were made from, with the notes that are of the results."""
@@ -80,8 +86,40 @@ class Written:
         }
         if self._made_from is not None:
             with contextlib.suppress(OSError):  # then it is made anew the next time
-                (self._directory / STATE).write_bytes(orjson.dumps(state))
+                (self.directory / STATE).write_bytes(orjson.dumps(state))
 
     def _state_of_files(self) -> list[list[int]]:
-        found = [os.stat(self._directory / name) for name in self._files]
+        found = [os.stat(self.directory / name) for name in self._files]
         return [[one.st_size, one.st_mtime_ns, one.st_ino] for one in found]
+
+
+def as_it_was(
+    written: Written,
+    earlier: Mapping[str, Any],
+    settings: Settings,
+    progress: Progress,
+    *,
+    report: Callable[[Mapping[str, Any]], str],
+    told: Callable[[RunFacts], Mapping[str, Any]],
+) -> Outcome:
+    """End a run whose results stand there already: only the summary and the report are of this run.
+
+    Args:
+        written: what stands there.
+        earlier: the summary of it.
+        settings: of this run.
+        progress: is told of every row.
+        report: the summary as Markdown.
+        told: the part of the summary that is of a run.
+    """
+    counts = earlier["submissions"]
+    resumed = counts["rows"] - counts["refused"]
+    for became, number in ((RESUMED, resumed), (REFUSED, counts["refused"])):
+        for _ in range(number):
+            progress.advance(became)
+    progress.close()
+    facts = facts_of_nothing_new(settings, resumed, written.journal.notes)
+    values = renewed(earlier, facts, told(facts))
+    write_summary(written.directory, values, report(values))
+    written.keep(earlier["notes"])
+    return Outcome(summary=values, interrupted=False, stopped_by=None)

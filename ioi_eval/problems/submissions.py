@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import C_TAGS, CPP_TAGS, extract_cpp, fix_includes
@@ -195,8 +196,13 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
     if language is Language.PYTHON:
         found = extract_python(generation)
     else:
-        found = extract_cpp(generation, C_TAGS if language is Language.C else CPP_TAGS)
+        extract = _extract_small if len(generation) <= _SMALL else extract_cpp
+        found = extract(generation, C_TAGS if language is Language.C else CPP_TAGS)
     return found.code, found.rule
+
+
+_SMALL = 16_384  # characters; a dump holds many copies, and is read several times
+_extract_small = lru_cache(maxsize=1024)(extract_cpp)
 
 
 def _answer(row: Row) -> str | None:
