@@ -174,16 +174,43 @@ class Run(Generic[W, R]):
         entries = self._candidates()
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
             copies: list[tuple[W, int]] = []
+            empty: list[W] = []
             for entry in batch:
                 self._progress.read()
                 if isinstance(entry, Refused):
                     self._progress.advance(REFUSED)
-                elif not self._is_known(entry, copies):
+                elif self._is_known(entry, copies):
+                    continue
+                elif entry.size is None:
+                    empty.append(entry)
+                else:
                     await self._enqueue(entry)
             await self._copy(copies)
+            await self._judge_empty(empty)
         async with self._changed:
             self._fed = True
             self._changed.notify_all()
+
+    async def _judge_empty(self, candidates: Sequence[W]) -> None:
+        """Judge those of a batch that hold no program, for which there is nothing to wait, and record them together."""
+        judged: list[tuple[W, R, Told]] = []
+        for candidate in candidates:
+            if self.done.stopped_by:
+                break
+            self._progress.queue()
+            result = await self._score(candidate)
+            judged.append((candidate, result, self._judging.told(result)))
+
+        def record() -> None:
+            for candidate, result, told in judged:
+                self._ledger.record(candidate, result, told.fingerprint)
+
+        if judged:
+            await in_thread(record)
+        for _, _, told in judged:
+            self.done.judged += 1
+            self._progress.advance(told.verdict)
+            self._watch(told)
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
