@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from ioi_eval.errors import ODD_DATA, SetupError, own_fault
-from ioi_eval.model import SubmissionResult
+from ioi_eval.model import SubmissionResult, Verdict
 from ioi_eval.pipeline.intake import OWN_FAULT, Intake, Refused
 from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
@@ -111,7 +111,7 @@ class _Parts:
 
     def __init__(self, tests: TestLines, unscored: Unscored) -> None:
         self._tests, self._unscored = tests, unscored
-        self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
+        self._known: OrderedDict[object, tuple[Totals, ResultColumns]] = OrderedDict()
 
     def of(self, candidate: Candidate, found: Found[SubmissionResult]) -> tuple[Judged, ResultColumns]:
         """A submission with its result, and the columns that are of the result alone."""
@@ -122,14 +122,18 @@ class _Parts:
             result=replace(found.result, submission=candidate.submission.id),
             duplicate_of=found.duplicate_of,
         )
-        known = self._known.get(found.offset) if found.offset is not None else None
+        result = found.result
+        key: object = found.offset
+        if result.compile.verdict is Verdict.NC:  # nothing was run: all of a problem have the same result
+            key = result.problem, result.compile, result.target, result.isolation, candidate.problem.time_scale
+        known = None if key is None else self._known.get(key)
         if known is None:
             judged = replace(judged, known=Totals.of(judged.result))
             whole = ResultColumns.of(judged, unscored=self._unscored)
             shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
             known = judged.totals, whole.sharing(Encoded(to_json({"": shown})[4:-2]), self._tests.name(line))
-            if found.offset is not None:
-                self._known[found.offset] = known
+            if key is not None:
+                self._known[key] = known
                 if len(self._known) > _KNOWN:
                     self._known.popitem(last=False)
         return replace(judged, known=known[0]), known[1]
