@@ -96,6 +96,21 @@ class Done:
     stopped_by: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded:
+    """A result that was written down.
+
+    Args:
+        told: what the run needs to know of it.
+        leader: where copies of the program find it; `None` if they must not take it over.
+        odd_family: the problem, where our own code failed on this row.
+    """
+
+    told: Told
+    leader: int | None
+    odd_family: object | None
+
+
 class Run(Generic[W, R]):
     """One judging of a dump.
 
@@ -193,24 +208,18 @@ class Run(Generic[W, R]):
 
     async def _judge_empty(self, candidates: Sequence[W]) -> None:
         """Judge those of a batch that hold no program, for which there is nothing to wait, and record them together."""
-        judged: list[tuple[W, R, Told]] = []
+        judged: list[tuple[W, R, bool]] = []
         for candidate in candidates:
             if self.done.stopped_by:
                 break
             self._progress.queue()
-            result = await self._score(candidate)
-            judged.append((candidate, result, self._judging.told(result)))
+            judged.append((candidate, *await self._score(candidate)))
 
-        def record() -> None:
-            for candidate, result, told in judged:
-                self._ledger.record(candidate, result, told.fingerprint)
+        def record() -> list[_Recorded]:
+            return [self._write(candidate, result, is_of_row) for candidate, result, is_of_row in judged]
 
-        if judged:
-            await in_thread(record)
-        for _, _, told in judged:
-            self.done.judged += 1
-            self._progress.advance(told.verdict)
-            self._watch(told)
+        for recorded in await in_thread(record) if judged else ():
+            self._count(recorded)
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
@@ -321,18 +330,11 @@ class Run(Generic[W, R]):
     # ------------------------------------------------------------------ recording
 
     async def _record(self, candidate: W, result: R, *, is_of_row: bool) -> None:
-        told = self._judging.told(result)
-        try:
-            leader = await in_thread(self._ledger.record, candidate, result, told.fingerprint)
-        except ODD_DATA as error:
-            result, is_of_row = self._judging.failed(candidate, own_fault(error, "recording this row")), True
-            told = self._judging.told(result)
-            leader = await in_thread(self._ledger.record, candidate, result, told.fingerprint)
+        recorded = await in_thread(self._write, candidate, result, is_of_row)
+        told, leader = recorded.told, recorded.leader
         if leader is not None and told.fingerprint not in ("", candidate.fingerprint):
             self._judged_otherwise[candidate.keys.program] = leader
-        self.done.judged += 1
-        self._progress.advance(told.verdict)
-        self._watch(told, candidate.family if is_of_row else None)
+        self._count(recorded)
         followers = self._following.pop(candidate.keys.program, None) or deque()
         self._followers -= len(followers)
         if leader is not None:
@@ -352,6 +354,22 @@ class Run(Generic[W, R]):
             self.done.copies += len(copies)
             for _ in copies:
                 self._progress.advance(COPY)
+
+    def _write(self, candidate: W, result: R, is_of_row: bool) -> _Recorded:
+        """Write a result down; where our own code fails on it, that it could not be written. Called from a thread."""
+        told = self._judging.told(result)
+        try:
+            leader = self._ledger.record(candidate, result, told.fingerprint)
+        except ODD_DATA as error:
+            result, is_of_row = self._judging.failed(candidate, own_fault(error, "recording this row")), True
+            told = self._judging.told(result)
+            leader = self._ledger.record(candidate, result, told.fingerprint)
+        return _Recorded(told=told, leader=leader, odd_family=candidate.family if is_of_row else None)
+
+    def _count(self, recorded: _Recorded) -> None:
+        self.done.judged += 1
+        self._progress.advance(recorded.told.verdict)
+        self._watch(recorded.told, recorded.odd_family)
 
     def _watch(self, told: Told, odd_family: object | None) -> None:
         """Give up on a sandbox that fails every time, or on ourselves: on problem after problem."""
