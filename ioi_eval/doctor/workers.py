@@ -14,7 +14,7 @@ from ioi_eval.errors import IsolationError, SandboxError, SetupError, Unavailabl
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.conditions import Condition, Effect
-from ioi_eval.sandbox.discovery import Scout, UnfitError, Worker
+from ioi_eval.sandbox.discovery import Scout, UnfitWorkerError, Worker
 from ioi_eval.sandbox.fleet import endpoint_url
 from ioi_eval.sandbox.inspection import Inspection, inspection_job, read_inspection
 from ioi_eval.sandbox.pool_terms import PoolPolicy
@@ -78,7 +78,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         scout = Scout(client)
         try:
             await scout.explore(URL(url))
-        except UnfitError as error:
+        except UnfitWorkerError as error:
             return list(_conditions(error.found) if error.worker is None else _offered(error.worker))
         except (SandboxError, SetupError):
             pass  # that has been said

@@ -79,7 +79,7 @@ class Worker:
         )
 
 
-class UnfitError(SetupError):
+class UnfitWorkerError(SetupError):
     """A worker answers, and as it is set up nothing can be judged there; with the settings to change.
 
     Args:
@@ -128,7 +128,8 @@ class Scout:
 
         Raises:
             SandboxError: it does not answer now.
-            SetupError: it answers, and cannot serve; with what to change there. `UnfitError` where its limits are why.
+            SetupError: it answers, and cannot serve; with what to change there. `UnfitWorkerError` where its limits are
+                why.
         """
         async with self._at_once:
             for attempt in range(_ATTEMPTS):
@@ -162,8 +163,10 @@ class Scout:
             except (SetupError, RejectedError) as error:
                 errors.append(error)
                 reasons.append(f"{service.starter.value}: {error}")
-        if errors and isinstance(errors[0], UnfitError):  # of the best package: what else there is need not be mended
-            raise UnfitError(f"{url}: {reasons[0]}", errors[0].found, errors[0].worker)
+        if errors and isinstance(
+            errors[0], UnfitWorkerError
+        ):  # of the best package: what else there is need not be mended
+            raise UnfitWorkerError(f"{url}: {reasons[0]}", errors[0].found, errors[0].worker)
         wanted = ", ".join(starter.value for starter in probing.PREFERENCE[self._profile])
         raise SetupError(f"{url}: " + ("; ".join(reasons) or f"none of these packages is installed: {wanted}"))
 
@@ -186,7 +189,7 @@ class Scout:
             clock_ahead_s=clock_ahead_s,
         )
         if words := fatal(worker.conditions):
-            raise UnfitError(words, worker.conditions, worker)
+            raise UnfitWorkerError(words, worker.conditions, worker)
         return worker
 
     def _profile_of(self, service: Service) -> str:
@@ -210,7 +213,7 @@ class Scout:
             service, execution = await self._ask(url, service, nonce, 0)
             if probing.read_look(execution, nonce, 0) is not None:
                 found = await self._found(url, service, output_bytes=0)
-                raise UnfitError(fatal(found), found)
+                raise UnfitWorkerError(fatal(found), found)
             failed = execution.compile if execution.compile and execution.compile.code != 0 else execution.run
             words = (failed.stderr or failed.stdout).strip()[-300:]
             if failed.code is None:  # a machine that is too busy, or a neighbour that kills: it says nothing for good
