@@ -198,7 +198,8 @@ ATTACK(sigxfsz) { die_of(SIGXFSZ); }
 
 // attack: sigsys
 // tries: to be taken for a process with a forbidden call
-// expect: RE SV
+// expect: TLE
+// attempted: tgkill
 ATTACK(sigsys) { die_of(SIGSYS); }
 
 // attack: sigpipe
