@@ -24,7 +24,8 @@ std::vector<size_t> g_filter_self;
 
 bool full() { return g_means.isolation == Isolation::Full; }
 
-void bind(const std::string& from, const std::string& to) {
+// (Not `bind`: std::bind is found by its arguments, and fits better, where <functional> comes with another header.)
+void bind_mount(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
 }
 
@@ -122,7 +123,7 @@ class View {
     bool made = S_ISDIR(status.st_mode) ? mkdir(point.c_str(), 0755) == 0 || errno == EEXIST
                                         : bool(Fd(open(point.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644)));
     if (!made) system_fault("make %s", point.c_str());
-    bind(path, root_ + path);
+    bind_mount(path, root_ + path);
     shown_.push_back(path);
   }
 
@@ -141,7 +142,7 @@ void make_root(Place& place, const std::string& name, std::initializer_list<cons
   // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
   for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
     Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    bind(device, place.root + device);
+    bind_mount(device, place.root + device);
   }
   View view(place.outside, place.root);
   for (const std::string& path : g_plan.sees) view.show(path);
