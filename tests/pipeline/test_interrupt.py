@@ -16,7 +16,8 @@ from scripted import Contest, ScriptedJudge, programs
 from ioi_eval.model import Submission
 
 CHILD = """
-import pathlib, sys
+import pathlib, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have been started by nohup
 from scripted import Contest, ScriptedJudge
 def told(submission):
     print(submission.id, flush=True)
