@@ -29,7 +29,7 @@ from ioi_eval import (
 )
 from ioi_eval.errors import IoiEvalError, RowError, UnsupportedError, ours_alone
 from ioi_eval.problems.submissions import check_fits
-from ioi_eval.report.rows import judge_error
+from ioi_eval.report.outcomes import judge_error
 
 
 def submissions(dump: str, problems: dict[ProblemKey, Problem], skipped: list[str]) -> Iterator[Submission]:

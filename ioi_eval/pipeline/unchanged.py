@@ -10,6 +10,7 @@ something (a failure of ours, a row that is pending) are always made again.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -41,8 +42,8 @@ def signature(dump: object, ways: Iterable[str], options: Mapping[str, Any]) -> 
     digest = dump.digest() if isinstance(dump, Source) else None
     if digest is None:
         return None
-    told = orjson.loads(orjson.dumps(options, default=str, option=orjson.OPT_NON_STR_KEYS))
-    return digest_of([_FORMAT, __version__, digest, list(ways), told])
+    values = [_FORMAT, __version__, digest, list(ways), options]
+    return digest_of(json.dumps(values, default=str, sort_keys=True))  # a file's name in them may be no UTF-8
 
 
 class Written:

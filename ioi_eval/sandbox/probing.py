@@ -49,7 +49,7 @@ for compiler in g++ /piston/packages/gcc/*/bin/g++ /usr/local/bin/g++; do
     *) static=dynamic ;;
   esac
   tell compiler "$path" "$version" "$machine" "$static"
-  bash compiler_files "$path"
+  [ "$1" -eq 0 ] || bash compiler_files "$path"
 done
 tell kernel "$(uname -r)"
 tell processors "$(nproc)"

@@ -46,9 +46,10 @@ def test_a_call_that_fits_no_row_replaces_nothing(score: Start, write: Write, tm
     for arguments, words in (
         ([dump], f"{dump}: none of the first 2 rows has uuid; the columns are: year, problem_id, code, sample, "
          "temperature. It names a submission: name the column that does with --id-column\n"),
-        (["tests.jsonl", "--dry-run"], "has source_files or code or generation or outputs or files; the columns are: "
-         "year, day, problem_name, problem_id, test_name, test_input, test_output. Call "
-         "the column that holds the programs `generation` (a model's text) or `code` (the program itself), or are "
+        (["tests.jsonl", "--dry-run"], "has source_files or code or generation or messages or outputs or files; the "
+         "columns are: year, day, problem_name, problem_id, test_name, test_input, test_output. Call "
+         "the column that holds the programs `generation` (a model's text), `messages` (a conversation) or `code` (the "
+         "program itself), or are "
          "DUMP and --problems or --tests swapped?\n"),
     ):  # fmt: skip
         ended = score(*arguments)

@@ -162,6 +162,7 @@ def test_a_runner_with_a_plan(worker: Worker) -> None:
         what="test",
         steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), sees=(("x.cpp", b"int main() {}"),)),),
         artifacts=("x",),
+        sees_system=True,
     )
     runner = next(file.content for file in worker.package if file.name.endswith("judge/runner"))
     job = compiling.compile_job(recipe, runner, Policy(), nonce=nonce)

@@ -41,6 +41,7 @@ def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
         what="test",
         steps=(compiling.Step(argv=("g++", "x.cpp", "-o", "x"), sees=(("x.cpp", b"int main() {}"),)),),
         artifacts=("x",),
+        sees_system=True,
     )
     job = compiling.compile_job(recipe, b"", Policy(compile=CompileLimits()), nonce=nonce)
     texts = {file.name: file.content for file in job.files if file.name != "runner"}
