@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_box import COMPILE_LIMITS, Answer, Box, line, plan
+from runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, line, plan
 
 from ioi_eval.sandbox.local_compiler import detect
 
@@ -70,6 +70,19 @@ def test_a_program_is_built(box: Box, tmp_path: Path) -> None:
     (tmp_path / "a.out").chmod(0o755)
     assert subprocess.run([tmp_path / "a.out"], capture_output=True, text=True, check=True).stdout == "hello\n"
     assert answer.last["isolation"] == box.level
+
+
+def test_the_header_functional_changes_nothing(boxes: Callable[[str], Box]) -> None:
+    """With some compilers it comes with another header, and a call of `bind` was std::bind then, and did nothing."""
+    box = boxes("dir-full")
+    own = replace(box, runner=box.runner.with_name("runner-with-functional"))
+    command = ["g++", "-std=c++17", "-static", "-include", "functional", str(RUNNER_SOURCE), "-o", str(own.runner)]
+    subprocess.run(command, check=True)
+    own.runner.chmod(0o755)
+    toolchain = detect("g++")
+    compile_step = step(toolchain.command, "-c", "a.cpp")
+    answer = compile_(own, see("a", "a.cpp"), compile_step, files={"a": b"int a;"}, sees=toolchain.sees)
+    assert last_step(answer)["code"] == 0
 
 
 def test_compile_error_has_its_words(box: Box) -> None:
