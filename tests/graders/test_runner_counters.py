@@ -93,11 +93,11 @@ def test_nor_with_libraries(boxes: Callable[[str], Box], program: Callable[..., 
 
 
 def test_the_same_programs_find_what_is_counted(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
-    """Unconfined: some numbers of threads, pipes and sockets, but for those that other processes move meanwhile."""
+    """Unconfined: the numbers of pipes and sockets. (Those of threads are moved by whatever else runs meanwhile.)"""
     box = replace(boxes("dir-reduced"), name="none", most="none", level="none")
     numbers = found(box, program)
-    known = {"clone number", *(f"fstat of {made}.1" for made in ("pipe", "pipe2", "socket", "socketpair"))}
-    assert known & numbers, numbers
+    known = {f"fstat of {made}.1" for made in ("pipe", "pipe2", "socket", "socketpair")}
+    assert known <= numbers, numbers
 
 
 def test_every_call_that_is_allowed_is_made(program: Callable[..., Path]) -> None:
