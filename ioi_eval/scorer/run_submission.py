@@ -53,7 +53,8 @@ async def run_submission(
 
     Raises:
         InputError: the row lacks a field, or a script of `pair` is empty.
-        SandboxError: our failure, or that of the problem's checker or manager. It is never a pair.
+        SandboxError: our failure; with our own scripts also that of the problem's checker or manager. What other
+            scripts leave unsaid is "Unknown error", as the source has it.
     """
     if pair is not None and not all(pair):
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
