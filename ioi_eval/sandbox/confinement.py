@@ -8,6 +8,8 @@ Facts that shape it (each tried):
 - bwrap leaves inherited descriptors open: files travel by descriptor, and the runner itself is started from one.
 - The runner needs capabilities inside its own user namespace (it makes a PID namespace and a root directory for
   every contestant and drops them there); they mean nothing outside of it.
+- bwrap bounds a tmpfs since 0.7.0 (`--size`), and Ubuntu 22.04 has 0.6.1. There bounded ones are mounted before it
+  starts, in namespaces around it. It is root in these, and root's capabilities are handed on unless they are dropped.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ TMP_BYTES = 1 << 30
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 _BOX_USER = "1000"
+
+_ROOM = (("/sys/kernel", "/tmp", TMP_BYTES), ("/sys/devices", "/box", BOX_BYTES))
+"""Where each tmpfs is mounted if bwrap cannot bound it (a directory that no box shows), its place in the box, bytes."""
+
+_MOUNTED = ("unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-ec")
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _MOST_LINKS = 40  # Source: Linux, path_resolution(7)
@@ -49,7 +56,9 @@ def as_user(uid: int | None) -> tuple[str, ...]:
     return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--")
 
 
-def in_namespaces(*, hide: Sequence[Path] = (), show: Sequence[str] = (), confines: bool = True) -> tuple[str, ...]:
+def in_namespaces(
+    *, hide: Sequence[Path] = (), show: Sequence[str] = (), confines: bool = True, sizes: bool = True
+) -> tuple[str, ...]:
     """The bwrap command that gives a box of its own: user, PID, network, IPC, UTS and mount namespaces.
 
     The system's programs and libraries are there read-only, `/tmp` and `/box` are empty and bounded.
@@ -59,8 +68,9 @@ def in_namespaces(*, hide: Sequence[Path] = (), show: Sequence[str] = (), confin
         show: further files and directories that are there, read-only.
         confines: what is started confines others further, so it is root there; else it is nobody in particular and
             has no capability.
+        sizes: this machine's bwrap knows `--size`.
     """
-    words = ["bwrap", "--unshare-user", "--unshare-all"]
+    words = [*(() if sizes else _mounting_room()), "bwrap", "--unshare-user", "--unshare-all", "--cap-drop", "ALL"]
     user = "0" if confines else _BOX_USER
     words += ["--uid", user, "--gid", user]
     for capability in _CAPABILITIES if confines else ():
@@ -77,13 +87,20 @@ def in_namespaces(*, hide: Sequence[Path] = (), show: Sequence[str] = (), confin
         words += ["--ro-bind-try", name, name]
     for directory_path in hide:
         if directory_path.is_relative_to("/usr"):
-            words += ["--size", "4096", "--tmpfs", str(directory_path)]
+            words += ["--tmpfs", str(directory_path), "--remount-ro", str(directory_path)]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    words += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--size", str(BOX_BYTES), "--tmpfs", "/box"]
+    for mounted, directory, size in _ROOM:
+        words += ["--size", str(size), "--tmpfs", directory] if sizes else ["--bind", mounted, directory]
     for name in show:
         words += _shown(name)
     words += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/box"]
     return tuple(words)
+
+
+def _mounting_room() -> tuple[str, ...]:
+    """The words before bwrap's that mount what it cannot bound itself."""
+    mounts = (f"mount -t tmpfs -o size={size},mode=0755,nosuid,nodev tmpfs {mounted}" for mounted, _, size in _ROOM)
+    return (*_MOUNTED, f'{"; ".join(mounts)}; exec "$@"', "sh")
 
 
 def _shown(name: str) -> tuple[str, ...]:

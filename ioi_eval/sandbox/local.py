@@ -99,6 +99,7 @@ class LocalSandbox:
         self.limits: tuple[MachineLimit, ...] = ()
         self._seen: set[tuple[str, ...]] = set()  # that may be shown
         self._hidden = (Path(__file__).resolve().parent.parent,)
+        self._sizes = True  # bwrap knows `--size`
 
     async def __aenter__(self) -> Self:
         self.limits = machine_limits(slots=self._slots.count)
@@ -119,7 +120,7 @@ class LocalSandbox:
             narrowed=narrowing(self.limits),
             outer_filter=is_filtered(),
         )
-        self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden)
+        self._script_boxes = ScriptBoxes(self._target.toolchain, hide=self._hidden, sizes=self._sizes)
         return self
 
     async def __aexit__(
@@ -192,7 +193,7 @@ class LocalSandbox:
             directory = None
             before = as_user(_box_uid(box))
             if isolation is Isolation.FULL:
-                before += (*in_namespaces(hide=self._hidden, show=job.sees), "--")
+                before += (*in_namespaces(hide=self._hidden, show=job.sees, sizes=self._sizes), "--")
             else:
                 directory = stack.enter_context(work_directory(_box_uid(box)))
             end = await run_process(
@@ -238,10 +239,12 @@ class LocalSandbox:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
         if shutil.which("bwrap") is None:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
-        command = (*as_user(_box_uid(0)), *in_namespaces(), "--", "/usr/bin/true")
-        probe = _try(command)
-        if probe.returncode == 0:
-            return Isolation.FULL, ""
+        for self._sizes in (True, False):
+            probe = _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
+            if probe.returncode == 0:
+                return Isolation.FULL, ""
+            if "Unknown option --size" not in probe.stderr:
+                break
         words = probe.stderr.strip() or f"exit code {probe.returncode}"
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), words)
 

@@ -79,11 +79,13 @@ class ScriptBoxes:
     Args:
         toolchain: compiles the keeper.
         hide: directories that no box shows.
+        sizes: this machine's bwrap knows `--size`.
     """
 
-    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = ()) -> None:
+    def __init__(self, toolchain: Toolchain, *, hide: Sequence[Path] = (), sizes: bool = True) -> None:
         self._toolchain = toolchain
         self._hide = hide
+        self._sizes = sizes
         self._keeper: int | None = None
         self._building = Slots(1)
 
@@ -116,7 +118,7 @@ class ScriptBoxes:
         for name in files:
             _refuse_escape(name)
         keeper = await self._open_keeper(uid)
-        words = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False)]
+        words = [*as_user(uid), *in_namespaces(hide=self._hide, confines=False, sizes=self._sizes)]
         for name, value in _ENVIRONMENT.items():
             words += ["--setenv", name, value]
         for name, descriptor in files.items():
