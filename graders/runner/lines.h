@@ -62,9 +62,13 @@ std::string base64(const unsigned char* bytes, size_t size) {
 }
 
 __attribute__((format(printf, 1, 0))) std::string vformat(const char* format, va_list args) {
-  char buffer[1024];
-  vsnprintf(buffer, sizeof buffer, format, args);
-  return buffer;
+  va_list again;
+  va_copy(again, args);
+  std::string text(vsnprintf(nullptr, 0, format, args) + 1, '\0');  // it writes a last zero too
+  vsnprintf(&text[0], text.size(), format, again);
+  va_end(again);
+  text.pop_back();
+  return text;
 }
 
 __attribute__((format(printf, 1, 2))) std::string format(const char* format, ...) {

@@ -39,17 +39,17 @@ def scripts(run: str, files: dict[str, Content] | None = None, **changes: object
 
 
 def see_that_scripts_are_obeyed(target: Target) -> None:
-    """Skip where a package starts nothing but scripts of its own."""
+    """Skip where nothing starts scripts of others: a package with its own, or a machine without full isolation."""
     if target.brings_pair:
         pytest.skip("the cms_ioi package runs its own scripts only")
+    if target.name == "local" and target.isolation is not Isolation.FULL:
+        pytest.skip("scripts need full isolation in the embedded sandbox")
 
 
 def execute(entering: Entering, job: Job) -> Execution:
-    """One job's execution. Scripts of others need full isolation, which not every machine has."""
+    """One job's execution, where scripts of others are started."""
 
     async def use(sandbox: Sandbox, target: Target) -> Execution:
-        if target.name == "local" and target.isolation is not Isolation.FULL:
-            pytest.skip("scripts need full isolation in the embedded sandbox")
         see_that_scripts_are_obeyed(target)
         if target.name.startswith("piston bash ") and job.compile_limits is not None:
             with pytest.raises(RejectedError, match="no compile stage"):
@@ -132,8 +132,14 @@ def test_output_limit(entering: Entering) -> None:
 @pytest.mark.parametrize("name", ["../escape", "/etc/absolute", "a/../b", "", "a//b"])
 def test_names_that_lead_out_of_the_box(entering: Entering, name: str) -> None:
     """They are refused for good, with the name."""
-    with pytest.raises(RejectedError, match="cannot be the name of a file"):
-        with_sandbox(entering, lambda sandbox, target: sandbox.execute(scripts("true", {name: b"x"}), target))
+
+    async def use(sandbox: Sandbox, target: Target) -> None:
+        if target.name == "local":
+            see_that_scripts_are_obeyed(target)
+        with pytest.raises(RejectedError, match="cannot be the name of a file"):
+            await sandbox.execute(scripts("true", {name: b"x"}), target)
+
+    with_sandbox(entering, use)
 
 
 def test_many_at_once(entering: Entering) -> None:

@@ -86,6 +86,16 @@ def test_same_verdicts_behind_a_filter_of_others(
     assert run_batch(box, program("contestant"), "honest 1", "system 1", "raise 31").verdicts == ["AC", "AC", "RE"]
 
 
+def test_a_filter_that_hides_many_calls(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
+    """As Docker's default does, which knows no call that is newer than itself: the probe's line stays whole."""
+    box = boxes("fds-reduced-user")
+    unnamed = range(337, 424)  # numbers that the kernel gives to nobody
+    prefix = (str(program("filtered")), *map(str, unnamed), "--")
+    words = [*prefix, *box.command(str(box.runner), "--probe")]
+    probe = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    assert set(probe["hidden"]) >= {f"syscall_{number}" for number in unnamed}
+
+
 def test_nobody_ends_as_if_the_filter_had_killed_it(box: Box, program: Callable[..., Path]) -> None:
     """The signal by which a filter kills cannot be sent to oneself."""
     entry = run_batch(box, program("contestant"), "raise 31").only
