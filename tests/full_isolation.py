@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +21,18 @@ def reached(strongest: Isolation) -> tuple[Isolation, str]:
             return sandbox.targets()[0].isolation, sandbox.why_not_full
 
     return asyncio.run(enter())
+
+
+@functools.cache
+def _reached_here() -> tuple[Isolation, str]:
+    return reached(Isolation.FULL)
+
+
+def require_full_isolation() -> None:
+    """Skip the test where the embedded sandbox cannot isolate fully: it starts no scripts of others there."""
+    isolation, why_not = _reached_here()
+    if isolation is not Isolation.FULL:
+        pytest.skip(f"no full isolation here: {why_not}")
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from full_isolation import require_full_isolation
 from kattis_packages import ANOTHER, ANY, SCORING, read, stated
 from packages import loaded
 
@@ -121,6 +122,7 @@ RULES: dict[str, tuple[str, set[int] | str]] = {
 
 def test_own_grader_may_add_up_groups(tmp_path: Path) -> None:
     """Where it is stated for all groups at once, it must add up those of groups; anything else is refused."""
+    require_full_isolation()
     adding = """
 import sys
 worth = next((int(flag[6:]) for flag in sys.argv if flag.startswith("worth=")), None)
@@ -181,6 +183,7 @@ def test_grades_of_other_groups_are_not_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_own_grader_is_tried(tmp_path: Path, name: str) -> None:
     """Its rule is taken over if it is the lowest score times the points, rounded down or not, and else refused."""
+    require_full_isolation()
     rule, expected = RULES[name]
     flags = {"data/secret/one/testdata.yaml": "grading: custom\ngrader_flags: min worth=30\n"}
     flags["data/secret/two/testdata.yaml"] = "grading: custom\ngrader_flags: min worth=70\n"

@@ -11,10 +11,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from full_isolation import reached
+from full_isolation import require_full_isolation
 from test_scripts import script_job
 
-from ioi_eval.model import Isolation
 from ioi_eval.sandbox.confinement import BOX_BYTES, PATH, TMP_BYTES, as_user, in_namespaces
 from ioi_eval.sandbox.local import LocalSandbox
 
@@ -38,9 +37,7 @@ exec REAL "$@"
 
 @pytest.fixture(scope="module", autouse=True)
 def _full() -> None:
-    isolation, why_not = reached(Isolation.FULL)
-    if isolation is not Isolation.FULL:
-        pytest.skip(f"no full isolation here: {why_not}")
+    require_full_isolation()
 
 
 def _look(*, sizes: bool, confines: bool) -> subprocess.CompletedProcess[str]:
