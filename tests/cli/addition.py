@@ -17,7 +17,9 @@ Write = Callable[..., Path]
 RIGHT = '#include <cstdio>\nint main() { long long a, b; scanf("%lld %lld", &a, &b); printf("%lld\\n", a + b); }\n'
 NARROW = RIGHT.replace("long long", "int").replace("%lld", "%d")
 ASKS = f"#include <sys/socket.h>\nint asked = socket(AF_INET, SOCK_STREAM, 0);\n{RIGHT}"
-ENDS = f"#include <sys/syscall.h>\n#include <unistd.h>\nlong asked = syscall(SYS_bpf, 0, 0, 0);\n{RIGHT}"
+ENDS = f"#include <sys/syscall.h>\n#include <unistd.h>\nlong asked = syscall(SYS_ptrace, 0, 0, 0);\n{RIGHT}"
+"""By a call that filters of containers let pass, so that it is told."""
+
 SLOW = "int main() { for (volatile long i = 0;; i = i + 1) {} }\n"
 
 

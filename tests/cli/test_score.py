@@ -78,16 +78,16 @@ def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path)
 
 def test_suspicious_programs_are_listed_without_judging_again(score: Start, write: Write, tmp_path: Path) -> None:
     """Those that were killed for a call first, then those that were refused some; honest ones not at all."""
-    dump = write("dump.jsonl", submission_row("honest"), submission_row("asks", ASKS), submission_row("bpf", ENDS))
+    dump = write("dump.jsonl", submission_row("honest"), submission_row("asks", ASKS), submission_row("ptrace", ENDS))
     assert "forbidden" not in score(dump).stdout
     ended = score(dump, "--suspicious")
     assert ended.returncode == 0, ended.stderr
     told = ended.stdout.partition("2 submissions tried forbidden calls, 1 of them with no honest use (SV):")[2]
     listed = [line.split() for line in told.splitlines() if "2024/add" in line]
-    assert listed == [["bpf", "2024/add", "SV", "1", "bpf", "1"], ["asks", "2024/add", "AC", "0", "socket", "2"]]
+    assert listed == [["ptrace", "2024/add", "SV", "1", "ptrace", "1"], ["asks", "2024/add", "AC", "0", "socket", "2"]]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["suspicious"], summary["this_run"]["judged"]) == (2, 0)
-    assert summary["attempted"] == {"socket": 1, "bpf": 1}
+    assert summary["attempted"] == {"socket": 1, "ptrace": 1}
     write("dump.jsonl", submission_row("honest"))
     assert "No submission tried a forbidden call." in score(dump, "--suspicious").stdout
 
