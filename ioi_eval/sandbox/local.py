@@ -23,6 +23,7 @@ that was inherited, under which right programs fail, is a `SetupError` (`machine
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -48,9 +49,13 @@ from ioi_eval.sandbox.shown import refusal_to_show
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.sandbox.work_directories import sweep, work_directory
 
-_FIRST_UID, _MOST_BOXES = 0x70000000, 1 << 12
+_FIRST_UID, _PROCESSES, _MOST_BOXES = 0x70000000, 1 << 16, 1 << 12
 """Boxes' uids as root, so many for a process: above what distributions, systemd and container tools hand out, and below
 the uids that some programs take for negative numbers. Source: systemd's `UIDS-GIDS.md`."""
+
+_FEWER_BOXES = 1 << 9
+_NOBODY = 65534
+"""Where a container has no such uids, as it was given but 65,536: the upper half of those below `nobody`."""
 
 _SLOTS_A_SPARE_BOX = 8
 """For so many slots one box more is made ready, and at least one: a job takes 0.1 s or more, a box 0.008 s."""
@@ -290,7 +295,35 @@ def _box_uid(box: int) -> int | None:
     """As root, an unprivileged uid that no other box of any run on this machine is likely to have."""
     if os.geteuid() != 0:
         return None
-    return _FIRST_UID + (os.getpid() & 0xFFFF) * _MOST_BOXES + box % _MOST_BOXES
+    first, processes, boxes = _uids_here()
+    return first + os.getpid() % processes * boxes + box % boxes
+
+
+@functools.cache
+def _uids_here() -> tuple[int, int, int]:
+    try:
+        return uids_of_boxes(Path("/proc/self/uid_map").read_text())
+    except OSError:
+        return _FIRST_UID, _PROCESSES, _MOST_BOXES
+
+
+def uids_of_boxes(uid_map: str) -> tuple[int, int, int]:
+    """The first of boxes' uids, for how many processes they are, and how many each has.
+
+    Args:
+        uid_map: which uids there are here: of each range the first, where it is outside, and how many.
+
+    Source: Linux, user_namespaces(7). Podman without root and Kubernetes' `hostUsers: false` give 65,536.
+    """
+    ranges = [(int(first), int(count)) for first, _, count in map(str.split, uid_map.splitlines())]
+    usual = _FIRST_UID, _PROCESSES, _MOST_BOXES
+    last = _FIRST_UID + _PROCESSES * _MOST_BOXES - 1
+    if not ranges or any(first <= _FIRST_UID and last < first + count for first, count in ranges):
+        return usual
+    first, count = max(ranges, key=lambda one: one[1])
+    lowest, end = first + count // 2, min(first + count, _NOBODY)
+    processes = (end - lowest) // _FEWER_BOXES
+    return (lowest, processes, _FEWER_BOXES) if processes > 0 else usual
 
 
 def has_ended(said: bytearray) -> bool:

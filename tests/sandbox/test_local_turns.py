@@ -7,6 +7,9 @@ import errno
 import hashlib
 import os
 import secrets
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,7 +27,7 @@ from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox, _box_uid, has_ended
+from ioi_eval.sandbox.local import LocalSandbox, _box_uid, has_ended, uids_of_boxes
 
 POLICY = Policy(compile=CompileLimits(), isolation=Isolation.REDUCED)
 NONCE = secrets.token_hex(16)
@@ -116,6 +119,40 @@ def test_each_box_has_a_user_of_its_own() -> None:
     assert len(set(uids)) == len(uids)
     assert all(uid is not None and 0x70000000 <= uid < 1 << 31 for uid in uids)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("uid_map", "expected"),
+    [
+        ("         0          0 4294967295\n", (0x70000000, 1 << 16, 1 << 12)),
+        ("0 100000 65536\n", (32768, 63, 512)),
+        ("0 1000 1\n1 100000 65536\n", (32769, 63, 512)),
+        ("0 1000 1\n", (0x70000000, 1 << 16, 1 << 12)),  # there are none: root is refused
+    ],
+    ids=["a machine", "a container", "Podman without root", "one user"],
+)
+def test_which_users_boxes_have(uid_map: str, expected: tuple[int, int, int]) -> None:
+    """Uids that this container has, none of them `nobody`."""
+    first, processes, boxes = uids_of_boxes(uid_map)
+    assert (first, processes, boxes) == expected
+    assert first > 65535 or first + processes * boxes <= 65534
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="not root, or no unshare")
+def test_root_of_a_container_with_few_users() -> None:
+    """As Podman without root has them, and Kubernetes with `hostUsers: false`: 65,536."""
+    code = "from ioi_eval.sandbox.local import _box_uid, _require_way_out_of_root as r; r(); print(_box_uid(0))"
+    shell = 'echo ready; read -r mapped; exec "$@"'
+    words = ["unshare", "--user", "sh", "-c", shell, "sh", sys.executable, "-c", code]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        if process.stdout.readline() != "ready\n":
+            pytest.skip("no user namespace can be made here")
+        for kind in ("uid_map", "gid_map"):
+            Path(f"/proc/{process.pid}/{kind}").write_text("0 0 65536\n")
+        said, _ = process.communicate("mapped\n", timeout=60)
+    assert 32768 <= int(said) < 65534
 
 
 def test_who_runs_alone_has_no_box_beside(cache: Path) -> None:
