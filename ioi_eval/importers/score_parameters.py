@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.importers.task import SubtaskFile, select_tests
+from ioi_eval.importers.name_patterns import select_tests
+from ioi_eval.importers.task import SubtaskFile
 from ioi_eval.model import ScoreType
 
 SUM_SUBTASK = "all"

@@ -307,22 +307,6 @@ def _test_text(package: Package, name: str) -> str:
         ) from error
 
 
-def select_tests(where: Path, subtask: str, pattern: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The tests that a subtask's regular expression matches at their beginning, as CMS's GroupMin does.
-
-    Raises:
-        InputError: the expression is broken, or matches nothing.
-    """
-    try:
-        expression = re.compile(pattern)
-    except re.error as error:
-        raise InputError(f"{where}: subtask {subtask}: {pattern!r} is no regular expression: {error}") from error
-    chosen = tuple(name for name in names if expression.match(name))
-    if not chosen:
-        raise InputError(f"{where}: subtask {subtask}: no test's name matches {pattern!r}")
-    return chosen
-
-
 class _Rows:
     """Rows in memory, as a source."""
 

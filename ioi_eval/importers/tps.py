@@ -15,6 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import Expectation
+from ioi_eval.importers.name_patterns import select_tests
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.task import (
@@ -24,7 +25,6 @@ from ioi_eval.importers.task import (
     SubtaskFile,
     build_task,
     language,
-    select_tests,
 )
 from ioi_eval.model import Language, ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_task_type

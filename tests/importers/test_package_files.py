@@ -32,7 +32,10 @@ PLACES = frozenset({"zipfile", "tarfile", "gzip", "bz2", "lzma", "os", "shutil",
 
 @pytest.mark.parametrize("path", sorted(IMPORTERS.glob("*.py")), ids=lambda path: path.name)
 def test_one_module_opens_files(path: Path) -> None:
-    """`package_files.py`, and `rows_out.py` what it writes; all others ask a package."""
+    """`package_files.py`, and `rows_out.py` what it writes; all others ask a package.
+
+    (`name_patterns.py` starts an interpreter, which reads nothing of it.)
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = {func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls}
@@ -45,7 +48,7 @@ def test_one_module_opens_files(path: Path) -> None:
         assert imported & PLACES == {"os"}
     else:
         assert not named & OPENS
-        assert not imported & PLACES
+        assert imported & PLACES <= ({"subprocess"} if path.name == "name_patterns.py" else set())
 
 
 READERS: list[tuple[Callable[..., object], str]] = [

@@ -1,0 +1,50 @@
+"""Subtasks that name their tests by a regular expression: which tests, and never an endless search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.importers.name_patterns import select_tests
+
+WHERE = Path("package.zip")
+NAMES = ("0-01", "1-01", "1-02", "11-01")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "chosen"),
+    [
+        ("1-.*", NAMES[1:3]),
+        ("1", NAMES[1:]),
+        ("", NAMES),
+        (".*-01$", ("0-01", "1-01", "11-01")),
+        ("(0|11)-", ("0-01", "11-01")),
+    ],
+)
+def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -> None:
+    """As in CMS, in the order of the tests."""
+    assert select_tests(WHERE, "small", pattern, NAMES) == chosen
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("2-", r"subtask small: no test's name matches '2-'"),
+        ("(1", r"'\(1' is no regular expression"),
+        ("a{99999999999999}", "is no regular expression"),
+        ("(" * 5_000, "is no regular expression"),
+    ],
+)
+def test_what_chooses_nothing_is_named(pattern: str, words: str) -> None:
+    """With the package, the subtask and the expression."""
+    with pytest.raises(InputError, match=rf"^package\.zip: .*{words}"):
+        select_tests(WHERE, "small", pattern, NAMES)
+
+
+@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|a)*b", "(a|aa)+$", "(.*)*(.*)*(.*)*x", r"((a?){40}a{40})*c"])
+def test_an_expression_without_an_end_is_refused(pattern: str) -> None:
+    """Python's matcher tries every way to part a name; a CPU limit ends it."""
+    with pytest.raises(InputError, match=r"takes more than 2 s; write a simpler expression, or list the tests"):
+        select_tests(WHERE, "small", pattern, ["a" * 60 + "!"])
