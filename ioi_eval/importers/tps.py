@@ -33,6 +33,7 @@ from ioi_eval.problems.task_parameters import Parameter, parameter_key
 _MIB = 1024 * 1024
 _LARGEST = 1e12  # of any limit, whatever its unit
 _MAPPING = "tests/mapping"
+_CHECKER = "checker/checker.cpp"
 _HOW_TO_GENERATE = "generate them with `tps gen` in the task's folder (the tool is in ioi-2022/tps)"
 _SECOND_ARGUMENT = re.compile(r"\bargv[ \t]*\[[ \t]*2[ \t]*\]")
 _CODE_ENDINGS = (".cpp", ".h", ".hpp")
@@ -148,6 +149,11 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
         files += [(f"graders/{_name(path)}", package.text(path)) for path in _directly(package, "grader")]
     if _flag(package, meta, "has_checker", is_batch or _opens_fifos(package, meta)):
         files += [(f"checker/{_name(path)}", package.text(path)) for path in _directly(package, "checker")]
+        if not package.has(_CHECKER):
+            raise InputError(
+                f"{package.absent(_CHECKER)}; if the task has none, and outputs are compared but for blanks, set"
+                " has_checker to false"
+            )
     return files
 
 

@@ -94,6 +94,14 @@ def test_verdicts_are_stated_per_subtask(tmp_path: Path) -> None:
     assert rows["partially_correct/half.py"]["language"] == "python"
 
 
+@pytest.mark.parametrize("other", [None, "checker/checker.py"])
+def test_a_checker_that_is_not_there_is_asked_for(tmp_path: Path, other: str | None) -> None:
+    """Outputs would be compared with the model solution's, blank by blank, in silence."""
+    changes = {"checker/checker.cpp": None, **({} if other is None else {other: "print(1)"})}
+    with pytest.raises(InputError, match=r"there is no checker/checker\.cpp; .* set has_checker to false"):
+        read(tmp_path, **changes)
+
+
 def test_written_rows_are_read_back_as_the_problem(tmp_path: Path) -> None:
     """Batch with grader and checker."""
     problem = loaded(tmp_path, read(tmp_path))
