@@ -1,13 +1,15 @@
 """Imported tasks to files: `problems.jsonl`, `tests.jsonl`, `solutions.jsonl`, as `score` and `validate` read them.
 
-Tests are streamed, one at a time. A file takes its name only when it is whole. Rows of other problems that are in
-the files already stay there, so that a contest can be imported day by day.
+Tests are streamed, one at a time. The files take their names only when all three are whole; where one cannot be, the
+folder is as it was. Rows of other problems that are in the files already stay there, so that a contest can be imported
+day by day.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -49,29 +51,63 @@ def write_rows(tasks: Sequence[ImportedTask], out: str | Path) -> WrittenRows:
     written = WrittenRows(
         problems=folder / "problems.jsonl", tests=folder / "tests.jsonl", solutions=folder / "solutions.jsonl"
     )
-    _write(written.problems, "id", keys, (row for task in tasks for row in task.problem_rows))
-    _write(written.tests, "problem_id", keys, chain.from_iterable(task.tests() for task in tasks))
-    _write(written.solutions, "problem_id", keys, (row for task in tasks for row in task.solution_rows))
+    rows: dict[Path, tuple[str, Iterable[dict[str, Any]]]] = {
+        written.problems: ("id", (row for task in tasks for row in task.problem_rows)),
+        written.tests: ("problem_id", chain.from_iterable(task.tests() for task in tasks)),
+        written.solutions: ("problem_id", (row for task in tasks for row in task.solution_rows)),
+    }
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        for path, (id_column, of_tasks) in rows.items():
+            _write(path, chain(_others(path, id_column, keys), of_tasks))
+        for path in rows:
+            with _named(path):
+                _unfinished(path).replace(path)
+    except BaseException:
+        _clear(rows, made)
+        raise
     return written
 
 
-def _write(path: Path, id_column: str, replaced: Sequence[ProblemKey], rows: Iterable[dict[str, Any]]) -> None:
-    temporary = path.with_name(f".{path.name}.new")
-    try:
+def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with _named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                for row in chain(_others(path, id_column, replaced), rows):
+        with _unfinished(path).open("wb") as file:
+            for row in rows:
+                try:
                     file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+                except orjson.JSONEncodeError as error:
+                    raise InputError(
+                        f"{path.name}: a row of {row.get('problem_id', row.get('id'))!a} cannot be JSON: {error};"
+                        " correct the package"
+                    ) from error
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _unfinished(path: Path) -> Path:
+    """Where a file grows that is to have this name."""
+    return path.with_name(f".{path.name}.new")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turn errors of the system into one that says which file could not be written."""
+    try:
+        yield
     except OSError as error:
         raise SetupError(
             f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
         ) from error
+
+
+def _clear(paths: Iterable[Path], made: Iterable[Path]) -> None:
+    """Take away what was begun, and folders that were made for it."""
+    with suppress(OSError):
+        for path in paths:
+            _unfinished(path).unlink(missing_ok=True)
+        for folder in made:
+            folder.rmdir()
 
 
 def _others(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:

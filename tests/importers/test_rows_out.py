@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,28 @@ def test_a_test_that_cannot_be_read_leaves_the_old_files(tmp_path: Path) -> None
         write_rows([broken], tmp_path)
     assert (tmp_path / "tests.jsonl").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"problems.jsonl", "tests.jsonl", "solutions.jsonl"}
+
+
+@pytest.mark.parametrize("out", ["", "new/rows"])
+def test_a_test_that_cannot_be_read_leaves_nothing(tmp_path: Path, out: str) -> None:
+    """Neither problems without tests nor the folders that were made for them."""
+
+    def fail() -> Iterator[dict[str, Any]]:
+        yield {"year": 2025, "problem_id": "b"}
+        raise InputError("the archive is damaged")
+
+    with pytest.raises(InputError, match="the archive is damaged"):
+        write_rows([task("a"), replace(task("b"), tests=fail)], tmp_path / out)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value", ["\ud800", 1 << 64])
+def test_what_json_cannot_hold_is_named(tmp_path: Path, value: object) -> None:
+    """A surrogate that YAML lets through, or a number of any size."""
+    broken = replace(task("a"), problem_rows=({"year": 2025, "id": "a", "name": value},))
+    with pytest.raises(InputError, match=r"problems\.jsonl: a row of 'a' cannot be JSON: .*correct the package"):
+        write_rows([broken], tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
