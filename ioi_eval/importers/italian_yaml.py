@@ -21,6 +21,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
+from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
@@ -80,7 +81,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
         package,
         shared,
         subtasks=subtasks,
-        files=_files(package),
+        files=with_our_order(_files(package), notes) if _has_one_process(config) else _files(package),
         config=config,
         tests=_tests(package, count, notes),
         solutions=_solutions(package, output_only=config["task_type"] == "OutputOnly"),
@@ -235,6 +236,10 @@ def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dic
         Parameter.OUTPUT_OPTIONAL_TESTS: _output_tests(package, meta, "output_optional"),
     }
     return (TaskType.BATCH_AND_OUTPUT, {**batch, **outputs}) if any(outputs.values()) else (TaskType.BATCH, batch)
+
+
+def _has_one_process(config: RowValues) -> bool:
+    return config.get(parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)) == 1
 
 
 def _output_tests(package: Package, meta: Mapping[str, Any], kind: str) -> list[str]:

@@ -100,6 +100,41 @@ def test_a_task_with_a_manager(tmp_path: Path, stub: str | None, io: ProcessIO) 
     assert [file.path for file in problem.linked] == ([] if stub is None else ["graders/stub.py"])
 
 
+REVERSED = {
+    "check/manager.py": None,
+    "check/manager.cpp": 'int main(int argc, char **argv) { fopen(argv[1], "w"); fopen( argv [2] , "rb"); }\n',
+    "sol/stub.cpp": 'int main(int argc, char **argv) { FILE *to = fopen(argv[1], "w"), *f = fopen(argv[2], "r"); }\n',
+    "sol/stub.c": 'int main(int c, char **argv) { fopen(argv[2], "r"); fopen(argv[1], "w"); puts(argv[0]); }\n',
+}
+
+
+def test_fifos_that_are_named_the_other_way_round_are_swapped(tmp_path: Path) -> None:
+    """In all programs of the task alike, so that they say the same to each other."""
+    task = read(tmp_path, **{**MANAGED, **REVERSED})
+    texts = dict(task.problem_rows[0]["grader_files"])
+    assert 'fopen(argv[2], "w"); fopen( argv [1] , "rb")' in texts["manager/manager.cpp"]
+    assert 'fopen(argv[2], "w"), *f = fopen(argv[1], "r")' in texts["graders/stub.cpp"]
+    assert 'fopen(argv[1], "r"); fopen(argv[2], "w"); puts(argv[0])' in texts["graders/stub.c"]
+    assert any("argv[1] and argv[2] are swapped" in note for note in task.notes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"check/manager.cpp": 'int main(int argc, char **argv) { fopen(argv[1], "r"); fopen(argv[2], "w"); }\n'},
+        {"sol/stub.c": 'int main(int argc, char **argv) { fopen(argv[1], "r"); fopen(argv[2], "w"); }\n'},
+        {"check/manager.cpp": "int main() {}\n"},
+        {"task.yaml": f"{TASK['task.yaml']}num_processes: 2\n"},
+    ],
+)
+def test_fifos_that_are_not_all_reversed_stay(tmp_path: Path, changes: dict[str, str | None]) -> None:
+    """Where one source is in CMS's order or cannot be read, nothing is changed."""
+    files = {**MANAGED, **REVERSED, **changes}
+    texts = dict(read(tmp_path, **files).problem_rows[0]["grader_files"])
+    assert texts["manager/manager.cpp"] == files["check/manager.cpp"]
+    assert texts["graders/stub.cpp"] == files["sol/stub.cpp"]
+
+
 def parameters(score_type: str, text: str) -> str:
     """A task.yaml that states its score type."""
     return f"{TASK['task.yaml']}n_input: 4\nscore_type: {score_type}\nscore_type_parameters: {text}\n"

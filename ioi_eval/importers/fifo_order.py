@@ -1,0 +1,44 @@
+"""Managers and stubs that name their FIFOs the other way round than CMS does.
+
+CMS gives a manager the FIFO from the program before the one to it, and a stub the one from the manager first. To either
+they are two names: a pair of sources that writes to its first and reads from its second works there as well, and old
+tasks do. Here each FIFO has the direction that it is called by, so the two arguments are swapped in both sources, which
+changes nothing of what they say to each other.
+
+Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/con_test that communicate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+_OPENED = re.compile(r'\bfopen[ \t]*\([ \t]*argv[ \t]*\[[ \t]*([12])[ \t]*\][ \t]*,[ \t]*"([rw])b?\+?"')
+_ARGUMENT = re.compile(r"\bargv([ \t]*\[[ \t]*)([12])([ \t]*\])")
+_REVERSED = {("1", "w"), ("2", "r")}
+_ROLES = {"manager", "stub"}
+_ENDINGS = (".cpp", ".cc", ".c")
+
+
+def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[tuple[str, str]]:
+    """The judge's files of a task with one process, with the arguments of manager and stub in CMS's order.
+
+    Args:
+        files: paths as in rows, with contents.
+        notes: takes what was changed.
+    """
+    roles = {path: PurePosixPath(path).stem for path, _ in files if path.endswith(_ENDINGS)}
+    talking = {path: role for path, role in roles.items() if role in _ROLES}
+    opened = [set(_OPENED.findall(text)) for path, text in files if path in talking]
+    if set(talking.values()) != _ROLES or any(ends != _REVERSED for ends in opened):
+        return list(files)
+    notes.append(
+        "manager and stub open their FIFOs the other way round than CMS calls them; argv[1] and argv[2] are swapped in"
+        " both"
+    )
+    return [(path, _swapped(text) if path in talking else text) for path, text in files]
+
+
+def _swapped(text: str) -> str:
+    return _ARGUMENT.sub(lambda found: f"argv{found[1]}{'21'[int(found[2]) - 1]}{found[3]}", text)
