@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
@@ -77,59 +78,119 @@ def read_submissions(
     Raises:
         InputError: a source states something that makes no sense.
     """
-    found: list[Solution] = []
-    names = [group.name for group in groups]
-    paths = {group.path.removeprefix("data/"): group for group in groups}
-    expectations = None if legacy else Expectations(package, [*paths])
-    full = sum(one.points for one in subtasks)
-    for path, files in _programs(package, notes):
-        named = path.rpartition("/")[0] if files else path
-        program = named.removeprefix(f"{_FOLDER}/")
+    read = _Submissions(package, subtasks, groups, is_scoring=is_scoring, custom_score=custom_score, notes=notes)
+    if not legacy:
+        read.expectations = Expectations(package, [*read.paths])
+    solutions = (read.solution(path, files) for path, files in _programs(package, notes))
+    return [one for one in solutions if one is not None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Statement:
+    """What is stated of a submission.
+
+    Args:
+        verdicts: of which one is to come out; none for nothing.
+        total: the points, or the least and the most.
+        by_subtask: the same as `verdicts`, by the subtask's name in the rows.
+        is_python_2: whether its language is said to be that.
+    """
+
+    verdicts: tuple[str, ...]
+    total: float | Range | None = None
+    by_subtask: Mapping[str, str] = field(default_factory=dict)
+    is_python_2: bool = False
+
+
+class _Submissions:
+    """Makes solutions of a package's submissions, one at a time. The arguments are those of `read_submissions`."""
+
+    def __init__(
+        self,
+        package: Package,
+        subtasks: Sequence[SubtaskFile],
+        groups: Sequence[TestGroup],
+        *,
+        is_scoring: bool,
+        custom_score: bool,
+        notes: list[str],
+    ) -> None:
+        self._package = package
+        self._subtasks = subtasks
+        self._groups = [group.name for group in groups]
+        self._is_scoring = is_scoring
+        self._custom_score = custom_score
+        self._notes = notes
+        self.paths = {group.path.removeprefix("data/"): group for group in groups}
+        self.expectations: Expectations | None = None
+
+    def solution(self, path: str, files: tuple[str, ...]) -> Solution | None:
+        """A submission with what is stated of it; `None` where it is left out, with a note."""
+        program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_FOLDER}/")
         folder, _, file = program.partition("/")
-        text = "\n".join(map(package.text, files or (path,)))
+        text = "\n".join(map(self._package.text, files or (path,)))
         if language(path) == "python" and _is_python_2(text):
-            notes.append(f"{path} is left out: it is Python 2")
-            continue
-        grades = _GRADES.search(text) if is_scoring else None
-        verdicts = _stated(package, path, text, folder)
-        total: float | Range | None = _total(text) if is_scoring else None
-        by_subtask: dict[str, str] = {}
-        own = None
-        if expectations is not None and not _RESULTS.search(text):
-            own = expectations.of(program)
-            verdicts = _in_our_words(own.verdicts)
-            total = own.score if is_scoring and own.score is not None else total
-            by_subtask, untold = _by_own_group(own, paths, subtasks if is_scoring else ())
-            if untold:
-                notes.append(f"{path}: what submissions.yaml states of {', '.join(untold[:5])} is not compared")
-            if own.language and own.language.startswith("python2"):
-                notes.append(f"{path} is left out: it is Python 2")
-                continue
-        if is_scoring and folder == "partially_accepted" and total is None:
-            total = (_LEAST_POINTS, full - _LEAST_POINTS)
-        expected = MODEL_SOLUTION if folder == "accepted" and verdicts == ("AC",) else None
-        if grades and len(stated := grades[1].split()) != len(names):
-            notes.append(f"{path} states {len(stated)} grades for {len(names)} test groups: they are not compared")
-        elif grades:
-            by_subtask = _by_group(package, path, stated, names, custom_score)
-            by_subtask = {name: one for name, one in by_subtask.items() if any(name == sub.name for sub in subtasks)}
-        elif verdicts and not is_scoring:
-            by_subtask = {PASS_FAIL: ",".join(verdicts)}
-        elif verdicts == ("AC",):
-            by_subtask = {one.name: _accepted(custom_score) for one in subtasks if one.points > 0}
-        elif verdicts:
-            expected = ",".join(verdicts)
-        found.append(
-            Solution(
-                path=path,
-                label=f"{folder}/{file}",
-                expected=expected,
-                expected_subtasks=by_subtask,
-                files=files,
-                expected_total=total,
-            )
+            self._notes.append(f"{path} is left out: it is Python 2")
+            return None
+        stated = self._statement(path, program, text)
+        if stated.is_python_2:
+            self._notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
+            return None
+        total = stated.total
+        if self._is_scoring and folder == "partially_accepted" and total is None:
+            total = (_LEAST_POINTS, sum(one.points for one in self._subtasks) - _LEAST_POINTS)
+        expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
+        return Solution(
+            path=path,
+            label=f"{folder}/{file}",
+            expected=expected,
+            expected_subtasks=by_subtask,
+            files=files,
+            expected_total=total,
         )
-    return found
+
+    def _statement(self, path: str, program: str, text: str) -> _Statement:
+        """By `submissions.yaml` where the format has it, unless the source itself states more; else by its folder."""
+        verdicts = _stated(self._package, path, text, program.partition("/")[0])
+        total = _total(text) if self._is_scoring else None
+        if self.expectations is None or _RESULTS.search(text):
+            return _Statement(verdicts=verdicts, total=total)
+        own = self.expectations.of(program)
+        by_subtask, untold = _by_own_group(own, self.paths, self._subtasks if self._is_scoring else ())
+        if untold:
+            self._notes.append(f"{path}: what submissions.yaml states of {', '.join(untold[:5])} is not compared")
+        return _Statement(
+            verdicts=_in_our_words(own.verdicts),
+            total=own.score if self._is_scoring and own.score is not None else total,
+            by_subtask=by_subtask,
+            is_python_2=own.language is not None and own.language.startswith("python2"),
+        )
+
+    def _compared(
+        self, path: str, text: str, stated: _Statement, *, is_accepted: bool
+    ) -> tuple[str | None, Mapping[str, str]]:
+        """What is to come out of the whole, and of each subtask."""
+        verdicts = stated.verdicts
+        expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
+        if self._is_scoring and (grades := _GRADES.search(text)):
+            return expected, self._by_grades(path, grades[1].split()) or stated.by_subtask
+        if verdicts and not self._is_scoring:
+            return expected, {PASS_FAIL: ",".join(verdicts)}
+        if verdicts == ("AC",):
+            worth = [one.name for one in self._subtasks if one.points > 0]
+            return expected, dict.fromkeys(worth, _accepted(self._custom_score))
+        return ",".join(verdicts) or expected, stated.by_subtask
+
+    def _by_grades(self, path: str, grades: Sequence[str]) -> Mapping[str, str]:
+        """The verdict of each test group that is a subtask; none where there are not as many as groups."""
+        if len(grades) != len(self._groups):
+            self._notes.append(
+                f"{path} states {len(grades)} grades for {len(self._groups)} test groups: they are not compared"
+            )
+            return {}
+        by_group = _by_group(self._package, path, grades, self._groups, self._custom_score)
+        known = {one.name for one in self._subtasks}
+        return {name: verdicts for name, verdicts in by_group.items() if name in known}
 
 
 def _is_python_2(text: str) -> bool:
