@@ -28,6 +28,7 @@ from ioi_eval.importers.kattis_groups import (
     scoring_subtasks,
     test_columns,
 )
+from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
 from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing
@@ -38,12 +39,8 @@ ROOT_FILE, INI_FILE = "problem.yaml", "domjudge-problem.ini"
 _MIB = 1024 * 1024
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default, which is above the 128 KiB of Kattis's
-_SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
-_HEADER_ENDINGS = (".h", ".hpp", ".hh")
 _LARGEST = 1e12  # of any limit, whatever its unit
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
-_VALIDATOR_FOLDERS = ("output_validators", "output_validator")
 _VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
 _PASSES = 2  # Source: the format's default of `validation_passes`
 
@@ -121,7 +118,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
         package,
         shared,
         subtasks=subtasks,
-        files=[*_validator(package, kind), *_included(package)],
+        files=[*_validator(package, kind), *included_files(package)],
         config={"code": shared["id"], "task_type": shared["task_type"]},
         tests={test: (f"data/{test}.in", f"data/{test}.ans") for group in groups for test in group.tests},
         solutions=read_submissions(
@@ -209,7 +206,7 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
             f"{package.where}: type {', '.join(others)} in {ROOT_FILE} is not supported; pass-fail, scoring,"
             " interactive and multi-pass are"
         )
-    has_validator = any(package.names(folder) for folder in _VALIDATOR_FOLDERS)
+    has_validator = any(package.names(folder) for folder in VALIDATOR_FOLDERS)
     special = words & {"interactive", "multi-pass"}
     validation = special | {"custom"} if has_validator or special else frozenset()
     return _Kind(legacy=False, scoring="scoring" in words, validation=validation)
@@ -332,62 +329,4 @@ def _time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, s
 
 def _validator(package: Package, kind: _Kind) -> list[tuple[str, str]]:
     """The output validator's files, where the rows have a checker's or an interactor's."""
-    folders = [folder for folder in _VALIDATOR_FOLDERS if package.names(folder)]
-    if not kind.validation:
-        return []
-    if len(folders) != 1:
-        raise InputError(
-            f"{package.where}: validation is custom, but there is no output validator; get the complete package"
-        )
-    names = [name for name in package.names(folders[0]) if not name.endswith((".md", ".txt"))]
-    if len({name.removeprefix(f"{folders[0]}/").partition("/")[0] for name in names}) > 1 and any(
-        name.count("/") > 1 for name in names
-    ):
-        raise UnsupportedError(f"{package.where} has several output validators; one is supported")
-    role = "interactor" if kind.interactive else "checker"
-    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".py"))]
-    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
-    if script := next((name for name in names if name.rpartition("/")[2] in ("build", "run")), None):
-        raise UnsupportedError(
-            f"{package.where}: the output validator is made by the script {script}, which is not supported; put the one"
-            " source that it builds in its place"
-        )
-    if len(sources) != 1:
-        raise UnsupportedError(
-            f"{package.where}: the output validator is {', '.join(names)};"
-            " one source in C++ or Python, with headers, is supported"
-        )
-    text = package.text(sources[0])
-    if sources[0].endswith(".py"):
-        text = text if text.startswith("#!") else f"#!/usr/bin/env python3\n{text}"
-        return [(f"{role}/{role}.py", text)]
-    return [(f"{role}/{role}.cpp", text), *((f"{role}/{_name(path)}", package.text(path)) for path in headers)]
-
-
-def _included(package: Package) -> list[tuple[str, str]]:
-    """What is compiled together with every C++ submission: `include/cpp/`, or `include/default/`."""
-    folder = next((name for name in ("include/cpp", "include/default") if package.names(name)), None)
-    if folder is None:
-        return []
-    names = package.names(folder)
-    sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
-    if len(sources) > 1:
-        raise UnsupportedError(f"{package.where}: {folder} holds {len(sources)} sources; one is supported")
-    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
-    texts = {path: package.text(path) for path in (*headers, *sources)}
-    if forking := next((path for path, text in texts.items() if _FORK.search(_without_comments(text))), None):
-        raise UnsupportedError(
-            f"{package.where}: {forking} starts processes of its own (fork), which is not supported: every right"
-            " submission would crash"
-        )
-    return [
-        ("graders/grader.cpp" if path in sources else f"graders/{_name(path)}", text) for path, text in texts.items()
-    ]
-
-
-def _without_comments(source: str) -> str:
-    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
+    return validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []

@@ -39,6 +39,7 @@ from ioi_eval.model import (
     TaskType,
     TestCase,
 )
+from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 HARD_LIMIT_S = 3.0
@@ -136,6 +137,7 @@ def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
         (problem.task_type is TaskType.TWO_STEPS, "has no TwoSteps tasks"),
         (problem.task_type.takes_outputs, "has no submissions that hold outputs"),
         (problem.passes > 1, "runs a program once on a test"),
+        (problem.checker is not None and problem.checker.name == BUILD_SCRIPT, "builds no checker by a script"),
         (
             not all(_PLAIN_NAME.fullmatch(name) for name in (problem.input_file, problem.output_file) if name),
             "takes names of files in letters, digits, and . _ - only",

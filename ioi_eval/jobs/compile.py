@@ -29,12 +29,14 @@ from ioi_eval.model import (
     StageLimits,
     Verdict,
 )
+from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
 GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
 C_STD = "gnu17"
 """Of submissions in C. Source: Kattis's language configuration; GCC's own default since version 8."""
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
+_BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 _TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
 """How many times a submission's compile limits hold for the problem's own programs: their length is nobody's trick."""
 
@@ -147,9 +149,17 @@ def _compile_argv(language: Language, source: str, output: str, toolchain: Toolc
 def program_recipe(
     what: str, source: SourceFile, beside: Iterable[SourceFile], toolchain: Toolchain, *, std: str
 ) -> Recipe:
-    """How a checker or manager becomes a program named after `what`."""
+    """How a checker or manager becomes a program named after `what`: by the compiler, or by a script of its own."""
     seen = {file.name: file.content for file in beside}
     seen[source.name] = source.content
+    if source.name == BUILD_SCRIPT:
+        return Recipe(
+            what=what,
+            steps=(Step(argv=("/bin/sh", "-c", _BUILD.format(what)), sees=tuple(seen.items())),),
+            artifacts=(what,),
+            reads=toolchain.sees,
+            sees_system=True,
+        )
     return Recipe(
         what=what,
         steps=(
@@ -186,8 +196,8 @@ def good_recipe(toolchain: Toolchain, std: str = GOOD_STD, language: Language = 
 
 
 def is_compiled(source: SourceFile) -> bool:
-    """Whether a judge program is C++ source, rather than a script that runs as it is."""
-    return source.name.endswith(Language.CPP.endings)
+    """Whether a judge program is C++ source or is made by a script, rather than a script that runs as it is."""
+    return source.name == BUILD_SCRIPT or source.name.endswith(Language.CPP.endings)
 
 
 def compile_job(

@@ -20,6 +20,9 @@ from ioi_eval.problems import grader_config
 _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
 _SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl", ".ipp", ".tpp")
 _SCRIPT_ENDINGS = ("", ".py", ".sh")  # a judge program that is run as it is
+BUILD_SCRIPT = "build"
+"""Leaves a checker's or interactor's program as `run`. Source: Kattis problem package format, "Programs"."""
+
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _JUDGE_FOLDERS = {
     "checker": ("checker", "graders", ""),
@@ -114,6 +117,8 @@ def judge_program(
         InputError: what has its name is neither C++ source nor a script.
     """
     by_path = {file.path: file for file in files}
+    if build := by_path.get(f"{role}/{BUILD_SCRIPT}"):
+        return build, _beside(files, build, is_private)
     for folder in _JUDGE_FOLDERS[role]:
         base = f"{folder}/{role}" if folder else role
         for ending in (".cpp", ".cc", *_SCRIPT_ENDINGS):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kattis_packages import PASS_FAIL, SCORING, package
+from packages import loaded
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers import cms, kattis
@@ -215,12 +216,43 @@ def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
     assert len(list(task.tests())) == 3
 
 
-@pytest.mark.parametrize("script", ["build", "run"])
-def test_a_validator_that_is_built_by_a_script_is_refused_by_name(tmp_path: Path, script: str) -> None:
-    """What it would build is not known."""
-    files = {f"output_validator/v/{script}": "#!/bin/sh\n", "output_validator/v/v.cpp": "int main() {}\n"}
-    with pytest.raises(UnsupportedError, match=f"made by the script output_validator/v/{script}"):
-        read(tmp_path, NEW, **files)
+BUILT = {
+    "output_validator/v/build": "#!/bin/sh\nexec g++ -o run v.cpp\n",
+    "output_validator/v/v.cpp": '#include "w.h"\nint main() {}\n',
+    "output_validator/v/w.h": "// {{n}}\n",
+    "output_validator/v/README.md": "how\n",
+}
+
+
+@pytest.mark.parametrize(("kind", "role"), [("pass-fail", "checker"), ("interactive", "interactor")])
+def test_a_validator_that_a_script_builds_is_brought_with_all_that_it_reads(
+    tmp_path: Path, kind: str, role: str
+) -> None:
+    """The script is the checker, or the interactor, and the files lie beside it."""
+    problem = loaded(tmp_path, read(tmp_path, NEW, **BUILT, **{"problem.yaml": f"{NEW['problem.yaml']}type: {kind}\n"}))
+    program, beside = (
+        (problem.checker, problem.checker_files) if role == "checker" else (problem.manager, problem.manager_files)
+    )
+    assert program is not None
+    assert program.path == f"{role}/build"
+    assert sorted(file.path for file in beside) == [f"{role}/{name}" for name in ("README.md", "v.cpp", "w.h")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"output_validator/v/run": "#!/bin/sh\n"}, "the script output_validator/v/run, which starts other files"),
+        ({"output_validator/v/build": None, "output_validator/v/run": "#!/bin/sh\n"}, "which starts other files"),
+        ({"output_validator/v/v.o": "\x7fELF\0"}, "output_validator/v/v.o is not text"),
+        ({"output_validator/v/lib/a.h": ""}, "output_validator/v/lib/a.h lies in a folder beside"),
+    ],
+)
+def test_what_a_script_cannot_build_is_refused_by_name(
+    tmp_path: Path, changes: dict[str, str | None], words: str
+) -> None:
+    """Rows hold texts in one folder."""
+    with pytest.raises(UnsupportedError, match=words):
+        read(tmp_path, NEW, **{**BUILT, **changes})
 
 
 def test_refusals_name_the_format(tmp_path: Path) -> None:

@@ -63,6 +63,13 @@ def test_one_source_is_linked(task_type: TaskType, paths: list[str], linked: lis
     assert sort(*paths, task_type=task_type)[1]["linked"] == linked
 
 
+def test_a_checker_that_a_script_builds() -> None:
+    """The script stands for the program, and may read any file beside it, one called like a checker too."""
+    _, names = sort("checker/build", "checker/checker.cpp", "checker/Makefile", "graders/nile.h")
+    assert names["checker"] == ["checker/build", "checker/checker.cpp", "checker/Makefile"]
+    assert sort("graders/build", "graders/checker.cpp")[1]["checker"][0] == "graders/checker.cpp"
+
+
 def test_nothing_is_linked_where_submissions_stand_alone() -> None:
     """The file may lie there all the same."""
     assert sort("graders/grader.cpp", "graders/nile.h", link=False)[1]["linked"] == []

@@ -1,0 +1,117 @@
+"""Programs of a Kattis package that are not submissions: its output validator, and what submissions are compiled with.
+
+A validator is one source in C++ or Python, or is made by a script of its own, `build`, which leaves a program `run`.
+That script is brought along with all that lies beside it, and runs where checkers are compiled, in a box.
+
+Source: Kattis problem package format, "Programs", "Output Validators", "Included Code".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.importers.package import Package
+from ioi_eval.problems.grader_files import BUILD_SCRIPT
+
+VALIDATOR_FOLDERS = ("output_validators", "output_validator")
+_SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++")
+_HEADER_ENDINGS = (".h", ".hpp", ".hh")
+_RUN_SCRIPT = "run"
+_DOCUMENTATION = (".md", ".txt")
+_FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # to the end, or many of them would take time squared
+
+
+def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
+    """The output validator's files, where the rows have those of a judge program.
+
+    Args:
+        package: its `output_validators/` is read, or `output_validator/`.
+        role: `checker`, or `interactor`.
+
+    Raises:
+        InputError: there is none.
+        UnsupportedError: there are several, or it is made in a way that is not supported.
+    """
+    folders = [folder for folder in VALIDATOR_FOLDERS if package.names(folder)]
+    if len(folders) != 1:
+        raise InputError(
+            f"{package.where}: validation is custom, but there is no output validator; get the complete package"
+        )
+    below = package.names(folders[0])
+    names = [name for name in below if not name.endswith(_DOCUMENTATION)]
+    if len({name.removeprefix(f"{folders[0]}/").partition("/")[0] for name in names}) > 1 and any(
+        name.count("/") > 1 for name in names
+    ):
+        raise UnsupportedError(f"{package.where} has several output validators; one is supported")
+    if script := next((name for name in names if _last(name) == _RUN_SCRIPT), None):
+        raise UnsupportedError(
+            f"{package.where}: the output validator is the script {script}, which starts other files; one source, or a"
+            f" `{BUILD_SCRIPT}` script that leaves one program, is supported: put that in its place"
+        )
+    if build := next((name for name in names if _last(name) == BUILD_SCRIPT), None):
+        return _built(package, build, below, role)
+    return _one_source(package, names, role)
+
+
+def _built(package: Package, build: str, below: Sequence[str], role: str) -> list[tuple[str, str]]:
+    """A script that makes the validator, and all that it may read."""
+    folder = build.removesuffix(BUILD_SCRIPT)
+    files = [(f"{role}/{name.removeprefix(folder)}", name) for name in below if name.startswith(folder)]
+    for place, name in files:
+        if b"\0" in package.read(name):
+            raise UnsupportedError(f"{package.where}: {name} is not text; {build} can be given texts only")
+        if place.count("/") > 1:
+            raise UnsupportedError(f"{package.where}: {name} lies in a folder beside {build}, which is not supported")
+    return [(place, package.text(name)) for place, name in files]
+
+
+def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple[str, str]]:
+    sources = [name for name in names if name.endswith((*_SOURCE_ENDINGS, ".py"))]
+    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
+    if len(sources) != 1:
+        raise UnsupportedError(
+            f"{package.where}: the output validator is {', '.join(names)};"
+            f" one source in C++ or Python, with headers, is supported, and a `{BUILD_SCRIPT}` script"
+        )
+    text = package.text(sources[0])
+    if sources[0].endswith(".py"):
+        text = text if text.startswith("#!") else f"#!/usr/bin/env python3\n{text}"
+        return [(f"{role}/{role}.py", text)]
+    return [(f"{role}/{role}.cpp", text), *((f"{role}/{_last(path)}", package.text(path)) for path in headers)]
+
+
+def included_files(package: Package) -> list[tuple[str, str]]:
+    """What is compiled together with every C++ submission: `include/cpp/`, or `include/default/`.
+
+    Raises:
+        UnsupportedError: that is several sources, or starts processes.
+    """
+    folder = next((name for name in ("include/cpp", "include/default") if package.names(name)), None)
+    if folder is None:
+        return []
+    names = package.names(folder)
+    sources = [name for name in names if name.endswith(_SOURCE_ENDINGS)]
+    if len(sources) > 1:
+        raise UnsupportedError(f"{package.where}: {folder} holds {len(sources)} sources; one is supported")
+    headers = [name for name in names if name.endswith(_HEADER_ENDINGS)]
+    texts = {path: package.text(path) for path in (*headers, *sources)}
+    if forking := next((path for path, text in texts.items() if _FORK.search(_without_comments(text))), None):
+        raise UnsupportedError(
+            f"{package.where}: {forking} starts processes of its own (fork), which is not supported: every right"
+            " submission would crash"
+        )
+    return [
+        ("graders/grader.cpp" if path in sources else f"graders/{_last(path)}", text) for path, text in texts.items()
+    ]
+
+
+def _without_comments(source: str) -> str:
+    return _COMMENT.sub(" ", source)
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
