@@ -13,11 +13,7 @@ from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.package import Package
-from ioi_eval.importers.package_files import DAMAGE, zipped_files
 from ioi_eval.problems.output_files import test_of
-
-_LARGEST = 1 << 30  # bytes of a zip's files together
-_DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +86,8 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
 
 def _zipped(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
     """The outputs in a zip, whatever folder of it they lie in."""
-    try:
-        for inner, content in zipped_files(package.read(path), _is_output, _LARGEST):
-            yield PurePosixPath(inner).name, content
-    except _DAMAGE as error:
-        raise InputError(f"{package.where}: {path} is damaged, or no zip that can be read: {error}") from error
+    for inner, content in package.zipped(path, _is_output):
+        yield PurePosixPath(inner).name, content
 
 
 def _is_output(inner: str) -> bool:

@@ -22,11 +22,15 @@ from ioi_eval.importers.package_files import DAMAGE, PackageFiles, open_files, z
 if TYPE_CHECKING:
     import yaml
 
-_JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git")
+_JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
 _LARGEST_SETTINGS = 1 << 20  # YAML and TOML, which take a second a megabyte and more
 _LARGEST_TEXT = 1 << 20
+_LARGEST_OF_ZIPS = 1 << 30  # all that is read of zips in a package, which stays in memory
+_DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _MOST_NODES = 100_000
+_SHOWN = 200  # letters of a name
 ROOT_FILE = "problem.json"
 _FORMATS = {
     ROOT_FILE: ("CMS export package and no TPS task folder", "cms` or `ioi-eval import tps"),
@@ -57,6 +61,7 @@ class Package:
         self.format = ""
         self.edit: Callable[[str, str], str] | None = None
         self._files = files
+        self._room_for_zips = _LARGEST_OF_ZIPS
         clean = _clean(files.where, dict(files.members))
         if or_file is not None and not any(PurePosixPath(name).name == root_file for name in clean):
             root_file = or_file if any(PurePosixPath(name).name == or_file for name in clean) else root_file
@@ -98,6 +103,24 @@ class Package:
         if name not in self._members:
             raise InputError(self.absent(name))
         return self._files.read(self._members[name], name)
+
+    def zipped(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+        """Some files of a zip in the package, as their paths in it and their contents.
+
+        Args:
+            name: of the zip.
+            wanted: tells them by their paths.
+
+        Raises:
+            InputError: it is not there, damaged, or all that was asked for of the package's zips would be too large.
+        """
+        content = self.read(name)
+        try:
+            for path, inner in zipped_files(content, wanted, self._room_for_zips):
+                self._room_for_zips -= len(inner)
+                yield path, inner
+        except _DAMAGE as error:
+            raise InputError(f"{self.where}: {name} is damaged, or no zip that can be read: {error}") from error
 
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:
         """A source or statement as text; what is no UTF-8 (an author's name in a comment) is read as Latin-1."""
@@ -213,6 +236,11 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
+def _shown(name: str) -> str:
+    """A name with all that cannot be printed written out."""
+    return ascii(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
+
+
 def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
     """The members by their paths, without what desktops leave behind."""
     clean: dict[str, Any] = {}
@@ -221,6 +249,10 @@ def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
         if path.is_absolute() or ".." in path.parts or "\0" in name:
             raise InputError(f"{where} holds the path {name!r}, which leads out of the package; it is not opened")
         if not any(part in _JUNK or part.startswith("._") for part in path.parts):
+            if _NO_TEXT.search(name):
+                raise InputError(
+                    f"{where} holds a file whose name is no plain text: {_shown(name)}; rename it (UTF-8, one line)"
+                )
             clean[str(path)] = member
     return clean
 

@@ -251,14 +251,19 @@ def _regular_file(path: Path, root: Path, most: int) -> bytes:
         raise OSError("it lies outside of the package, behind a link")
     if not real.exists():
         raise OSError(f"it is a link to {os.readlink(path)}, which is not there; fetch what it belongs to")
+    _require_regular(os.stat(real).st_mode)  # a socket cannot even be opened
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            kind = next((words for matches, words in _KINDS if matches(status.st_mode)), "something else")
-            raise OSError(f"it is {kind}, where a regular file is needed")
+        _require_regular(status.st_mode)
         _check_size(status.st_size, most)
         return file.read(most)
+
+
+def _require_regular(mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = next((words for matches, words in _KINDS if matches(mode)), "something else")
+        raise OSError(f"it is {kind}, where a regular file is needed")
 
 
 def _check_size(size: int, most: int) -> None:

@@ -283,6 +283,7 @@ def _test_reader(
 ) -> Callable[[], Iterator[RowValues]]:
     def read() -> Iterator[RowValues]:
         with open_package(source.where, source.root_file) as package:
+            package.format = source.format
             for name, (given, answer) in tests.items():
                 output = _test_text(package, answer)
                 if checked:

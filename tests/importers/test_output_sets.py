@@ -11,7 +11,7 @@ import pytest
 from packages import loaded, write_package
 
 from ioi_eval.errors import InputError
-from ioi_eval.importers import cms, italian_yaml, tps
+from ioi_eval.importers import cms, italian_yaml, package, tps
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import TaskType
 
@@ -153,3 +153,13 @@ def test_tps_tasks(tmp_path: Path) -> None:
         "incorrect/half.zip": {"output_01.txt": "1"},
     }
     assert any("left out, as the task takes outputs only: maker.cpp" in note for note in task.notes)
+
+
+def test_zips_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is small; what they hold stays in memory."""
+    monkeypatch.setattr(package, "_LARGEST_OF_ZIPS", 1 << 20)
+    big = dict.fromkeys(RIGHT, "1" * 100000)
+    assert len(read(tmp_path / "few", **{"solutions/correct/one.zip": zipped(**big)}).solution_rows) == 4
+    many = {f"solutions/correct/{n}.zip": zipped(**big) for n in range(6)}
+    with pytest.raises(InputError, match=r"correct/\d\.zip is damaged, or no zip .*more than such a file may be"):
+        read(tmp_path / "many", **many)

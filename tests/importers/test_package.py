@@ -94,6 +94,32 @@ def test_paths_that_lead_out_end_the_import(
         raise AssertionError("opened")
 
 
+@pytest.mark.parametrize("name", ["tests/1\n.in", "tests/\x1b[31m.in", "tests/\udcff.in", "a\x85b/1.in"])
+@pytest.mark.parametrize("make", [as_folder, as_zip, as_tar("")], ids=lambda make: make.__name__)
+def test_names_that_are_no_text_end_the_import(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str
+) -> None:
+    """No terminal shows them, and no row can hold them; the message itself can be shown."""
+    if make is as_zip and "\udcff" in name:
+        pytest.skip("zipfile writes names as UTF-8 only")
+    where = make(tmp_path / "package", {"problem.json": b"{}", name: b"x"})
+    with pytest.raises(InputError, match="whose name is no plain text") as caught, open_package(where):
+        raise AssertionError("opened")
+    assert str(caught.value).isprintable()
+
+
+def test_names_in_any_script_are_names(tmp_path: Path) -> None:
+    """Authors write their own names, and desktops put odd blanks between words."""
+    files = {
+        "problem.json": b"{}",
+        "solutions/correct/José Å.cpp": b"",
+        "statement/at 3.04\u202fPM.png": b"",
+        "Icon\r": b"",
+    }
+    with open_package(as_folder(tmp_path / "package", files)) as package:
+        assert len(package.names()) == 3
+
+
 def test_links_in_archives_are_no_files(tmp_path: Path) -> None:
     """A link could show a file of this machine as one of the package."""
     with tarfile.open(tmp_path / "p.tar", "w") as archive:

@@ -1,0 +1,222 @@
+"""Packages that somebody else made, and not kindly: each importer says what is wrong, in time, and leaves nothing.
+
+All of them start from a package that is imported as it is; one thing in it is changed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.cli.main import app
+from ioi_eval.importers import package_files
+
+Refused = Callable[..., None]
+ONE = {f"tests/1.{end}": "1\n" for end in ("in", "out")}
+PACKAGES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "cms": (
+        "problem.json",
+        "tests/1.in",
+        {
+            "problem.json": '{"code": "sum", "task_type": "Batch", "time_limit": 1, "memory_limit": 268435456,'
+            ' "task_type_params": {"task_type_parameters_Batch_compilation": "alone"}}',
+            "subtasks/01-full.json": '{"score": 100, "testcases": ["1"]}',
+            **ONE,
+        },
+    ),
+    "tps": (
+        "problem.json",
+        "tests/1.in",
+        {
+            "problem.json": '{"name": "sum", "type": "Batch", "time_limit": 1, "memory_limit": 256,'
+            ' "has_grader": false, "has_checker": false}',
+            "subtasks.json": '{"subtasks": {"full": {"index": 1, "score": 100}}}',
+            "tests/mapping": "full 1\n",
+            **ONE,
+        },
+    ),
+    "italian-yaml": (
+        "task.yaml",
+        "input/input0.txt",
+        {
+            "task.yaml": "name: sum\ntime_limit: 1\nmemory_limit: 256\nn_input: 1\n",
+            "input/input0.txt": "1\n",
+            "output/output0.txt": "1\n",
+        },
+    ),
+    "kattis": (
+        "problem.yaml",
+        "data/secret/1.in",
+        {
+            "problem.yaml": "name: sum\n",
+            ".timelimit": "1\n",
+            "data/secret/1.in": "1\n",
+            "data/secret/1.ans": "1\n",
+        },
+    ),
+    "library-checker": (
+        "info.toml",
+        "in/one_00.in",
+        {
+            "info.toml": "title = 'sum'\ntimelimit = 1\n[[tests]]\nname = 'one.in'\nnumber = 1\n",
+            "in/one_00.in": "1\n",
+            "out/one_00.out": "1\n",
+            "checker.cpp": "int main() {}\n",
+            "sol/correct.cpp": "int main() {}\n",
+        },
+    ),
+}
+
+
+def folder(where: Path, files: dict[str, str]) -> Path:
+    """A package as a folder."""
+    for name, text in files.items():
+        (where / name).parent.mkdir(parents=True, exist_ok=True)
+        (where / name).write_text(text)
+    return where
+
+
+def zipped(where: Path, files: dict[str, str]) -> Path:
+    """A package as a zip."""
+    with zipfile.ZipFile(where, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return where
+
+
+def a_socket(at: Path) -> None:
+    """A socket, which nobody listens at."""
+    here = os.getcwd()
+    os.chdir(at.parent)
+    try:
+        socket.socket(socket.AF_UNIX).bind(at.name)
+    finally:
+        os.chdir(here)
+
+
+PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "shadow": (lambda at: at.symlink_to("/etc/shadow"), "/etc/shadow"),
+    "passwd-by-dots": (lambda at: at.symlink_to("../" * 40 + "etc/passwd"), "etc/passwd"),
+    "fifo": (os.mkfifo, "a FIFO"),
+    "zero": (lambda at: at.symlink_to("/dev/zero"), "/dev/zero"),
+    "socket": (a_socket, "a socket"),
+    "itself": (lambda at: at.symlink_to(at.name), "link"),
+}
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_as_they_are_they_can_be_imported(tmp_path: Path, kind: str) -> None:
+    """Or nothing below would show anything."""
+    where = folder(tmp_path / "package", PACKAGES[kind][2])
+    with pytest.raises(SystemExit) as ended:
+        app(["import", kind, str(where), "--year", "2024", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize("role", [0, 1], ids=["root", "test"])
+@pytest.mark.parametrize("trap", PLACED)
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_a_file_that_is_none(refused: Refused, tmp_path: Path, kind: str, trap: str, role: int) -> None:
+    """In the place of the package's settings, or of a test."""
+    *places, files = PACKAGES[kind]
+    place, words = places[role], PLACED[trap][1]
+    where = folder(tmp_path / "package", files)
+    (where / place).unlink()
+    PLACED[trap][0](where / place)
+    refused(kind, where, place, words)
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Exit code 2, one message with these words, no secret in it, and no file."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def refused(kind: str, package: Path, *words: str) -> None:
+        before = sorted(path for path in tmp_path.rglob("*") if package not in path.parents)
+        with pytest.raises(SystemExit) as ended:
+            app(["import", kind, str(package), "--year", "2024", "--out", str(tmp_path / "out" / "rows")])
+        said = capsys.readouterr()
+        assert (ended.value.code, said.out) == (2, "")
+        assert said.err.startswith(f"ioi-eval: {package}")
+        assert said.err.count("\n") == 1
+        assert "root:" not in said.err
+        assert not [word for word in words if word not in said.err], said.err
+        assert sorted(path for path in tmp_path.rglob("*") if package not in path.parents) == before
+
+    return refused
+
+
+ALIASES = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+
+
+@pytest.mark.parametrize("kind", ["italian-yaml", "kattis"])
+def test_aliases_that_multiply(refused: Refused, tmp_path: Path, kind: str) -> None:
+    """9^11 values in half a kilobyte."""
+    root, _, files = PACKAGES[kind]
+    where = folder(tmp_path / "package", {**files, root: f"a0: &a0 lol\n{ALIASES}{files[root]}"})
+    refused(kind, where, root, "by its aliases; write out what is meant")
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+@pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "tests/../../evil"])
+def test_a_path_that_leads_out(refused: Refused, tmp_path: Path, kind: str, name: str) -> None:
+    """Of an archive."""
+    where = zipped(tmp_path / "package.zip", {**PACKAGES[kind][2], name: "x"})
+    refused(kind, where, repr(name), "which leads out of the package; it is not opened")
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+@pytest.mark.parametrize("name", [b"data/1\n.in", b"data/\xff.in", b"data/\x1b[2J.in"])
+def test_a_name_that_is_no_text(refused: Refused, tmp_path: Path, kind: str, name: bytes) -> None:
+    """It is shown by escapes."""
+    where = folder(tmp_path / "package", PACKAGES[kind][2])
+    (where / "data").mkdir(exist_ok=True)
+    Path(os.fsdecode(bytes(where) + b"/" + name)).write_text("x")
+    refused(kind, where, "holds a file whose name is no plain text", ascii(os.fsdecode(name)))
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_a_compressed_tar_without_an_end(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A thousand times its size, or more; it is not even written to disk."""
+    monkeypatch.setattr(package_files, "_LEAST_EXPANDED", 1 << 20)
+    info = tarfile.TarInfo("tests/1.in")
+    info.size = 16 << 20
+    with gzip.open(tmp_path / "package.tgz", "wb", compresslevel=1) as file:
+        file.write(info.tobuf() + bytes(info.size))
+    refused(kind, tmp_path / "package.tgz", "expands to more than", "unpack it and import the folder")
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_a_zip_that_says_it_is_huge(refused: Refused, tmp_path: Path, kind: str) -> None:
+    """40 GB by its own account: ten entries that share what is stored."""
+    where = zipped(tmp_path / "package.zip", {**PACKAGES[kind][2], **{f"big/{n}": "x" for n in range(10)}})
+    content = bytearray(where.read_bytes())
+    for n in range(10):
+        at = content.rindex(f"big/{n}".encode()) - 46  # its entry in the directory at the end
+        content[at + 24 : at + 28] = (0xFFFFFFF0).to_bytes(4, "little")
+    where.write_bytes(content)
+    refused(kind, where, "expands to more than")
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_more_files_than_a_package_has(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """In a folder, a zip and a tar."""
+    monkeypatch.setattr(package_files, "_MOST_ENTRIES", 100)
+    files = {**PACKAGES[kind][2], **{f"many/{n}": "x" for n in range(400)}}
+    refused(kind, folder(tmp_path / "folder", files), "holds over 100 files")
+    refused(kind, zipped(tmp_path / "package.zip", files), "files, more than a package may")
+    with tarfile.open(tmp_path / "package.tar", "w") as archive:
+        archive.add(tmp_path / "folder", "package")
+    refused(kind, tmp_path / "package.tar", "holds more than 100 files")
