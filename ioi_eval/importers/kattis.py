@@ -22,6 +22,7 @@ from ioi_eval.importers.kattis_graders import try_grader, without_own_sums
 from ioi_eval.importers.kattis_groups import (
     GradedGroup,
     TestGroup,
+    has_old_scores,
     pass_fail_subtasks,
     read_groups,
     scored_once,
@@ -138,7 +139,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
 def _subtasks(package: Package, kind: _Kind, root: TestGroup, graded: Mapping[str, GradedGroup]) -> list[SubtaskFile]:
     if not kind.scoring:
         return pass_fail_subtasks(package.where, root)
-    if not kind.legacy:
+    if not kind.legacy and (kind.validation or not has_old_scores(root)):
         return subtasks_by_group(package.where, root, custom=bool(kind.validation))
     if states_totals(package) and not kind.custom_score:
         root = scored_once(root)

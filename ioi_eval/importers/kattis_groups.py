@@ -163,6 +163,15 @@ def _shown(root: TestGroup) -> list[SubtaskFile]:
     return [SubtaskFile(name="sample", points=0, tests=tests) for tests in samples if tests]
 
 
+def has_old_scores(root: TestGroup) -> bool:
+    """Whether the groups of a newer package state points as those before 2025 did: drafts of the format were used so.
+
+    Source: `examples/oddecho` of problemtools, whose version is 2023-07-draft.
+    """
+    configs = [group.config for group in root.walk()]
+    return any("accept_score" in one for one in configs) and not any("max_score" in one for one in configs)
+
+
 def scored_once(group: TestGroup) -> TestGroup:
     """The groups as DOMjudge scores them: one of tests gets its `accept_score` once, if all of them are accepted.
 

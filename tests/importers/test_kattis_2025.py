@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kattis_packages import PASS_FAIL, read
+from kattis_packages import PASS_FAIL, SCORING, read
 from packages import loaded
 
 from ioi_eval.errors import InputError
@@ -25,6 +25,16 @@ NEW: dict[str, str | None] = {
 }
 
 CHECK = {"output_validator/check.py": "import sys\nsys.exit(42)\n"}
+
+
+def test_groups_of_a_draft(tmp_path: Path) -> None:
+    """Points in `testdata.yaml`, as in the versions before: groups are read as those are."""
+    changes = {"problem.yaml": f"problem_format_version: 2023-07-draft\n{SCORING['problem.yaml']}"}
+    assert [(row["subtask"], row["score"]) for row in read(tmp_path, SCORING, **changes).problem_rows] == [
+        ("sample", 0),
+        ("one", 30),
+        ("two", 70),
+    ]
 
 
 def test_groups_since_2025(tmp_path: Path) -> None:
