@@ -41,7 +41,7 @@ from ioi_eval.model import Execution, Job, JobKind, Stage
 from ioi_eval.sandbox import Target, answer, wire
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.discovery import Scout, Worker
-from ioi_eval.sandbox.endpoints import Source
+from ioi_eval.sandbox.endpoints import Source, endpoint_source
 from ioi_eval.sandbox.fleet import Fleet, Group
 from ioi_eval.sandbox.membership import Membership
 from ioi_eval.sandbox.pool import Pool
@@ -70,7 +70,8 @@ class PistonCluster:
     """Executes jobs on Piston servers. An async context manager.
 
     Args:
-        endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`), or a function that tells them.
+        endpoints: the servers' URLs (`http://host:2000`, with or without `/api/v2`); a function that tells them; or a
+            text, as in `PISTON_ENDPOINTS` (one URL, several with commas, `file:PATH`, `slurm`).
         max_requests_per_endpoint: how many jobs of ours a server has at once.
         profile: `bundled` or `classic` to force one, `None` for the best that each worker can.
         headers: sent with every request.
@@ -88,7 +89,7 @@ class PistonCluster:
 
     def __init__(
         self,
-        endpoints: Source,
+        endpoints: Source | str,
         *,
         max_requests_per_endpoint: int = 1,
         profile: str | None = None,
@@ -101,7 +102,7 @@ class PistonCluster:
     ) -> None:
         if max_requests_per_endpoint < 1:
             raise InputError(f"max_requests_per_endpoint is {max_requests_per_endpoint}; it must be at least 1")
-        self._source = endpoints
+        self._source = endpoint_source(endpoints) if isinstance(endpoints, str) else endpoints
         self._profile = profile
         self._headers = headers
         self._policy = policy or PoolPolicy()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from ioi_eval.errors import IoiEvalError
+from ioi_eval.errors import InputError, IoiEvalError
 from ioi_eval.sandbox.cluster import PistonCluster
 
 RUNTIMES = [{"language": "bash", "version": "5.2.0", "aliases": ["sh"]}]
@@ -57,3 +57,19 @@ def test_every_endpoint_is_named_with_its_reason() -> None:
         f"http://127.0.0.1:{ports[1]}/api/v2: not a Piston server: HTTP 404: a web page",
     }
     assert set(words.removeprefix("no endpoint can be used: ").split("; ")) == told
+
+
+def test_one_url_is_enough() -> None:
+    """Or a text as in `PISTON_ENDPOINTS`: its letters are no list of servers."""
+
+    async def refused(text: str) -> str:
+        with pytest.raises(IoiEvalError) as error:
+            await PistonCluster(text).__aenter__()
+        return str(error.value)
+
+    assert "http://127.0.0.1:9/api/v2" in asyncio.run(refused("http://127.0.0.1:9"))
+    both = asyncio.run(refused("http://127.0.0.1:9,127.0.0.1:10"))
+    assert "http://127.0.0.1:9/api/v2" in both
+    assert "http://127.0.0.1:10/api/v2" in both
+    with pytest.raises(InputError, match="no Piston endpoint is named"):
+        PistonCluster(" ")
