@@ -75,7 +75,7 @@ def dump_row(task: Task, generation: Generation) -> Row:
     return {
         "year": task.year,
         "problem_id": task.id,
-        "target_subtask": generation.target,
+        "subtask": generation.target,
         "language": "cpp",
         "solution_number": generation.number,
         "uuid": _uuid(task, generation),

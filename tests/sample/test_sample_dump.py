@@ -58,7 +58,7 @@ def test_rows_are_a_generators_rows(pairs: list[Any]) -> None:
             expected["year"],
             expected["problem_id"],
         )
-        assert row["target_subtask"] in subtasks[row["problem_id"]]
+        assert row["subtask"] in subtasks[row["problem_id"]]
         assert list(expected["expected_subtasks"]) == list(subtasks[row["problem_id"]])
         assert row["metadata"]["usage"]["completion_tokens"] > 0
         assert "code" not in row
