@@ -12,16 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ioi_eval.errors import InputError
+from ioi_eval.rows.altered import Altered
 from ioi_eval.rows.hub import HubSource
 from ioi_eval.rows.jsonl import JsonLines
-from ioi_eval.rows.source import OBVIOUS, Chain, Source, choose_splits, read_state
+from ioi_eval.rows.names import named_sources, result_names
+from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, Source, choose_splits, read_state
 from ioi_eval.rows.tables import Parquet, SavedDataset
 
-__all__ = ["ENDINGS", "HubSource", "Source", "open_source"]
+__all__ = ["ENDINGS", "Altered", "HubSource", "Source", "named_sources", "open_source", "result_names"]
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
-_SPLIT = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")  # as the Hub tells a file's split by its name
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
 
@@ -47,7 +48,7 @@ def open_source(
         return _open_directory(path, all_splits, split, tuple(obvious))
     if path.exists():
         source = _open_file(path)
-        named = _SPLIT.match(path.name)
+        named = SPLIT_NAME.match(path.name)
         _require_split(split, (named[1] if named else "", path.parent.name), path)
         return source
     hub = _HUB_ID.fullmatch(str(spec))
@@ -99,7 +100,7 @@ def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tup
     named: dict[str, list[Path]] = {}
     for file in files:
         inside = file.relative_to(path)
-        found = next((match for part in inside.parts if (match := _SPLIT.match(part))), None)
+        found = next((match for part in inside.parts if (match := SPLIT_NAME.match(part))), None)
         named.setdefault(found[1] if found else "", []).append(file)
     if "" in named and split is None:
         return Chain([_open_file(file) for file in files], f"{path} ({len(files)} files)")

@@ -3,14 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
-from ioi_eval.rows.source import OBVIOUS, Source, choose_splits
-from ioi_eval.rows.tables import rows_of_dataset
+from ioi_eval.rows.jsonl import JsonLines
+from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Source, choose_splits
+from ioi_eval.rows.tables import Parquet, rows_of_dataset
 
 Answer = TypeVar("Answer")
+
+
+def names_of_owner(owner: str) -> tuple[str, ...]:
+    """The names of all data sets of an owner, without the owner's.
+
+    Raises:
+        InputError: the Hub cannot be asked.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        return tuple(found.id.removeprefix(f"{owner}/") for found in HfApi().list_datasets(author=owner))
+    except hub_errors() as error:
+        raise InputError(f"the Hub cannot be asked for the data sets of {owner}: {error}. {HUB_ADVICE}") from error
+
+
+HUB_ADVICE = "Check the name, the network, and HF_TOKEN for what is not public"
+
+
+def hub_errors() -> tuple[type[BaseException], ...]:
+    """What `huggingface_hub` raises: its own errors, and those of the HTTP library that this version of it uses."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    return (OSError, ValueError, *HfHubHTTPError.__bases__)
+
+
+def files_by_split(name: str) -> dict[str, list[str]]:
+    """The files of a data set that rows can be read from, by the split that their names tell."""
+    from huggingface_hub import HfApi
+
+    found: dict[str, list[str]] = {}
+    for path in sorted(HfApi().list_repo_files(name, repo_type="dataset")):
+        split = next((match[1] for part in path.split("/") if (match := SPLIT_NAME.match(part))), None)
+        if split is not None and path.endswith((".jsonl", ".jsonl.gz", ".parquet")):
+            found.setdefault(split, []).append(path)
+    return found
+
+
+def downloaded(name: str, path: str) -> Path:
+    """A file of a data set, in the Hub's cache on this machine."""
+    from huggingface_hub import HfApi
+
+    return Path(HfApi().hf_hub_download(name, path, repo_type="dataset"))
 
 
 class HubSource(Source):
@@ -62,13 +108,36 @@ class HubSource(Source):
         import datasets
 
         for config in self._configs or (None,):
-            splits = self._asked(datasets.load_dataset, config)
+            try:
+                splits = self._asked(datasets.load_dataset, config)
+            except RuntimeError as error:
+                if "script" not in str(error):
+                    raise
+                yield from self._rows_beside_script(columns)
+                return
             remedy = "the id of one that has; or save the split with `save_to_disk` and give the folder"
             self._taken = choose_splits(
                 list(splits), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
             )
             for split in self._taken:
                 yield from rows_of_dataset(self._label(config, split), splits[split], columns)
+
+    def _rows_beside_script(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """The rows of a data set that is read by a program of its own, as `codeparrot/apps` is: from its files.
+
+        `datasets` runs no such programs since version 4. The files are taken by their names: `test.jsonl`.
+        """
+        files = self._asked(files_by_split)
+        remedy = "the id of one that has; or download its files, and give the folder"
+        self._taken = choose_splits(
+            list(files), self._all_splits, self.describe(), remedy, split=self._split, obvious=self._obvious
+        )
+        for split in self._taken:
+            for path in files[split]:
+                local = self._asked(downloaded, path)
+                reader = Parquet(local) if path.endswith(".parquet") else JsonLines(local)
+                for row in reader.rows(columns):
+                    yield replace(row, source=self._label(None, split))
 
     def _asked(self, ask: Callable[..., Answer], *args: str | None) -> Answer:
         """What the Hub, or the cache of what was downloaded, answers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -79,6 +80,9 @@ class Chain(Source):
 
 
 OBVIOUS = ("train", "test")
+
+SPLIT_NAME = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")
+"""As the Hub tells a file's split by its name."""
 
 
 def choose_splits(

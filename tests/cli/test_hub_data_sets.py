@@ -1,0 +1,61 @@
+"""APPS as it lies on the Hub, read through a stand-in of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from addition import Start, Write
+from hub_stand_in import put_rows, standing_in
+
+from ioi_eval.report.frame import result_rows
+
+DOUBLE = {
+    "problem_id": 7,
+    "question": "Print the double.",
+    "solutions": json.dumps(["print(2 * int(input()))"]),
+    "input_output": json.dumps({"inputs": ["2\n", "5\n"], "outputs": ["4\n", "10\n"]}),
+    "difficulty": "introductory",
+    "url": "",
+    "starter_code": "",
+}
+OTHER = {**DOUBLE, "input_output": "", "solutions": ""}
+
+
+def metr_evals(root: Path) -> str:
+    """Files by split, as Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = root / "metr-evals" / "apps" / "data"
+    folder.mkdir(parents=True)
+    for split, row in (("train", OTHER), ("test", DOUBLE)):
+        pq.write_table(pa.Table.from_pylist([row]), folder / f"{split}-00000-of-00001.parquet")
+    return "metr-evals/apps"
+
+
+def codeparrot(root: Path) -> str:
+    """Files by split, and a program that reads them, which `datasets` runs no more."""
+    put_rows(root, "codeparrot/apps", [OTHER], "train.jsonl")
+    put_rows(root, "codeparrot/apps", [DOUBLE], "test.jsonl")
+    (root / "codeparrot" / "apps" / "apps.py").write_text("import datasets\n")
+    return "codeparrot/apps"
+
+
+@pytest.mark.parametrize("make", [metr_evals, codeparrot])
+def test_apps_is_read_from_the_hub(start: Start, write: Write, tmp_path: Path, make: type) -> None:
+    """Its test split, by its columns."""
+    name = make(tmp_path / "hub")
+    dump = write(
+        "dump.jsonl",
+        {"problem_id": 7, "code": "print(2 * int(input()))"},
+        {"problem_id": 7, "code": "print(4)"},
+    )
+    with standing_in(tmp_path / "hub") as environment:
+        ended = start("apps", "score", dump, "--dataset", name, "--out", "out", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        again = start("apps", "score", dump, "--dataset", name, "--split", "valid", "--out", "other", env=environment)
+    assert [row["passed"] for row in result_rows(tmp_path / "out")] == [2, 1]
+    assert again.returncode == 2
+    assert "has no split 'valid'; there are: " in again.stderr
