@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from ioi_eval.journal import Journal
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
-from ioi_eval.rows import open_source
+from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
 from ioi_eval.validate import Kept, Reading, Validating, Validation, read_solutions, result_rows
+from ioi_eval.validate.results import RESULT_COLUMNS
+from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ def validate_solutions(call: Call) -> int:
     if call.out is not None:
         check_out(call.out, read=given, command=VALIDATE)
     solutions = open_source(given)
-    against = None if call.against is None else open_source(call.against)
+    against = _results_beside(solutions) if call.against is None else open_source(call.against)
     problems = load_problems(
         open_source(call.problems, all_splits=True),
         open_source(call.tests),
@@ -87,6 +91,15 @@ def validate_solutions(call: Call) -> int:
     if interrupted:
         return INTERRUPTED
     return 0 if validation.agrees else FAILED
+
+
+def _results_beside(solutions: Source) -> Source | None:
+    """The solutions, where their rows state results and nothing else, as those of `open-r1/ioi-sample-solutions`."""
+    names = {name for row in islice(solutions.iterate(RESULT_COLUMNS), FIRST) for name in row.names}
+    if names.isdisjoint(STATED_COLUMNS) and not names.isdisjoint(RESULT_COLUMNS[:2]):
+        tell(f"{solutions.describe()} states results; comparing with these")
+        return solutions
+    return None
 
 
 async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:

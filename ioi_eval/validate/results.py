@@ -118,7 +118,8 @@ def stated_result(row: Row, problem: Problem) -> StatedResult:
     is_ours = all(column in row.values for column in _OURS)
     names = {subtask.name for subtask in problem.subtasks}
     subtasks: dict[str, StatedSubtask] = {}
-    entries = row.items("all_subtasks_results") if row.values.get("all_subtasks_results", ()) is not None else ()
+    is_listed = row.has("all_subtasks_results") or not any(column in row.values for column in RESULT_COLUMNS[:2])
+    entries = row.items("all_subtasks_results") if is_listed else ()
     for number, item in enumerate(entries, 1):
         if not isinstance(item, Mapping):
             raise row.error(f"entry {number} of all_subtasks_results is no object")
