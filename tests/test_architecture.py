@@ -100,12 +100,12 @@ def test_modules_that_a_docstring_names_exist(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_messages_name_no_document_of_the_checkout(path: Path) -> None:
-    """Who has installed a wheel has no `docs/` and no README. (`report/fidelity.py` writes a document.)"""
+    """Who has installed a wheel has no `docs/` and no README. (Two modules of `report/` write such documents.)"""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     named = [node.value for node in texts if id(node) not in docstrings and re.search(r"docs/|README", node.value)]
-    assert not named or path == PACKAGE / "report" / "fidelity.py"
+    assert not named or path in (PACKAGE / "report" / "fidelity.py", PACKAGE / "report" / "pages.py")
 
 
 PURE = (

@@ -18,6 +18,8 @@ from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
 from ioi_eval.cli.merge import merge
+from ioi_eval.cli.other_names import refuse_other_names
+from ioi_eval.cli.run_tests import run_tests
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
 from ioi_eval.cli.validate import validate
@@ -37,6 +39,7 @@ imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_setti
 apps = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings=HELP)
 
 app.command("score", context_settings=HELP)(command(score))
+app.command("run-tests", context_settings=HELP)(command(run_tests))
 app.command("merge", context_settings=HELP)(command(merge))
 app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
@@ -87,6 +90,9 @@ def _refuse_empty_words(words: Sequence[str]) -> None:
 def main() -> None:
     """What the installed command calls. What a terminal cannot show, as a file's name that is no UTF-8, is escaped."""
     _refuse_empty_words(sys.argv[1:])
+    if message := refuse_other_names(sys.argv[1:]):
+        print(f"ioi-eval: {message}", file=sys.stderr)
+        raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
     app(prog_name="ioi-eval")

@@ -62,6 +62,7 @@ class Place:
         why: what decided between the two.
         profile: `bundled` or `classic`; `None` for the best that is to be had.
         workers: jobs at once; `None` for all slots there are.
+        at_most: so many of these slots at most; `None` for no bound.
         isolation: the weakest isolation that is accepted; `None` if the user did not say.
         patience_s: how long jobs wait while no server is in service.
     """
@@ -70,6 +71,7 @@ class Place:
     why: str = ""
     profile: str | None = None
     workers: int | None = None
+    at_most: int | None = None
     isolation: Isolation | None = None
     patience_s: float = PATIENCE_S
 
@@ -162,7 +164,7 @@ async def opened(
             policy=Policy(isolation=isolation, std=std, python=python, near_limit_repeats=near_limit_repeats),
         )
         usable = usable_targets(targets, isolation)
-        workers = place.workers or sum(target.slots for target in usable) or 1
+        workers = place.workers or min(sum(target.slots for target in usable) or 1, place.at_most or sys.maxsize)
         limits = sandbox.limits if isinstance(sandbox, LocalSandbox) else ()
         yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation, limits=limits)
 
@@ -171,9 +173,10 @@ async def opened(
 async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
     from ioi_eval.config import Environment
     from ioi_eval.sandbox.local import LocalSandbox
+    from ioi_eval.sandbox.processors import processors
 
     async with LocalSandbox(
-        slots=place.workers,
+        slots=place.workers or (place.at_most and min(place.at_most, processors())),
         isolation=place.isolation or Isolation.REDUCED,
         compiler=Environment.read().compiler,
         profile=place.profile or "bundled",

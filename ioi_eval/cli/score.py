@@ -38,6 +38,14 @@ def score(
     fix_includes: Annotated[
         bool, typer.Option("--fix-includes", help="Put the includes in front that models forget; recorded.")
     ] = False,
+    always_extract_code: Annotated[
+        bool,
+        typer.Option("--always-extract-code", help="Pass over the column code, which may be stale; extract it again."),
+    ] = False,
+    add_messages_column: Annotated[
+        bool,
+        typer.Option("--add-messages-column", help="Put prompt and generation as a conversation into the results."),
+    ] = False,
     unscored_as: Annotated[
         str, typer.Option("--unscored-as", metavar="null|zero", help="What stands for a score that is not known (JE).")
     ] = "null",
@@ -75,6 +83,8 @@ def score(
         time_scale=time_scale_of(time_scale, here=place.cluster is None),
         near_limit_repeats=near_limit_repeats,
         fix_includes=fix_includes,
+        extract_code=always_extract_code,
+        add_messages=add_messages_column,
         unscored=scoring.unscored(unscored_as),
         suspicious=suspicious,
         bar=progress,

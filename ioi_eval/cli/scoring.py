@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,17 +20,19 @@ from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, Survey, plan, score_dump, survey
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
-from ioi_eval.rows import Source, open_source
+from ioi_eval.rows import Altered, Source, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
 _NAMED = 10  # how many problems that there are a message names
+_ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, and `open-r1/ioi-sample-solutions`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ class Call:
     time_scale: float = 1.0
     near_limit_repeats: int = 1
     fix_includes: bool = False
+    extract_code: bool = False
+    add_messages: bool = False
     unscored: Unscored = Unscored.NULL
     suspicious: bool = False
     bar: bool | None = None
@@ -74,6 +78,8 @@ class Call:
             "time_scale": self.time_scale,
             "near_limit_repeats": self.near_limit_repeats,
             "fix_includes": self.fix_includes,
+            "always_extract_code": self.extract_code,
+            "add_messages_column": self.add_messages,
             "unscored_as": self.unscored,
         }
 
@@ -86,28 +92,95 @@ def unscored(text: str) -> Unscored:
         raise InputError(f"--unscored-as {text}: must be null or zero") from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One dump of a call.
+
+    Args:
+        call: what is asked for.
+        dump: its rows.
+        seen: what reading it once told.
+    """
+
+    call: Call
+    dump: Source
+    seen: Survey
+
+    def own(self, problems: ProblemSet) -> ProblemSet:
+        """Of problems that were read for several dumps, those that would have been read for this one alone."""
+        years, ids = ({getattr(key, name) for key in self.seen.problems} for name in ("year", "id"))
+
+        def is_own(key: ProblemKey) -> bool:
+            return key.year in years and key.id in ids
+
+        return replace(
+            problems,
+            problems={key: found for key, found in problems.problems.items() if is_own(key)},
+            unusable={key: error for key, error in problems.unusable.items() if is_own(key)},
+            passed_over={
+                *problems.passed_over,
+                *(key for key in (*problems.problems, *problems.unusable) if not is_own(key)),
+            },
+        )
+
+
 def score(call: Call) -> int:
     """Score a dump and show the result.
 
     Returns:
         The exit code.
     """
-    dump, problem_source, test_source = _open(call)
-    seen = survey(dump, call.selection, id_column=call.id_column)
+    return score_all((call,))
+
+
+def score_all(calls: Sequence[Call], *, after: Callable[[Call, Outcome], None] | None = None) -> int:
+    """Score several dumps, one after the other, each into a directory of its own, and show each result.
+
+    All of them are read once before anything is judged; problems and tests are read once, and the sandbox is entered
+    once, for all.
+
+    Args:
+        calls: differ in `dump` and `out` only.
+        after: called when one of them is done.
+
+    Returns:
+        The exit code: the highest of all.
+    """
+    common = calls[0]
+    problem_source, test_source, parts = _open(calls)
     blobs = BlobStore()
-    problems = _load(call, seen, problem_source, test_source, blobs)
+    problems = _load(parts, problem_source, test_source, blobs)
 
     def restore() -> None:
         tell("the cache was deleted in mid-run; reading problems and tests again")
-        _read(seen, problem_source, test_source, blobs)
+        _read(parts, problem_source, test_source, blobs)
 
-    outcome = asyncio.run(_score(call, dump, seen, problems, restore))
-    print(terminal_report(outcome.summary))
-    if call.suspicious:
-        rows = result_rows(call.out)
-        print("\n" + suspicious_report(suspicious_of(rows, id_column=call.id_column)))
-    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
-    return outcome.exit_code
+    def show(part: Part, outcome: Outcome) -> None:
+        call = part.call
+        print(terminal_report(outcome.summary))
+        if call.suspicious:
+            rows = result_rows(call.out)
+            print("\n" + suspicious_report(suspicious_of(rows, id_column=call.id_column)))
+        print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}", flush=True)
+        if after is not None:
+            after(call, outcome)
+
+    async def run() -> int:
+        codes = []
+        async with _opened(common) as sandbox:
+            await make_ready(sandbox, memory_limits_of(problems.problems.values()))
+            for number, part in enumerate(parts, 1):
+                if len(parts) > 1:
+                    tell(f"data set {number} of {len(parts)}: {part.call.dump}")
+                outcome = await _score(sandbox, part, part.own(problems), restore)
+                await in_thread(show, part, outcome)
+                codes.append(outcome.exit_code)
+                if outcome.interrupted or outcome.stopped_by:
+                    tell(*(f"not begun: {left.call.dump}" for left in parts[number:]))
+                    break
+        return max(codes)
+
+    return asyncio.run(run())
 
 
 def dry_run(call: Call) -> int:
@@ -116,14 +189,30 @@ def dry_run(call: Call) -> int:
     Returns:
         The exit code: 1 if some rows cannot be judged.
     """
-    dump, problem_source, test_source = _open(call)
-    seen = survey(dump, call.selection, id_column=call.id_column)
-    index, notes = peek(call.out) if call.resume else (Index(), ())
-    tell(*notes)
-    problems = _load(call, seen, problem_source, test_source, BlobStore())
-    planned = asyncio.run(_plan(call, dump, seen, problems, index))
-    print(planned.describe())
-    return 1 if planned.refused.counts else 0
+    return dry_run_all((call,))
+
+
+def dry_run_all(calls: Sequence[Call]) -> int:
+    """Say what `score_all` would judge.
+
+    Returns:
+        The exit code: 1 if some rows cannot be judged.
+    """
+    problem_source, test_source, parts = _open(calls)
+    problems = _load(parts, problem_source, test_source, BlobStore())
+
+    async def run() -> bool:
+        complete = True
+        async with _opened(calls[0]) as sandbox:
+            for part in parts:
+                index, notes = peek(part.call.out) if part.call.resume else (Index(), ())
+                tell(*notes)
+                planned = await _plan(sandbox, part, part.own(problems), index)
+                print(f"{part.call.dump}\n\n{planned.describe()}\n" if len(parts) > 1 else planned.describe())
+                complete = complete and not planned.refused.counts
+        return complete
+
+    return 0 if asyncio.run(run()) else 1
 
 
 _NARROWING = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
@@ -133,40 +222,64 @@ def _replaced(call: Call, rows: int) -> tuple[str, ...]:
     return replaced(call.out, rows=rows, options=call.as_dict(), narrowing=_NARROWING, resume=call.resume)
 
 
-def _open(call: Call) -> tuple[Source, Source, Source]:
-    check_std(call.std)
-    check_out(call.out, read=call.dump, command=SCORE)
-    return open_source(call.dump), open_source(call.problems, all_splits=True), open_source(call.tests)
+def _open(calls: Sequence[Call]) -> tuple[Source, Source, Sequence[Part]]:
+    """The sources of problems and tests, and each dump, read once."""
+    common = calls[0]
+    check_std(common.std)
+    for call in calls:
+        check_out(call.out, read=call.dump, command=SCORE)
+    dumps = [_dump(call) for call in calls]
+    problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
+    return problems, tests, [_part(call, dump) for call, dump in zip(calls, dumps, strict=True)]
 
 
-def _load(call: Call, seen: Survey, problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
-    """The problems that the dump needs, and no others, with the limits that hold here."""
-    needed = seen.problems
-    tell(f"{counted(seen.rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
-    problems = _read(seen, problem_source, test_source, blobs)
-    _check_found(call, needed, problems, problem_source)
-    return scaled_set(problems, call.time_scale)
+def _part(call: Call, dump: Source) -> Part:
+    """A dump, read once. Official solutions, which have a label in place of an id, are named by that."""
+    if call.id_column == _ID_COLUMN:
+        named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
+        if _LABEL_COLUMN in named and _ID_COLUMN not in named:
+            tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
+            call = replace(call, id_column=_LABEL_COLUMN)
+    return Part(call=call, dump=dump, seen=survey(dump, call.selection, id_column=call.id_column))
 
 
-def _read(seen: Survey, problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+def _dump(call: Call) -> Source:
+    dump = open_source(call.dump)
+    if not (call.extract_code or call.add_messages):
+        return dump
+    return Altered(dump, without_code=call.extract_code, with_messages=call.add_messages)
+
+
+def _load(parts: Sequence[Part], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+    """The problems that the dumps need, and no others, with the limits that hold here."""
+    rows, needed = sum(part.seen.rows for part in parts), {key for part in parts for key in part.seen.problems}
+    tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
+    problems = _read(parts, problem_source, test_source, blobs)
+    for part in parts:
+        _check_found(part, part.own(problems), problem_source)
+    return scaled_set(problems, parts[0].call.time_scale)
+
+
+def _read(parts: Sequence[Part], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """The problems; their test data is in the cache from then on."""
+    needed = {key for part in parts for key in part.seen.problems}
     return load_problems(
         problem_source,
         test_source,
         blobs,
-        years={key.year for key in seen.problems},
-        ids={key.id for key in seen.problems},
+        years={key.year for key in needed},
+        ids={key.id for key in needed},
     )
 
 
-def _check_found(call: Call, needed: Collection[ProblemKey], problems: ProblemSet, source: Source) -> None:
+def _check_found(part: Part, problems: ProblemSet, source: Source) -> None:
     """Refuse a call whose dump is for other problems, or that names one which is not there.
 
     Raises:
         InputError: nothing could be judged of what was asked for; results that stand there would only be replaced.
     """
-    found = {*problems.problems, *problems.unusable}
-    lost = sorted({key.id for key in needed} & call.selection.problems - {key.id for key in found})
+    found, call = {*problems.problems, *problems.unusable}, part.call
+    lost = sorted({key.id for key in part.seen.problems} & call.selection.problems - {key.id for key in found})
     if found and not lost:
         return
     asked = ", ".join(f"--problem {name}" for name in lost) or f"any problem of {call.dump}"
@@ -180,46 +293,44 @@ def _opened(call: Call) -> AbstractAsyncContextManager[Opened]:
     return opened(call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats)
 
 
-async def _score(call: Call, dump: Source, seen: Survey, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
+async def _score(sandbox: Opened, part: Part, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
-    async with _opened(call) as sandbox:
-        await make_ready(sandbox, memory_limits_of(problems.problems.values()))
-        intake = await _intake(call, dump, seen, problems, sandbox.scorer)
-        settings = Settings(
-            workers=sandbox.workers,
-            dedupe=call.dedupe,
-            retry_failed=call.retry_failed,
-            options=call.as_dict(),
+    call = part.call
+    intake = await _intake(part, problems, sandbox.scorer)
+    settings = Settings(
+        workers=sandbox.workers,
+        dedupe=call.dedupe,
+        retry_failed=call.retry_failed,
+        options=call.as_dict(),
+    )
+    with await in_thread(Journal, call.out, options=call.as_dict(), resume=call.resume) as journal:
+        tell(*journal.notes, *_replaced(call, part.seen.rows))
+        progress = progress_for(part.seen.rows, bar=call.bar)
+        return await score_dump(
+            call.out,
+            intake,
+            sandbox.scorer,
+            journal=journal,
+            settings=settings,
+            progress=progress,
+            unscored=call.unscored,
+            restore=restore,
         )
-        with await in_thread(Journal, call.out, options=call.as_dict(), resume=call.resume) as journal:
-            tell(*journal.notes, *_replaced(call, seen.rows))
-            progress = progress_for(seen.rows, bar=call.bar)
-            return await score_dump(
-                call.out,
-                intake,
-                sandbox.scorer,
-                journal=journal,
-                settings=settings,
-                progress=progress,
-                unscored=call.unscored,
-                restore=restore,
-            )
 
 
-async def _plan(call: Call, dump: Source, seen: Survey, problems: ProblemSet, index: Index) -> Plan:
-    async with _opened(call) as sandbox:
-        intake = await _intake(call, dump, seen, problems, sandbox.scorer)
-        return await in_thread(plan, intake, index, dedupe=call.dedupe, retry_failed=call.retry_failed)
+async def _plan(sandbox: Opened, part: Part, problems: ProblemSet, index: Index) -> Plan:
+    intake = await _intake(part, problems, sandbox.scorer)
+    return await in_thread(plan, intake, index, dedupe=part.call.dedupe, retry_failed=part.call.retry_failed)
 
 
-async def _intake(call: Call, dump: Source, seen: Survey, problems: ProblemSet, scorer: Scorer) -> Intake:
-    if seen.has_python:
+async def _intake(part: Part, problems: ProblemSet, scorer: Scorer) -> Intake:
+    if part.seen.has_python:
         await scorer.learn_python()
     return Intake(
-        dump,
-        call.selection,
+        part.dump,
+        part.call.selection,
         problems,
         fingerprints=scorer.fingerprints,
-        id_column=call.id_column,
-        with_includes=call.fix_includes,
+        id_column=part.call.id_column,
+        with_includes=part.call.fix_includes,
     )

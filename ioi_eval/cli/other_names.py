@@ -1,0 +1,78 @@
+"""What users of other programs type here by habit, and what that is called here.
+
+An option that a command does not have is refused by the parser, which knows nothing of where it comes from. So words
+that are another program's are looked for first. `docs/coming-from.md` has the same in tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherProgram:
+    """Another program, whose options are typed to a command of ours.
+
+    Args:
+        name: as its users call it.
+        options: by its option, what to type here.
+    """
+
+    name: str
+    options: Mapping[str, str]
+
+
+_RUN_TESTS = OtherProgram(
+    name="Hugging Face's tests_runner.py",
+    options={
+        "--local_results_path": "--out DIR",
+        "--id_column": "--id-column",
+        "--max_concurrent_requests": "--workers",
+        "--test_batch_size": "nothing to set here: a job holds many tests, and stops by itself at the first 0",
+        "--dry_run": "--dry-run",
+        "--override": "--no-resume",
+        "--timeout": "--patience, for servers that are away; jobs keep their own time limits",
+        "--add_includes": "--fix-includes",
+        "--add_messages_column": "--add-messages-column",
+        "--always_extract_code": "--always-extract-code",
+    },
+)
+
+OTHER_NAMES: Mapping[tuple[str, ...], Sequence[OtherProgram]] = {
+    ("score",): (_RUN_TESTS,),
+    ("validate",): (_RUN_TESTS,),
+}
+"""By our command, the programs whose options are known."""
+
+_WHOLE_COMMAND = {("score",): "ioi-eval run-tests takes all of that program's options as they are"}
+
+_OTHER_COMMANDS = {
+    "tests_runner.py": "run-tests",
+    "run_tests": "run-tests",
+    "evaluate.py": "score (answers of a model are made elsewhere; this scores them)",
+}
+"""What is typed where a command stands."""
+
+
+def refuse_other_names(words: Sequence[str]) -> str | None:
+    """The message for a call that uses another program's names; `None` for any other.
+
+    Args:
+        words: of the command line, without the program.
+    """
+    if words and words[0] in _OTHER_COMMANDS:
+        return f"{words[0]} is no command here; its counterpart is: ioi-eval {_OTHER_COMMANDS[words[0]]}"
+    for command, programs in OTHER_NAMES.items():
+        if tuple(words[: len(command)]) != command:
+            continue
+        for word in words[len(command) :]:
+            option = word.partition("=")[0]
+            for program in programs:
+                if option in program.options:
+                    also = f". {_WHOLE_COMMAND[command]}" if command in _WHOLE_COMMAND else ""
+                    here = program.options[option]
+                    return (
+                        f"{option} is an option of {program.name}; in ioi-eval {' '.join(command)} it is: {here}{also}"
+                    )
+    return None

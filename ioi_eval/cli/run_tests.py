@@ -1,0 +1,131 @@
+"""`ioi-eval run-tests`: the command line of huggingface/ioi's `run_tests/tests_runner.py`, on our scoring.
+
+Its options have its names (and ours, with hyphens). What they mean here stands in each one's help.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import options
+from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.sandboxes import PATIENCE_S, Place, place_of
+from ioi_eval.errors import InputError
+
+
+@grouped(place=place_of)
+def run_tests(
+    datasets_to_evaluate: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASETS", help="What to score, with commas between: Hub ids (owner/name-* for several), or files."
+        ),
+    ],
+    results_dataset_name: Annotated[
+        str | None,
+        typer.Argument(metavar="RESULTS", help="The Hub data set that results are pushed to; without it, nothing is."),
+    ] = None,
+    *,
+    problems: options.Problems = "open-r1/ioi",
+    tests: options.Tests = "open-r1/ioi-test-cases",
+    local_results_path: Annotated[
+        Path,
+        typer.Option("--local_results_path", "--local-results-path", metavar="DIR", help="Where the results go."),
+    ] = Path("results"),
+    id_column: Annotated[
+        str, typer.Option("--id_column", "--id-column", metavar="C", help="The column that names a submission.")
+    ] = "uuid",
+    max_concurrent_requests: Annotated[
+        int | None,
+        typer.Option(
+            "--max_concurrent_requests",
+            "--max-concurrent-requests",
+            metavar="N",
+            min=1,
+            help="At most N jobs at once; never more than there are slots, which are all used by default.",
+        ),
+    ] = None,
+    test_batch_size: Annotated[
+        int,
+        typer.Option(
+            "--test_batch_size",
+            "--test-batch-size",
+            metavar="N",
+            help="Changes no result, and nothing else here: a job holds many tests and stops by itself.",
+        ),
+    ] = 1,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry_run", "--dry-run", help="Say what would be judged; judge, write and push nothing."),
+    ] = False,
+    override: Annotated[
+        bool,
+        typer.Option("--override", help="Judge all anew, and replace the results of these data sets on the Hub."),
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="S", min=0, help="The same as --patience; jobs keep their own time limits."),
+    ] = None,
+    add_includes: Annotated[
+        bool,
+        typer.Option(
+            "--add_includes", "--add-includes", help="Put the includes in front that models forget; recorded."
+        ),
+    ] = False,
+    add_messages_column: Annotated[
+        bool,
+        typer.Option(
+            "--add_messages_column", "--add-messages-column", help="Add prompt and generation as a conversation."
+        ),
+    ] = False,
+    always_extract_code: Annotated[
+        bool,
+        typer.Option(
+            "--always_extract_code", "--always-extract-code", help="Pass over the column code; extract it again."
+        ),
+    ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Push to a public data set; it is private by default.")
+    ] = False,
+    place: Place,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
+    ] = False,
+    progress: options.Bar = None,
+) -> int:
+    """Score several data sets of generations, with the options of Hugging Face's tests_runner.py.
+
+    DIR gets a folder for each data set, as `ioi-eval score` writes it, and reports/ with an overview. What was judged
+    is not judged again. With RESULTS, each data set becomes a configuration there, and the reports go along.
+    """
+    from ioi_eval.cli import running_tests
+
+    if test_batch_size < 1 and test_batch_size != -1:
+        raise InputError(f"--test_batch_size {test_batch_size}: must be 1 or more, or -1 for all tests at once")
+    if max_concurrent_requests is not None and place.workers is None:
+        place = replace(place, at_most=max_concurrent_requests)
+    if timeout is not None and place.patience_s == PATIENCE_S:
+        place = replace(place, patience_s=timeout)
+    return running_tests.run_tests(
+        running_tests.Wanted(
+            datasets=datasets_to_evaluate,
+            results=results_dataset_name,
+            problems=problems,
+            tests=tests,
+            directory=local_results_path,
+            id_column=id_column,
+            override=override,
+            add_includes=add_includes,
+            add_messages=add_messages_column,
+            extract_code=always_extract_code,
+            public=public,
+            place=place,
+            retry_failed=retry_failed,
+            bar=progress,
+        ),
+        dry_run=dry_run,
+    )

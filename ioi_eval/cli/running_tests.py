@@ -1,0 +1,136 @@
+"""What `run-tests` does: name the results of each data set, score all, write reports, push."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ioi_eval.cli import scoring
+from ioi_eval.cli.exits import FAILED
+from ioi_eval.cli.outputs import Earlier
+from ioi_eval.cli.sandboxes import Place, tell
+from ioi_eval.errors import InputError
+from ioi_eval.pipeline import Outcome
+from ioi_eval.pipeline.finish import replacing
+from ioi_eval.report.hub import HubResults
+from ioi_eval.report.pages import INDEX, overview_page, write_pages
+from ioi_eval.rows import named_sources, result_names
+
+REPORTS = "reports"
+"""The folder of reports, here and on the Hub. Source: the reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the command line asks for; see `ioi-eval run-tests --help`."""
+
+    datasets: str
+    results: str | None
+    problems: str
+    tests: str
+    directory: Path
+    id_column: str = "uuid"
+    override: bool = False
+    add_includes: bool = False
+    add_messages: bool = False
+    extract_code: bool = False
+    public: bool = False
+    place: Place = field(default_factory=Place)
+    retry_failed: bool = False
+    bar: bool | None = None
+
+
+def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
+    """Score all data sets, each into a folder of its own.
+
+    Args:
+        wanted: what.
+        dry_run: say what would be judged; judge, write and push nothing.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InputError: a data set is not there, or the one for results would show in public what was not to be.
+    """
+    calls = _calls(wanted)
+    tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(call.dump for call in calls)}")
+    if dry_run:
+        return scoring.dry_run_all(calls)
+    hub = HubResults.opened(wanted.results, public=wanted.public) if wanted.results is not None else None
+    pages = _Pages(wanted, calls, hub)
+    return max(scoring.score_all(calls, after=pages.add), pages.exit_code)
+
+
+def _calls(wanted: Wanted) -> tuple[scoring.Call, ...]:
+    sources = named_sources(wanted.datasets)
+    names = result_names(sources, {REPORTS: "", **_occupied(wanted.directory)})
+    return tuple(
+        scoring.Call(
+            dump=source,
+            problems=wanted.problems,
+            tests=wanted.tests,
+            out=wanted.directory / names[source],
+            place=wanted.place,
+            id_column=wanted.id_column,
+            resume=not wanted.override,
+            retry_failed=wanted.retry_failed,
+            fix_includes=wanted.add_includes,
+            extract_code=wanted.extract_code,
+            add_messages=wanted.add_messages,
+            bar=wanted.bar,
+        )
+        for source in sources
+    )
+
+
+def _occupied(directory: Path) -> dict[str, str]:
+    """The folders that hold results already, with the data set that they are of."""
+    found = directory.iterdir() if directory.is_dir() else ()
+    dumps = {path.name: Earlier.of(path).options.get("dump") for path in found if path.is_dir()}
+    return {name: str(dump) for name, dump in dumps.items() if dump}
+
+
+class _Pages:
+    """Reports, written and pushed as data sets are done.
+
+    Args:
+        wanted: what the command line asks for.
+        calls: one for each data set.
+        hub: where results are pushed; `None` for nowhere.
+    """
+
+    def __init__(self, wanted: Wanted, calls: Sequence[scoring.Call], hub: HubResults | None) -> None:
+        self._wanted, self._calls, self._hub = wanted, calls, hub
+        self._directory = wanted.directory / REPORTS
+        self.exit_code = 0
+
+    def add(self, call: scoring.Call, outcome: Outcome) -> None:
+        """Write the reports of a data set that is done, and the overview; push them with its results."""
+        name = call.out.name
+        written = write_pages(self._directory / name, call.out, id_column=call.id_column)
+        done = {other.out.name: other.out for other in self._calls if (other.out / "summary.json").is_file()}
+        with replacing(self._directory / INDEX) as file:
+            file.write(overview_page(done).encode("utf-8", "replace"))
+        print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)
+        if self._hub is None:
+            return
+        if outcome.interrupted:
+            tell(f"interrupted: {name} is not pushed to {self._hub.name}; the same command goes on")
+            return
+        try:
+            kept = self._hub.push(
+                name,
+                call.out,
+                {f"{REPORTS}/{name}/{path.name}": path for path in written}
+                | {f"{REPORTS}/{INDEX}": self._directory / INDEX},
+                id_column=call.id_column,
+                replace=self._wanted.override,
+            )
+        except InputError as error:
+            self.exit_code = FAILED
+            tell(f"{error}; the results are in {call.out}, and the same command pushes them without judging again")
+            return
+        more = f", beside {kept} rows that were there and are not in this data set" if kept else ""
+        print(f"Pushed:  {self._hub.name}, configuration {name}{more}", flush=True)

@@ -1,0 +1,185 @@
+"""Results on the Hub: a data set with one configuration for each data set that was scored, and the reports.
+
+    <name>/train-00000-of-00001.parquet   its rows, with all tests
+    README.md                             which configuration has which files
+    reports/…                             the pages
+
+One commit for each, so that nobody sees half of it. Source: the layout that `push_to_hub` of `datasets` makes, which
+the reference uses, so that `load_dataset(RESULTS, name)` finds what it found there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.frame import result_rows
+from ioi_eval.report.pages import INDEX as CARD
+from ioi_eval.report.parquet import write_parquet
+from ioi_eval.rows.hub import HUB_ADVICE, hub_errors
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+_TYPE = "dataset"
+_FILE = "train-00000-of-00001.parquet"
+_YEAR = 2024  # of rows without one; Source: `problems/submissions.py`
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubResults:
+    """A data set of the Hub that results are pushed to.
+
+    Args:
+        name: `owner/name`.
+        api: speaks to the Hub.
+    """
+
+    name: str
+    api: HfApi
+
+    @classmethod
+    def opened(cls, name: str, *, public: bool) -> Self:
+        """The data set, made if it is not there: before anything is judged, as it may not be allowed.
+
+        Args:
+            name: `owner/name`.
+            public: whether everybody may see it.
+
+        Raises:
+            InputError: it cannot be made, or is public and was not to be.
+        """
+        from huggingface_hub import HfApi
+
+        if name.count("/") != 1 or not all(name.split("/")):
+            raise InputError(f"{name} is no name of a data set to push results to: it has the form owner/name")
+        api = HfApi()
+        try:
+            api.create_repo(name, repo_type=_TYPE, private=not public, exist_ok=True)
+            is_public = not api.dataset_info(name).private
+        except hub_errors() as error:
+            raise InputError(f"the results cannot be pushed to {name}: {error}. {HUB_ADVICE}") from error
+        if is_public and not public:
+            raise InputError(
+                f"the data set {name} is public, so everybody would see the results: say --public if that is meant, or "
+                "name another"
+            )
+        return cls(name=name, api=api)
+
+    def push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
+        """Push the results of one data set.
+
+        Rows that are there already and are not among these (of a larger dump, or another machine's) stay, unless
+        `replace` says otherwise.
+
+        Args:
+            config: the configuration.
+            results: the directory that its run wrote.
+            pages: by the path there, the reports.
+            id_column: names a submission within its problem.
+            replace: whether what is there goes.
+
+        Returns:
+            How many rows that were there have stayed.
+
+        Raises:
+            InputError: it cannot be pushed.
+        """
+        from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete
+
+        try:
+            files = self.api.list_repo_files(self.name, repo_type=_TYPE)
+            old = [path for path in files if path.startswith(f"{config}/") and path.endswith(".parquet")]
+            card = self._card() if CARD in files else ""
+            with tempfile.TemporaryDirectory() as scratch:
+                table = Path(scratch, _FILE)
+                kept = self._write(table, results, [] if replace else old, id_column)
+                operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
+                    CommitOperationAdd(f"{config}/{_FILE}", str(table)),
+                    CommitOperationAdd(CARD, card_with(card, config).encode()),
+                    *(CommitOperationAdd(path, str(page)) for path, page in pages.items()),
+                    *(CommitOperationDelete(path) for path in old if path != f"{config}/{_FILE}"),
+                ]
+                self.api.create_commit(self.name, operations, commit_message=f"Results of {config}", repo_type=_TYPE)
+        except hub_errors() as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{config} cannot be pushed to {self.name}: {error}. {HUB_ADVICE}") from error
+        return kept
+
+    def _card(self) -> str:
+        path = self.api.hf_hub_download(self.name, CARD, repo_type=_TYPE)
+        return Path(path).read_text(encoding="utf-8")
+
+    def _write(self, table: Path, results: Path, old: list[str], id_column: str) -> int:
+        """Write the rows, and after them those that are there and not among them; gives how many these are."""
+        new = {_key(row, id_column) for row in result_rows(results, columns=_key_columns(id_column), tests=False)}
+
+        def kept() -> Iterator[Row]:
+            for path in old:
+                yield from (row for row in self._rows(path) if _key(row, id_column) not in new)
+
+        def rows() -> Iterator[Row]:
+            yield from result_rows(results)
+            yield from kept()
+
+        write_parquet(table, rows)
+        return sum(1 for _ in kept())
+
+    def _rows(self, path: str) -> Iterator[Row]:
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self.api.hf_hub_download(self.name, path, repo_type=_TYPE)) as file:
+            for batch in file.iter_batches(64):
+                yield from batch.to_pylist()
+
+
+def _key_columns(id_column: str) -> tuple[str, ...]:
+    return ("year", "problem_id", id_column)
+
+
+def _key(row: Mapping[str, Any], id_column: str) -> tuple[str, ...]:
+    year, *rest = (row.get(column) for column in _key_columns(id_column))
+    return (str(year or _YEAR), *map(str, rest))
+
+
+def card_with(card: str, config: str) -> str:
+    """A data set's card with an entry for a configuration; what else stands there stays.
+
+    What it says of that configuration's columns and rows is left out: it is of the rows that were there before.
+
+    Args:
+        card: the file `README.md`; empty if there is none.
+        config: the configuration's name.
+
+    Raises:
+        InputError: its head cannot be read.
+    """
+    import yaml
+
+    head, body = "", card
+    if card.startswith("---\n") and "\n---" in card[3:]:
+        head, _, body = card[4:].partition("\n---")
+    try:
+        values = yaml.safe_load(head) or {}
+        entries = values.get("configs") or []
+        listed = [one for one in entries if one["config_name"] != config]
+        described = values.get("dataset_info") or []
+        described = described if isinstance(described, list) else [described]
+    except (yaml.YAMLError, AttributeError, LookupError, TypeError) as error:
+        raise InputError(f"the head of the data set's {CARD} cannot be read: {error}; mend it on the Hub") from error
+    new = {"config_name": config, "data_files": [{"split": "train", "path": f"{config}/train-*"}]}
+    values["configs"] = sorted([*listed, new], key=lambda one: str(one["config_name"]))
+    values["dataset_info"] = [one for one in described if one.get("config_name", config) != config]
+    if not values["dataset_info"]:
+        del values["dataset_info"]
+    return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---{body or _FIRST_BODY}"
+
+
+_FIRST_BODY = f"\n\n# Results\n\nWritten by `ioi-eval run-tests`; [the reports](reports/{CARD}).\n"

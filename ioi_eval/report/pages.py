@@ -1,0 +1,177 @@
+"""Reports of several data sets: for each a page a problem, with every submission, and one page over all.
+
+    <data set>/README.md            the report of its run
+    <data set>/<year>_<problem>.md  every submission to a problem, with its points in each subtask
+    README.md                       the data sets side by side
+
+Source: the names and places of `publish_reports` in huggingface/ioi.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.report.frame import result_rows
+from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.terminal import bounded, points
+
+_COLUMNS = (
+    "year",
+    "problem_id",
+    "target_subtask",
+    "verdict",
+    "total_score",
+    "code_compiles",
+    "all_subtasks_results",
+    "error",
+)
+INDEX = "README.md"
+"""The page that the Hub shows of a folder."""
+
+_DEFAULT_YEAR = 2024  # Source: `problems/submissions.py`
+
+
+def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]:
+    """Write the pages of a data set from the results of its run, in place of those that are there.
+
+    Args:
+        directory: where the pages go; made if absent.
+        results: the directory that the run wrote.
+        id_column: the column that names a submission.
+
+    Returns:
+        The pages, README.md first.
+
+    Raises:
+        InputError: the results cannot be read.
+        SetupError: the pages cannot be written.
+    """
+    summary = read_summary(results)
+    lines: dict[tuple[str, str], list[tuple[float, list[str]]]] = {}
+    compiling: dict[tuple[str, str], int] = {}
+    for row in result_rows(results, columns={id_column, *_COLUMNS}, tests=False):
+        key = str(row.get("year") or _DEFAULT_YEAR), str(row.get("problem_id"))
+        lines.setdefault(key, []).append(_line(row, id_column))
+        compiling[key] = compiling.get(key, 0) + bool(row.get("code_compiles"))
+    pages = {INDEX: _read(results / "report.md") + _links(summary["problems"])}
+    for problem in summary["problems"]:
+        key = str(problem["year"]), str(problem["problem"])
+        pages[page_name(*key)] = _page(problem, lines.get(key, []), compiling.get(key, 0))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path in directory.glob("*.md"):
+            path.unlink()
+        for name, text in pages.items():
+            (directory / name).write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise SetupError(f"{directory} cannot be written: {error.strerror}; the results are in {results}") from error
+    return [directory / name for name in pages]
+
+
+def page_name(year: str, problem: str) -> str:
+    """The file of a problem's page."""
+    return re.sub(r"[^\w.-]+", "-", f"{year}_{problem}", flags=re.ASCII) + ".md"
+
+
+def overview_page(results: Mapping[str, Path]) -> str:
+    """The data sets side by side.
+
+    Args:
+        results: by data set, the directory that its run wrote.
+
+    Raises:
+        InputError: a summary cannot be read.
+    """
+    summaries = {name: read_summary(path) for name, path in results.items()}
+    head = ("data set", "submissions", "scored", "judging failed", "not judged", "contests", "report")
+    rows = [_overview_row(name, summary) for name, summary in summaries.items()]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
+    legend = "contests: points of all submissions together, and of 50 a problem, without practice problems."
+    return f"# Overview\n\n{table}\n\n{legend}\n"
+
+
+def _overview_row(name: str, summary: Mapping[str, Any]) -> list[str]:
+    counts = summary["submissions"]
+    contests = ", ".join(
+        f"{contest['year']}: {bounded(contest, 'all_submissions_score')}/{points(contest['points'])}, "
+        f"50: {bounded(contest, 'limit_50_score')}"
+        for contest in summary["contests"]
+    )
+    numbers = [str(counts[kind]) for kind in ("rows", "scored", "undecided")]
+    left = str(counts["refused"] + counts["pending"])
+    return [cell(name), *numbers, left, contests or "–", f"[{cell(name)}]({name}/{INDEX})"]
+
+
+def _page(problem: Mapping[str, Any], lines: list[tuple[float, list[str]]], compiling: int) -> str:
+    full = points(problem["points"])
+    subtasks = [subtask["subtask"] for subtask in problem["subtasks"]]
+    head = ("submission", "target", "verdict", "total", *map(str, subtasks))
+    lines.sort(key=lambda line: line[0], reverse=True)
+    facts = [
+        f"- Submissions: **{problem['submissions']}**, of them **{compiling}** compile",
+        f"- Best submission: **{points(problem['best_score'])}/{full}**",
+        f"- All submissions together: **{bounded(problem, 'all_submissions_score')}/{full}**",
+        f"- 50 submissions, chosen without knowledge of their scores: **{bounded(problem, 'limit_50_score')}/{full}**",
+    ]
+    return "\n".join(
+        [
+            f"# {problem['year']}: {cell(str(problem['problem']))}",
+            "",
+            *facts,
+            "",
+            "## Submissions",
+            "",
+            markdown_table(head, [[*line, *[""] * (len(head) - len(line))] for _, line in lines]),
+            "",
+        ]
+    )
+
+
+def _line(row: Mapping[str, Any], id_column: str) -> tuple[float, list[str]]:
+    """A submission's place in the order, and its cells."""
+    total = row.get("total_score")
+    cells = [
+        str(row.get(id_column)),
+        str(row.get("target_subtask") or "–"),
+        str(row.get("verdict") or row.get("error") or ""),
+        "–" if total is None else points(total),
+        *(_subtask(subtask) for subtask in row.get("all_subtasks_results") or ()),
+    ]
+    return (-1.0 if total is None else float(total)), cells
+
+
+def _subtask(subtask: Mapping[str, Any]) -> str:
+    reached = subtask["weighted_score"]
+    return f"{'–' if reached is None else points(reached)}/{points(subtask['points'])} ({subtask['status']})"
+
+
+def _links(problems: list[Mapping[str, Any]]) -> str:
+    keys = [(str(problem["year"]), str(problem["problem"])) for problem in problems]
+    listed = [f"- [{year}/{cell(problem)}]({page_name(year, problem)})" for year, problem in keys]
+    return "\n".join(["", "## Every submission", "", *listed, ""]) if listed else ""
+
+
+def read_summary(results: Path) -> dict[str, Any]:
+    """What the results in a directory come to.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    path = results / "summary.json"
+    try:
+        summary: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}; run the same command again, which makes it anew") from error
+    return summary
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}; run the same command again") from error

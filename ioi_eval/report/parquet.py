@@ -1,0 +1,99 @@
+"""Rows as a Parquet file, whatever they hold.
+
+A column's type is found by looking at all rows first: a table whose first thousand rows have a null where a later one
+has a text could not be written otherwise. A column of which two rows cannot have one type holds JSON texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Rows = Callable[[], Iterable[Mapping[str, Any]]]
+
+_BATCH = 256
+
+
+def write_parquet(path: Path, rows: Rows) -> int:
+    """Write rows; they are read twice.
+
+    Args:
+        path: the file.
+        rows: gives all of them, from the first one, each time it is called.
+
+    Returns:
+        How many there are.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types: dict[str, pa.DataType | None] = {}
+    count = 0
+    for batch in _batches(rows()):
+        count += len(batch)
+        for name in dict.fromkeys(name for row in batch for name in row):
+            found = _type_of([row.get(name) for row in batch])
+            types[name] = found if name not in types else _common(types[name], found)
+    schema = pa.schema([(name, pa.string() if found is None else found) for name, found in types.items()])
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in _batches(rows()):
+            arrays = [_array([row.get(name) for row in batch], found) for name, found in types.items()]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+    return count
+
+
+def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], ...]]:
+    left = iter(rows)
+    while batch := tuple(islice(left, _BATCH)):
+        yield batch
+
+
+def _type_of(values: list[Any]) -> pa.DataType | None:
+    """The type of values; `None` where they have none in common, or Parquet has none for it."""
+    import pyarrow as pa
+
+    try:
+        found = pa.array(values).type
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return found if _can_be_written(found) else None
+
+
+def _common(one: pa.DataType | None, other: pa.DataType | None) -> pa.DataType | None:
+    import pyarrow as pa
+
+    if one is None or other is None:
+        return None
+    try:
+        schemas = [pa.schema([("", one)]), pa.schema([("", other)])]
+        unified: pa.DataType = pa.unify_schemas(schemas, promote_options="permissive").field("").type
+    except (pa.ArrowException, TypeError):
+        return None
+    return unified
+
+
+def _can_be_written(found: pa.DataType) -> bool:
+    """Parquet has no objects without fields."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(found):
+        return found.num_fields > 0 and all(_can_be_written(field.type) for field in found)
+    return not pa.types.is_list(found) or _can_be_written(found.value_type)
+
+
+def _array(values: list[Any], found: pa.DataType | None) -> pa.Array:
+    import pyarrow as pa
+
+    if found is not None:
+        return pa.array(values, type=found)
+    return pa.array([value if value is None or isinstance(value, str) else _as_text(value) for value in values])
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

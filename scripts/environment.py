@@ -1,0 +1,27 @@
+"""For scripts of this folder: go on with a Python that has the package."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def use_environment() -> None:
+    """Start the script again with the environment's Python, where this one does not have the package.
+
+    Ends the script with a message where there is no such environment.
+    """
+    if importlib.util.find_spec("ioi_eval") is not None:
+        return
+    environment = Path(os.environ.get("IOI_EVAL_VENV", ROOT / ".venv"))
+    python = environment / "bin" / "python"
+    if python.exists() and Path(sys.prefix).resolve() != environment.resolve():
+        os.execv(python, [str(python), *sys.argv])
+    sys.exit(
+        f"{sys.executable} does not have ioi_eval: run {ROOT / 'scripts' / 'quickstart'} once, which makes "
+        f"{environment}, or activate the environment that has it"
+    )

@@ -1,0 +1,285 @@
+"""`ioi-eval run-tests` and `scripts/tests_runner.py`: the options of huggingface/ioi, with a stand-in for the Hub."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submission_row
+from hub_stand_in import put_rows, standing_in
+
+from ioi_eval.report.frame import result_rows
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tests_runner.py"
+CARD = "---\nconfigs:\n- config_name: '2024'\n  data_files: [{split: train, path: 2024/train-*}]\n---\n"
+OWN = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+
+
+@pytest.fixture
+def rows_here(write: Write) -> None:
+    """The task, in files."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Path:
+    """The folder of the stand-in's data sets: the reference's two, and two dumps."""
+    root = tmp_path / "hub"
+    put_rows(root, "open-r1/ioi", PROBLEMS, "data/train-00000-of-00001.jsonl")
+    put_rows(root, "open-r1/ioi-test-cases", TESTS, "2024/train-00000-of-00001.jsonl")
+    (root / "open-r1" / "ioi-test-cases" / "README.md").write_text(CARD)
+    put_rows(root, "org/ioi-eval-models-a-fix", [submission_row("one"), submission_row("two", NARROW)])
+    put_rows(root, "org/models-b-fix", [submission_row("one", NARROW)])
+    put_rows(root, "org/other", [submission_row("x")])
+    return root
+
+
+@pytest.fixture
+def on_hub(hub: Path, start: Start) -> Iterator[Start]:
+    """Run `ioi-eval` where the Hub is the stand-in."""
+    with standing_in(hub) as environment:
+        own = {name: value for name, value in environment.items() if os.environ.get(name) != value}
+
+        def run(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ended:
+            return start(*arguments, env={**own, **(env or {})})
+
+        yield run
+
+
+def verdicts(directory: Path) -> dict[str, str]:
+    """What became of each submission."""
+    return {row["uuid"]: row["verdict"] for row in result_rows(directory)}
+
+
+def test_several_data_sets_in_one_call(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """Each has its own results, also where their ids are equal; the reports stand beside them."""
+    write("a.jsonl", submission_row("one"), submission_row("two", NARROW, subtask="01-full"))
+    write("b.jsonl", submission_row("one", NARROW))
+    ended = start("run-tests", "a.jsonl,b.jsonl", *OWN)
+    assert ended.returncode == 0, ended.stderr
+    assert verdicts(tmp_path / "results" / "a") == {"one": "AC", "two": "WA"}
+    assert verdicts(tmp_path / "results" / "b") == {"one": "WA"}
+    page = (tmp_path / "results" / "reports" / "a" / "2024_add.md").read_text()
+    assert "| one | – | AC | 100 | 0/0 (AC) | 100/100 (AC) |" in page
+    assert "| two | 01-full | WA | 0 | 0/0 (AC) | 0/100 (WA) |" in page
+    assert "[2024/add](2024_add.md)" in (tmp_path / "results" / "reports" / "a" / "README.md").read_text()
+    overview = (tmp_path / "results" / "reports" / "README.md").read_text()
+    assert "| a | 2 | 2 | 0 | 0 | 2024: 100/100, 50: 100 | [a](a/README.md) |" in overview
+    assert "| b | 1 | 1 | 0 | 0 | 2024: 0/100, 50: 0 | [b](b/README.md) |" in overview
+
+
+def test_a_second_call_judges_what_is_new(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """With `--override` it judges all anew."""
+    write("a.jsonl", submission_row("one"))
+    assert start("run-tests", "a.jsonl", *OWN).returncode == 0
+    write("a.jsonl", submission_row("one"), submission_row("two", NARROW))
+    judged = []
+    for more in ((), ("--override",)):
+        assert start("run-tests", "a.jsonl", *OWN, *more).returncode == 0
+        judged.append(json.loads((tmp_path / "results" / "a" / "summary.json").read_text())["this_run"]["judged"])
+    assert judged == [1, 2]
+
+
+def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """In one call and in two."""
+    for folder, code in (("x", RIGHT), ("y", NARROW)):
+        (tmp_path / folder).mkdir()
+        write(f"{folder}/dump.jsonl", submission_row("one", code))
+    assert start("run-tests", "x/dump.jsonl,y/dump.jsonl", *OWN).returncode == 0
+    assert start("run-tests", "y/dump.jsonl", *OWN).returncode == 0
+    assert verdicts(tmp_path / "results" / "dump") == {"one": "AC"}
+    assert verdicts(tmp_path / "results" / "y--dump") == {"one": "WA"}
+
+
+def test_a_stale_code_column_does_not_win(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """Under `--always_extract_code`; and a row without anything to extract from is no zero."""
+    answer = f"```cpp\n{RIGHT}```\n"
+    write("a.jsonl", submission_row("one", NARROW, generation=answer), submission_row("two"))
+    ended = start("run-tests", "a.jsonl", *OWN, "--always_extract_code")
+    rows = {row["uuid"]: row for row in result_rows(tmp_path / "results" / "a")}
+    assert (rows["one"]["verdict"], rows["one"]["code"]) == ("AC", RIGHT)
+    assert ended.returncode == 1
+    assert rows["two"]["total_score"] is None
+    assert "there is none of code, generation, messages" in rows["two"]["error"]
+
+
+def test_messages_for_fine_tuning(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """A conversation of prompt and generation; a row without a prompt keeps what it has."""
+    answer = f" ```cpp\n{RIGHT}```\n"
+    write(
+        "a.jsonl",
+        submission_row("one", None, generation=answer, prompt="Add."),
+        submission_row("two", None, generation=answer),
+        submission_row("many", None, generation=[answer, "no"], prompt="Add."),
+    )
+    assert start("run-tests", "a.jsonl", *OWN, "--add_messages_column").returncode == 0
+    rows = {row["uuid"]: row for row in result_rows(tmp_path / "results" / "a")}
+    asked = {"role": "user", "content": "Add."}
+    assert rows["one"]["messages"] == [asked, {"role": "assistant", "content": answer.strip()}]
+    assert rows["two"].get("messages") is None
+    assert rows["many/1"]["messages"] == [asked, {"role": "assistant", "content": "no"}]
+    assert [rows[name]["verdict"] for name in ("one", "two", "many/0", "many/1")] == ["AC", "AC", "AC", "NC"]
+
+
+def test_a_dry_run_writes_nothing(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """It says what would be judged, data set by data set."""
+    write("a.jsonl", submission_row("one"))
+    write("b.jsonl", submission_row("one"), submission_row("two", NARROW))
+    ended = start("run-tests", "a.jsonl,b.jsonl", "owner/results", *OWN, "--dry_run")
+    assert ended.returncode == 0, ended.stderr
+    assert [line.split() for line in ended.stdout.splitlines() if line.startswith("all")] == [
+        ["all", "1", "0", "0"],
+        ["all", "2", "0", "0"],
+    ]
+    assert not (tmp_path / "results").exists()
+
+
+def test_all_other_options_are_taken(start: Start, write: Write, rows_here: None, tmp_path: Path) -> None:
+    """By the names that they have there; 1,500 requests at once are no 1,500 programs on this machine."""
+    write("a.jsonl", {**submission_row("one", RIGHT.replace("#include <cstdio>\n", "")), "name": "first"})
+    ended = start(
+        "run-tests", "a.jsonl", *OWN, "--local_results_path", "there", "--id_column", "name", "--add_includes",
+        "--max_concurrent_requests", "1500", "--test_batch_size", "-1", "--timeout", "600",
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    (row,) = result_rows(tmp_path / "there" / "a")
+    assert (row["name"], row["verdict"], row["fixes"]) == ("first", "AC", ["includes"])
+    at_once = int(ended.stderr.split(" at once")[0].rpartition(" ")[2])
+    assert at_once <= len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a.jsonl", "--test_batch_size", "0"), "--test_batch_size 0: must be 1 or more, or -1"),
+        (("a.jsonl,,b.jsonl",), "names an empty data set"),
+        (("*/name",), "a pattern may stand for the name, not for the owner"),
+        (("a.jsonl", "results"), "it has the form owner/name"),
+        (("b.jsonl",), "there is no file or folder b.jsonl"),
+    ],
+    ids=["batch", "comma", "owner", "results", "absent"],
+)
+def test_wrong_calls(start: Start, write: Write, rows_here: None, arguments: tuple[str, ...], words: str) -> None:
+    """One message, and nothing is written."""
+    write("a.jsonl", submission_row("one"))
+    ended = start("run-tests", *arguments, *OWN)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+
+
+def test_wildcards_stand_for_an_owner_s_data_sets(on_hub: Start, tmp_path: Path) -> None:
+    """The problems and tests are the reference's, where nothing else is said."""
+    ended = on_hub("run-tests", "org/*models-*-fix,org/models-b-fix")
+    assert ended.returncode == 0, ended.stderr
+    assert verdicts(tmp_path / "results" / "models-a-fix") == {"one": "AC", "two": "WA"}
+    assert verdicts(tmp_path / "results" / "models-b-fix") == {"one": "WA"}
+    ended = on_hub("run-tests", "org/none-*")
+    assert ended.returncode == 2
+    assert (
+        "no data set of the Hub matches org/none-*; org has ioi-eval-models-a-fix, models-b-fix, other" in ended.stderr
+    )
+
+
+def pushed(hub: Path, environment: Mapping[str, str], config: str, tmp_path: Path) -> list[dict[str, Any]]:
+    """The rows that `datasets` finds in a configuration of the results."""
+    code = (
+        "import sys, json, datasets\n"
+        "rows = datasets.load_dataset('me/results', sys.argv[1], split='train', download_mode='force_redownload')\n"
+        "print(json.dumps(rows.to_list()))"
+    )
+    command = [sys.executable, "-c", code, config]
+    found = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert found.returncode == 0, found.stderr
+    rows: list[dict[str, Any]] = json.loads(found.stdout)
+    return rows
+
+
+def test_results_and_reports_are_pushed(hub: Path, start: Start, tmp_path: Path) -> None:
+    """A configuration for each data set, in private; other rows that are there stay, unless they are to go."""
+    results = hub / "me" / "results"
+    with standing_in(hub) as environment:
+        ended = start("run-tests", "org/ioi-eval-models-a-fix,org/models-b-fix", "me/results", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert (results / ".private").exists()
+        rows = {row["uuid"]: row for row in pushed(hub, environment, "models-a-fix", tmp_path)}
+        assert {name: row["all_subtasks_points"] for name, row in rows.items()} == {"one": 100, "two": 0}
+        tests = rows["two"]["all_subtasks_results"][1]["test_results"]
+        assert [(test["test_name"], test["status"]) for test in tests] == [("0-01", "AC"), ("1-01", "WA")]
+        assert [row["uuid"] for row in pushed(hub, environment, "models-b-fix", tmp_path)] == ["one"]
+        for page in ("README.md", "models-a-fix/README.md", "models-a-fix/2024_add.md", "models-b-fix/2024_add.md"):
+            assert (results / "reports" / page).is_file(), page
+
+        put_rows(hub, "org/models-b-fix", [submission_row("two")])
+        assert start("run-tests", "org/models-b-fix", "me/results", env=environment).returncode == 0
+        both = {row["uuid"]: row["verdict"] for row in pushed(hub, environment, "models-b-fix", tmp_path)}
+        assert both == {"two": "AC", "one": "WA"}
+        ended = start("run-tests", "org/models-b-fix", "me/results", "--override", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert [row["uuid"] for row in pushed(hub, environment, "models-b-fix", tmp_path)] == ["two"]
+        assert len(pushed(hub, environment, "models-a-fix", tmp_path)) == 2
+
+
+def test_what_cannot_be_pushed_is_said_before_anything_is_judged(hub: Path, start: Start, tmp_path: Path) -> None:
+    """Without the right to write; and into what everybody can see, unless that is asked for."""
+    put_rows(hub, "me/public", [{"a": 1}])
+    with standing_in(hub) as environment:
+        ended = start("run-tests", "org/other", "me/new", env={**environment, "HF_TOKEN": "hf_other"})
+        assert ended.returncode == 2
+        assert "the results cannot be pushed to me/new" in ended.stderr
+        ended = start("run-tests", "org/other", "me/public", env=environment)
+        assert ended.returncode == 2
+        assert "the data set me/public is public" in ended.stderr
+        assert not (tmp_path / "results").exists()
+        ended = start("run-tests", "org/other", "me/public", "--public", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert (hub / "me" / "public" / "other" / "train-00000-of-00001.parquet").is_file()
+
+
+def test_official_solutions_are_named_by_their_label(
+    start: Start, write: Write, rows_here: None, tmp_path: Path, results: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """The columns of `open-r1/ioi-sample-solutions`: scored as they are, and compared with what they state."""
+    stated = [{"problem": "add", "subtask": "01-full", "points": 100, "score": 1.0, "weighted_score": 100.0,
+               "score_precision": 2, "status": "AC", "test_results": []}]  # fmt: skip
+    row = {"year": 2024, "problem_id": "add", "label": "correct/author.cpp", "code": RIGHT,
+           "all_subtasks_points": 100.0, "all_subtasks_results": stated}  # fmt: skip
+    write("ioi-sample-solutions.jsonl", row)
+    ended = start("run-tests", "ioi-sample-solutions.jsonl", *OWN)
+    assert ended.returncode == 0, ended.stderr
+    (found,) = result_rows(tmp_path / "results" / "ioi-sample-solutions")
+    assert (found["label"], found["verdict"]) == ("correct/author.cpp", "AC")
+    ended = start("validate", "ioi-sample-solutions.jsonl", *OWN)
+    assert ended.returncode == 0, ended.stderr
+    assert "states results; comparing with these" in ended.stderr
+    write("ioi-sample-solutions.jsonl", {**row, "code": NARROW})
+    assert start("validate", "ioi-sample-solutions.jsonl", *OWN).returncode == 1
+
+
+def test_the_script_takes_the_same(
+    environment: Mapping[str, str], write: Write, rows_here: None, tmp_path: Path
+) -> None:
+    """By the name that it has there."""
+    write("a.jsonl", submission_row("one"))
+    command = [sys.executable, str(SCRIPT), "a.jsonl", *OWN, "--max_concurrent_requests", "1"]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert verdicts(tmp_path / "results" / "a") == {"one": "AC"}
+
+
+def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start) -> None:
+    """Typed to `score`, whose options have other names."""
+    ended = start("score", "a.jsonl", "--add_includes")
+    assert ended.returncode == 2
+    assert "--add_includes is an option of Hugging Face's tests_runner.py; in ioi-eval score it is: --fix-includes" in (
+        ended.stderr
+    )
+    assert "ioi-eval run-tests" in ended.stderr
