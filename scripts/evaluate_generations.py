@@ -1,91 +1,95 @@
 #!/usr/bin/env python3
 """Evaluate a data set of generated solutions through the Python API, and print each problem's best score.
 
-    scripts/evaluate_generations.py [DUMP PROBLEMS TESTS]
+    scripts/evaluate_generations.py [DUMP PROBLEMS TESTS [DIR]]
 
-Without arguments it evaluates the sample contest's dump. `ioi-eval score` does more (resuming, duplicates, reports):
-this shows what is underneath, for those who score inside their own loop.
+Without arguments it evaluates the sample contest's dump. DIR (`evaluation` by default) gets results.jsonl, tests.jsonl,
+summary.json, report.md and the journal: started again, it goes on where it stopped. `ioi-eval score` does more
+(clusters, options, several ways of reading a dump): this shows what is underneath.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections import defaultdict
-from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ioi_eval import (
-    ArtifactStore,
-    BlobStore,
-    LocalSandbox,
-    Problem,
-    ProblemKey,
-    Scorer,
-    Submission,
-    load_problems,
-    open_source,
-    sample,
-    submission_from_row,
-)
-from ioi_eval.errors import IoiEvalError, RowError, UnsupportedError, ours_alone
-from ioi_eval.problems.submissions import check_fits
-from ioi_eval.report.outcomes import judge_error
+from environment import use_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def submissions(dump: str, problems: dict[ProblemKey, Problem], skipped: list[str]) -> Iterator[Submission]:
-    """The dump's programs, one by one: a dump may be larger than memory. Rows without use are named in `skipped`."""
-    for row in open_source(dump).iterate():
-        try:
-            submission = submission_from_row(row)
-            if submission.problem not in problems:
-                raise row.error(f"there is no problem {submission.problem}")
-            check_fits(submission, problems[submission.problem])
-        except RowError as error:
-            skipped.append(str(error))
-        except UnsupportedError as error:
-            skipped.append(str(row.error(str(error))))
-        else:
-            yield submission
+async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path) -> int:
+    """Score what is not scored yet, write all, and print the best scores. Gives 1 if something was not judged."""
+    from ioi_eval import ArtifactStore, BlobStore, LocalSandbox, Scorer, load_problems, open_source
+    from ioi_eval.journal import Journal
+    from ioi_eval.pipeline import Intake, Selection, Settings, score_dump, survey
+    from ioi_eval.pipeline.progress import progress_for
 
-
-async def evaluate(dump: str, problem_rows: str, test_rows: str) -> int:
-    """Score everything with one worker a slot, then print the best scores. Gives 1 if something was not judged."""
-    loaded = load_problems(open_source(problem_rows, all_splits=True), open_source(test_rows), BlobStore())
-    problems = dict(loaded.problems)
-    best: dict[ProblemKey, float] = defaultdict(float)
-    not_judged: list[str] = []
+    rows, everything = open_source(dump), Selection()
+    seen = survey(rows, everything)
+    problems = load_problems(
+        open_source(problem_rows, all_splits=True),
+        open_source(test_rows),
+        BlobStore(),
+        years={problem.year for problem in seen.problems},
+        ids={problem.id for problem in seen.problems},
+    )
+    options = {"dump": dump, "problems": problem_rows, "tests": test_rows}
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
-        waiting = submissions(dump, problems, not_judged)
-
-        async def work() -> None:
-            for submission in waiting:
-                result = await scorer.score(problems[submission.problem], submission)
-                if result.score is None:  # JE: our failure or a checker's. It is not a zero.
-                    not_judged.append(f"{submission.id}: {judge_error(result)}")
-                else:
-                    best[submission.problem] = max(best[submission.problem], result.score)
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(sandbox.targets()[0].slots):
-                group.create_task(work())
-    for key, score in best.items():
-        print(f"{key}\t{score:g}")
-    print(f"not judged\t{len(not_judged)}")
-    for words in not_judged:
-        print(words, file=sys.stderr)
-    return 1 if not_judged else 0
+        if seen.has_python:
+            await scorer.learn_python()
+        intake = Intake(rows, everything, problems, fingerprints=scorer.fingerprints)
+        with Journal(directory, options=options) as journal:
+            outcome = await score_dump(
+                directory,
+                intake,
+                scorer,
+                journal=journal,
+                settings=Settings(workers=sandbox.targets()[0].slots, options=options),
+                progress=progress_for(seen.rows, bar=None),
+            )
+    show(outcome.summary)
+    print(f"results\t{directory / 'results.jsonl'}")
+    return outcome.exit_code
 
 
-if __name__ == "__main__":
-    if len(sys.argv) not in (1, 4):
-        sys.exit(__doc__)
-    sources = sys.argv[1:] or [str(path) for path in (sample.dump(), sample.problems(), sample.tests())]
+def show(summary: Mapping[str, Any]) -> None:
+    """Print the best scores, and what was not judged: JE, our failure or a checker's, is not a zero."""
+    for problem in summary["problems"]:
+        if problem["best_score"] is not None:
+            print(f"{problem['year']}/{problem['problem']}\t{problem['best_score']:g}")
+    counts = summary["submissions"]
+    print(f"not judged\t{counts['undecided'] + counts['refused'] + counts['pending']}")
+    for one in summary["undecided"]:
+        print(f"{one['submission']}: {one['error']}", file=sys.stderr)
+    for refused in summary["refused"]:
+        print(*refused["examples"], sep="\n", file=sys.stderr)
+
+
+def main() -> int:
+    """Read the command line, and turn our errors into one message."""
+    from ioi_eval import sample
+    from ioi_eval.errors import IoiEvalError, ours_alone
+
+    if len(sys.argv) not in (1, 4, 5):
+        print(__doc__, file=sys.stderr)
+        return 2
+    sources = sys.argv[1:4] or [str(path) for path in (sample.dump(), sample.problems(), sample.tests())]
+    directory = Path(sys.argv[4] if len(sys.argv) == 5 else "evaluation")
     try:
-        sys.exit(asyncio.run(evaluate(*sources)))
+        return asyncio.run(evaluate(sources[0], sources[1], sources[2], directory))
     except (IoiEvalError, BaseExceptionGroup) as error:
         ours = ours_alone(error)
         if not isinstance(ours, IoiEvalError):
             raise
         print(ours, file=sys.stderr)
-        sys.exit(2)
+        return 2
+
+
+if __name__ == "__main__":
+    use_environment()
+    sys.exit(main())

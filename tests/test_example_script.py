@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from ioi_eval import sample
+from ioi_eval.report.frame import result_rows
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "evaluate_generations.py"
 
@@ -22,11 +24,18 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     )
     dump = tmp_path / "dump.jsonl"
     dump.write_text("".join(json.dumps({"year": sample.YEAR, **row}) + "\n" for row in rows))
-    command = [sys.executable, str(SCRIPT), str(dump), str(sample.problems()), str(sample.tests())]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert (answer.returncode, answer.stdout) == (1, "2026/berths\t100\nnot judged\t2\n"), answer.stderr
+    command = [sys.executable, str(SCRIPT), str(dump), str(sample.problems()), str(sample.tests()), "scores"]
+    told = "2026/berths\t100\nnot judged\t2\nresults\tscores/results.jsonl\n"
+    judged = []
+    for _ in range(2):
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        assert (answer.returncode, answer.stdout) == (1, told), answer.stderr
+        judged.append(json.loads((tmp_path / "scores" / "summary.json").read_text())["this_run"]["judged"])
+    assert judged == [1, 0], "the second run resumes"
+    verdicts = [row["verdict"] for row in result_rows(tmp_path / "scores")]
+    assert verdicts == ["AC", None, None]
     assert "row 2: a submission in Python is not supported for 2026/berths" in answer.stderr
-    assert "row 3: there is no problem 2026/nowhere" in answer.stderr
+    assert "row 3: unknown problem 2026/nowhere" in answer.stderr
 
 
 def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
@@ -35,3 +44,19 @@ def test_a_wrong_path_is_one_message(tmp_path: Path) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert answer.returncode == 2
     assert answer.stderr == f"there is no file or folder {tmp_path / 'no.jsonl'}; check the path\n"
+
+
+def test_it_says_what_to_activate_where_the_package_is_not_installed(tmp_path: Path) -> None:
+    """Started with the system's Python, it goes on with the environment's, or names it; the other script likewise."""
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    for script in (SCRIPT, SCRIPT.with_name("tests_runner.py")):
+        command = [str(environment / "bin" / "python"), str(script), "--help"]
+        missing = {**os.environ, "IOI_EVAL_VENV": str(tmp_path / "none")}
+        answer = subprocess.run(command, env=missing, capture_output=True, text=True, check=False)
+        assert answer.returncode == 1
+        assert f"quickstart once, which makes {tmp_path / 'none'}, or activate the environment" in answer.stderr
+        there = {**os.environ, "IOI_EVAL_VENV": sys.prefix}
+        answer = subprocess.run(command, env=there, capture_output=True, text=True, check=False)
+        assert "does not have ioi_eval" not in answer.stderr
+        assert "DUMP PROBLEMS TESTS" in answer.stderr or "DATASETS" in answer.stdout
