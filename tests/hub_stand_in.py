@@ -148,7 +148,11 @@ class Handler(BaseHTTPRequestHandler):
         elif match := re.fullmatch(r"/api/datasets/([^/]+/[^/]+)/tree/([^/]+)(?:/(.*))?", path):
             if (repo := self.found(match[1])) is not None:
                 recursive = query.get("recursive", ["false"])[0].lower() in ("true", "1")
-                self.answer(200, self.repos.tree(repo, match[3] or "", recursive))
+                entries = self.repos.tree(repo, match[3] or "", recursive)
+                if match[3] and not entries:
+                    self.refuse(404, "EntryNotFound", f"{match[3]} is not there")
+                else:
+                    self.answer(200, entries)
         elif match := re.fullmatch(r"/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.*)", path):
             self.resolve(match[1], match[3])
         else:
@@ -205,9 +209,8 @@ class Handler(BaseHTTPRequestHandler):
     def change(self, repo: Path, what: str, body: bytes) -> None:
         """A commit, or what comes before it."""
         if what == "paths-info":
-            paths = self.paths(body)
-            files = self.repos.files(repo)
-            self.answer(200, [self.repos.entry(path, files[path]) for path in paths if path in files])
+            wanted = set(self.paths(body))
+            self.answer(200, [entry for entry in self.repos.tree(repo, "", True) if entry["path"] in wanted])
         elif self.token != TOKEN:
             self.refuse(403, "", "Forbidden: you need the right to write")
         elif what == "preupload":

@@ -1,0 +1,63 @@
+"""Rows as Parquet: types are those of all rows, and what has none is text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.hub import card_with
+from ioi_eval.report.parquet import write_parquet
+
+ROWS = 700  # more than are looked at together
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """Each column is otherwise at its end than at its beginning."""
+    for number in range(ROWS):
+        late = number >= ROWS - 3
+        yield {
+            "id": number,
+            "late_text": "here" if late else None,
+            "late_half": 0.5 if late else 1,
+            "lists": [{"name": "a", "count": 1}] if late else [],
+            "objects": {"other": 1} if late else {"usage": {"tokens": number}},
+            "empty": {},
+            "mixed": number if late else "text",
+            "large": 1 << 80,
+            **({"new": True} if late else {}),
+        }
+
+
+def test_types_are_those_of_all_rows(tmp_path: Path) -> None:
+    """Nothing is lost, whichever row it stands in."""
+    path = tmp_path / "rows.parquet"
+    assert write_parquet(path, rows) == ROWS
+    found = pq.read_table(path).to_pylist()
+    first, last = found[0], found[-1]
+    assert (first["late_text"], last["late_text"], first["late_half"], last["late_half"]) == (None, "here", 1.0, 0.5)
+    assert (first["lists"], last["lists"]) == ([], [{"name": "a", "count": 1}])
+    assert (first["objects"]["usage"], last["objects"]["other"]) == ({"tokens": 0}, 1)
+    assert (json.loads(first["empty"]), first["mixed"], last["mixed"]) == ({}, "text", str(ROWS - 1))
+    assert (json.loads(first["large"]), first["new"], last["new"]) == (1 << 80, None, True)
+
+
+def test_a_card_keeps_what_is_not_of_the_configuration() -> None:
+    """Other configurations, their columns, the licence and the text stay."""
+    card = (
+        "---\nlicense: mit\nconfigs:\n- config_name: a\n  data_files: old\n- config_name: b\n  data_files: b/*\n"
+        "dataset_info:\n- config_name: a\n  features: []\n- config_name: b\n  features: []\n---\n\n# Mine\n"
+    )
+    new = card_with(card, "a")
+    assert new.endswith("---\n\n# Mine\n")
+    for kept in ("license: mit", "path: a/train-*", "data_files: b/*"):
+        assert kept in new
+    assert new.count("config_name: a") == 1
+    assert "config_name: a\n  data_files:\n  - split: train\n    path: a/train-*\n" in card_with("", "a")
+    with pytest.raises(InputError, match=r"the head of the data set's README\.md cannot be read"):
+        card_with("---\n: [\n---\n", "a")
