@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ioi_eval.cli import scoring
 from ioi_eval.cli.exits import FAILED
-from ioi_eval.cli.outputs import Earlier
+from ioi_eval.cli.outputs import SCORE, Earlier
 from ioi_eval.cli.sandboxes import Place, tell
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline import Outcome
@@ -59,7 +58,7 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     if dry_run:
         return scoring.dry_run_all(calls)
     hub = HubResults.opened(wanted.results, public=wanted.public) if wanted.results is not None else None
-    pages = _Pages(wanted, calls, hub)
+    pages = _Pages(wanted, hub)
     return max(scoring.score_all(calls, after=pages.add), pages.exit_code)
 
 
@@ -97,12 +96,11 @@ class _Pages:
 
     Args:
         wanted: what the command line asks for.
-        calls: one for each data set.
         hub: where results are pushed; `None` for nowhere.
     """
 
-    def __init__(self, wanted: Wanted, calls: Sequence[scoring.Call], hub: HubResults | None) -> None:
-        self._wanted, self._calls, self._hub = wanted, calls, hub
+    def __init__(self, wanted: Wanted, hub: HubResults | None) -> None:
+        self._wanted, self._hub = wanted, hub
         self._directory = wanted.directory / REPORTS
         self.exit_code = 0
 
@@ -110,7 +108,8 @@ class _Pages:
         """Write the reports of a data set that is done, and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
-        done = {other.out.name: other.out for other in self._calls if (other.out / "summary.json").is_file()}
+        folders = [path for path in sorted(self._wanted.directory.iterdir()) if Earlier.of(path).command == SCORE]
+        done = {path.name: path for path in folders if (path / "summary.json").is_file()}
         with replacing(self._directory / INDEX) as file:
             file.write(overview_page(done).encode("utf-8", "replace"))
         print(f"Pages:   {self._directory / name / INDEX} and {len(written) - 1} more", flush=True)

@@ -94,6 +94,8 @@ def test_data_sets_of_the_same_name_are_kept_apart(start: Start, write: Write, r
         write(f"{folder}/dump.jsonl", submission_row("one", code))
     assert start("run-tests", "x/dump.jsonl,y/dump.jsonl", *OWN).returncode == 0
     assert start("run-tests", "y/dump.jsonl", *OWN).returncode == 0
+    overview = (tmp_path / "results" / "reports" / "README.md").read_text()
+    assert "(dump/README.md)" in overview, "the overview is of all that stands there"
     assert verdicts(tmp_path / "results" / "dump") == {"one": "AC"}
     assert verdicts(tmp_path / "results" / "y--dump") == {"one": "WA"}
 
