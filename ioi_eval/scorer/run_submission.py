@@ -52,10 +52,15 @@ async def run_submission(
         the compiler's words, "Memory limit exceeded", "Time limit exceeded" or "Unknown error".
 
     Raises:
-        InputError: the row lacks a field, or a script of `pair` is empty.
+        InputError: the row lacks a field, a script of `pair` is empty, or `client` is no sandbox.
         SandboxError: our failure; with our own scripts also that of the problem's checker or manager. What other
             scripts leave unsaid is "Unknown error", as the source has it.
     """
+    if not callable(getattr(client, "execute", None)) or not callable(getattr(client, "targets", None)):
+        raise InputError(
+            f"client is of type {type(client).__name__}, where a sandbox is needed: `async with PistonCluster(url) as "
+            "client`, or LocalSandbox() for this machine"
+        )
     if pair is not None and not all(pair):
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
     target = _target(client)

@@ -119,6 +119,17 @@ def test_scripts_of_one_s_own(ask: Callable[..., tuple[str, str]], run: bytes, a
     assert ask(RIGHT, pair=(COMPILE, run)) == answer
 
 
+def test_scripts_of_one_s_own_compile_and_run_the_submission(ask: Callable[..., tuple[str, str]]) -> None:
+    """With the files that the document names, where it names them."""
+    build = b"g++ -o program graders/twice.cpp graders/grader.cpp\n"
+    run = b"./program < input.txt > output.txt; cmp -s output.txt correct_output.txt"
+    run += b" && echo 1 || { echo 0; echo no >&2; }\n"
+    assert ask(RIGHT, pair=(build, run)) == ("1\n", "")
+    assert ask(RIGHT, "41\n", pair=(build, run)) == ("0\n", "no\n")
+    score, feedback = ask(RIGHT.replace(";", ""), pair=(build, run))
+    assert (score, feedback.splitlines()[0]) == ("0", "Compilation error exit code 1")
+
+
 def test_a_missing_script_is_an_error(ask: Callable[..., tuple[str, str]]) -> None:
     """Never a pair."""
     with pytest.raises(InputError, match="must not be empty"):
@@ -146,3 +157,9 @@ def test_the_plain_call_needs_no_profile(entering: Entering, artifacts: Artifact
     except RejectedError as error:
         pytest.skip(f"it cannot run scripts: {error}")
     assert answer == ("1\n", "Output is correct\n")
+
+
+def test_an_address_is_no_client() -> None:
+    """Who comes from the source has a client in hand, or its URL."""
+    with pytest.raises(InputError, match=r"client is of type str.*PistonCluster"):
+        asyncio.run(run_submission("http://127.0.0.1:2000", ROW, "", "", ""))  # type: ignore[arg-type]

@@ -144,3 +144,15 @@ def test_a_classic_job_without_scripts(served: Served) -> None:
         problem, case["test_input"], code, case["test_output"], language="ioi_eval"
     )
     assert found == ("1\n", "Output is correct\n")
+
+
+def test_without_an_expected_output_the_score_is_what_the_program_prints(served: Served) -> None:
+    """The client leaves the file out where the output is absent or empty; a program that crashes prints no score."""
+    problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    client = ReferenceClient(served)
+    for absent in (None, ""):
+        printed, feedback = client.run_submission(problem, case["test_input"], code, absent)
+        assert (printed.split(), feedback) == (case["test_output"].split(), "")
+    problem, case, code = sample_of("buoys", "runtime_error/gives-up.cpp", "0-01")
+    score, feedback = client.run_submission(problem, case["test_input"], code, None)
+    assert (float(score), client.status(float(score), feedback)) == (0.0, "RE")
