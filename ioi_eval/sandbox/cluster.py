@@ -38,7 +38,7 @@ from ioi_eval.errors import (
     UnservedError,
 )
 from ioi_eval.model import Execution, Job, JobKind, Stage
-from ioi_eval.sandbox import Target, answer, wire
+from ioi_eval.sandbox import Target, answer, two_stages, wire
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.discovery import Scout, Worker
 from ioi_eval.sandbox.endpoints import Source, endpoint_source
@@ -48,7 +48,7 @@ from ioi_eval.sandbox.pool import Pool
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim
 from ioi_eval.sandbox.spool import Spool
-from ioi_eval.sandbox.wire import Body, Service
+from ioi_eval.sandbox.wire import Body, Service, Starter
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.http_client import HttpClient, Reply, Sending
@@ -180,6 +180,8 @@ class PistonCluster:
             raise InputError(f"{target.name!r} is no target of this cluster")
         self._require_own_loop()
         service = group.service
+        if service.starter is Starter.BASH and two_stages.has_both(job):
+            job = two_stages.joined(job)
         body = await self._body(job, service)
         failures: list[SandboxError] = []
         tried: list[str] = []
@@ -275,6 +277,8 @@ class PistonCluster:
                 execution = await asyncio.to_thread(answer.execution, reply.status, reply.body, output_bytes=most)
             else:
                 execution = answer.execution(reply.status, reply.body, output_bytes=most)
+            if two_stages.is_joined(job):
+                execution = two_stages.apart(execution)
             answer.check_tail(execution, job.kind)
             self._check_isolation(name, execution, job)
         except SandboxError as error:

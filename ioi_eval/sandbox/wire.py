@@ -190,8 +190,7 @@ def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
     first = "compile" if "compile" in files and job.kind is JobKind.SCRIPTS else MAIN
     if first == "compile" and starter is Starter.BASH:
         raise RejectedError(
-            "the stock bash package has no compile stage, so it cannot run a job that brings a `compile` script; "
-            "install the ioi_eval package on the workers"
+            "the stock bash package has no compile stage: a job that brings a `compile` script is to be joined first"
         )
     if job.kind is JobKind.RUNNER:
         files.setdefault(MAIN, JobFile(name=MAIN, content=b'exec ./runner --dir . "$@"\n'))
@@ -209,9 +208,13 @@ def sent_files(job: Job, starter: Starter) -> tuple[JobFile, ...]:
 
 
 def _for_package_with_own_pair(job: Job) -> tuple[JobFile, ...]:
-    if job.kind is not JobKind.SCRIPTS or job.stdin or job.args:
-        raise RejectedError("the cms_ioi package runs its own scripts only: no runner, no arguments, no standard input")
-    return tuple(file for file in job.files if file.name not in {"compile", MAIN})
+    brought = {"compile", MAIN} & {file.name for file in job.files}
+    if job.kind is not JobKind.SCRIPTS or job.stdin or job.args or brought:
+        raise RejectedError(
+            "the cms_ioi package runs its own scripts only: no scripts of others, no runner, no arguments, no standard "
+            "input; install the ioi_eval package on the workers"
+        )
+    return job.files
 
 
 def _redirection(job: Job) -> str:
