@@ -35,6 +35,12 @@ def read(name: str) -> bytes:
 
 
 @cache
+def classic_pair() -> Mapping[str, bytes]:
+    """The scripts of the classic contract, and what they start beside the runner."""
+    return {name: read(name) for name in ("compile", "run", "compiler_files")}
+
+
+@cache
 def runner_source() -> bytes:
     """The runner's program text as one file: `runner.cpp` with its own headers put where it includes them."""
     seen: set[str] = set()

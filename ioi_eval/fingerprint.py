@@ -117,10 +117,10 @@ def problem_digest(problem: Problem) -> str:
 
 
 def _judges_digest(target: Target) -> str:
-    """What of ours judges in the box, or says what it shows: the runner; for `classic` our scripts, or none."""
-    if target.profile != "classic":
-        return runner_digest() + hashlib.sha256(boxfiles.read("compiler_files")).hexdigest()
-    return "" if target.brings_pair else _scripts_digest()
+    """What of ours judges in the box, or says what it shows; nothing where scripts of the target's own judge."""
+    if target.brings_pair:
+        return ""
+    return runner_digest() + _hash([script_meaning(boxfiles.read("compiler_files"))])
 
 
 @lru_cache(maxsize=1)
@@ -147,12 +147,6 @@ def digest_of_modules(package: Path) -> str:
     paths = [package / name for name in _RULES]
     modules = (module for path in paths for module in (sorted(path.glob("*.py")) if path.is_dir() else [path]))
     return _hash(python_meaning(module.read_bytes()) for module in modules)
-
-
-@lru_cache(maxsize=1)
-def _scripts_digest() -> str:
-    scripts = [script_meaning(boxfiles.read(name)) for name in ("compile", "run")]
-    return _hash([runner_digest().encode(), *scripts, cpp_meaning(boxfiles.read("stages.cpp"))])
 
 
 def _hash(parts: Iterable[bytes]) -> str:

@@ -5,17 +5,15 @@
 `compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
 managers, checks the output, and prints the score to stdout and feedback to stderr. `classic_answer.py` reads them.
 
-`own_pair` is ours (`graders/compile`, `graders/run`): it judges by the same rules as the bundled profile, and closes
-everything that profile closes if the runner travels along.
-
-Workers with the `cms_ioi` package bring their own pair. What it gets wrong is refused here by name where it can be
-known beforehand (`stock_pair_refuses`); what cannot is documented: wall-clock limits, `diff -b` for white-diff, one
-uid for submission and judge.
+Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which brings its own pair: what
+that gets wrong is refused by name where it can be known beforehand (`refusal`); what cannot is documented: wall-clock
+limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is that of `run_submission`, for any
+worker: with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the runner compiles and judges),
+with a user's, or with none. Everywhere else the runner judges without scripts, in the classic profile one test a job.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,13 +21,10 @@ from typing import Any
 import orjson
 
 from ioi_eval import boxfiles
-from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
-from ioi_eval.jobs.bundled import manager_cpu_ms
 from ioi_eval.model import (
     CheckerProtocol,
     Content,
-    Isolation,
     Job,
     JobFile,
     JobKind,
@@ -39,16 +34,16 @@ from ioi_eval.model import (
     TaskType,
     TestCase,
 )
-from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 HARD_LIMIT_S = 3.0
 """How far the sandbox's hard limit lies above the problem's, which `run` itself keeps. Source: the source
 documents, "2 or 3 additional seconds"."""
 
-RUNNER_SLACK_MS = 90_000
-"""The same where the runner judges, above ten times the limit and a manager's CPU limit: it keeps all limits by itself,
-gives up at 10 (L + M) + 10 s, its checker has 60 s, and a loaded machine must not decide. Source: PROTOCOL.md."""
+RUNNER_SLACK_MS = 190_000
+"""The same where the runner judges, above ten times the limit: it keeps all limits by itself, gives up at
+10 (L + M) + 10 s, where M is 10 s of a manager's CPU time, its checker has 60 s, and a loaded machine must not decide.
+Source: PROTOCOL.md."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
@@ -58,18 +53,20 @@ STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", 
 
 _OUTPUT_BYTES = 16 << 20
 _JUDGE_MEMORY_BYTES = 1 << 30
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # what a script reads out of JSON as it stands
 
 Pair = tuple[bytes, bytes]
 """The scripts `compile` and `run`."""
 
-RUNNER = "runner"
-"""The runner's name in a job that carries it. Source: `graders/compile`."""
+_RUNNER = "runner"  # Source: `graders/compile`
 
 
-def own_pair() -> Pair:
-    """Our pair, for any sandbox with bash and a C++ compiler."""
-    return boxfiles.read("compile"), boxfiles.read("run")
+def own_files(runner: Content) -> Mapping[str, Content]:
+    """Our own pair and what it judges with, for any sandbox with bash and a C++ compiler.
+
+    Args:
+        runner: as it was compiled there.
+    """
+    return {**boxfiles.classic_pair(), _RUNNER: runner}
 
 
 def job(
@@ -77,50 +74,28 @@ def job(
     case: TestCase,
     code: str,
     *,
-    pair: Pair | None = None,
-    runner: Content | None = None,
-    least: Isolation = Isolation.REDUCED,
-    judge_std: str | None = None,
-    most_wall_ms: int | None = None,
     alone: bool = False,
 ) -> Job:
-    """The job that judges a submission on one test.
+    """The job that judges a submission on one test by the worker's own scripts.
 
     Args:
         problem: gives graders, judge programs and limits.
         case: the test.
         code: the submission.
-        pair: the scripts to carry; `None` where the worker's package brings its own.
-        runner: the runner as it was compiled on the target, for our own pair to judge with.
-        least: the weakest isolation that our own pair accepts.
-        judge_std: the C++ standard of checker and manager for our own pair; `None` for that of submissions.
-        most_wall_ms: the longest run stage that the target allows, for a job with the runner; `None` for no bound.
         alone: nothing else of ours may run on that machine meanwhile.
 
     Raises:
-        UnsupportedError: the stock pair would judge this problem wrongly, or no pair can judge it.
+        UnsupportedError: the scripts would judge this problem wrongly.
     """
-    if reason := refusal(problem, case, stock=pair is None):
+    if reason := refusal(problem, case):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
-    config = _config(problem)
-    if pair is not None:
-        config |= {"isolation": least.value, "judge_cxx_std": judge_std or problem.cxx_std}
-    answer = case.answer
-    if answer is None and problem.checker is None and problem.task_type is TaskType.BATCH:
-        answer = b""  # else the scripts would take the program's output for its score: see `row_job`
     return _job(
         problem.key.id,
         code,
         case.input,
-        answer,
-        {**dict(_grader_files(problem)), "graders/grader_config.json": orjson.dumps(config)},
-        time_limit_s=problem.time_limit_s,
-        memory_limit_bytes=problem.memory_limit_bytes,
-        processes=problem.processes,
-        manager_ms=manager_cpu_ms(problem, JudgeLimits()),  # `graders/run` has those of CMS, too
-        pair=pair,
-        runner=runner,
-        most_wall_ms=most_wall_ms,
+        case.answer,
+        {**dict(_grader_files(problem)), "graders/grader_config.json": orjson.dumps(_config(problem))},
+        run_limits=_limits(problem.time_limit_s, problem.memory_limit_bytes, problem.processes),
         alone=alone,
     )
 
@@ -130,26 +105,21 @@ def to_standard(problem: Problem, std: str | None) -> Problem:
     return problem if std is None else replace(problem, cxx_std=std)
 
 
-def refusal(problem: Problem, case: TestCase, *, stock: bool) -> str | None:
-    """Why the scripts cannot judge this test, the stock pair or ours; `None` if they can."""
+def refusal(problem: Problem, case: TestCase) -> str | None:
+    """Why the `cms_ioi` package cannot judge this test; `None` if it can."""
     reasons = (
         (problem.task_type is TaskType.INTERACTIVE, "has no Interactive tasks"),
         (problem.task_type is TaskType.TWO_STEPS, "has no TwoSteps tasks"),
         (problem.task_type.takes_outputs, "has no submissions that hold outputs"),
         (problem.passes > 1, "runs a program once on a test"),
-        (problem.checker is not None and problem.checker.name == BUILD_SCRIPT, "builds no checker by a script"),
-        (
-            not all(_PLAIN_NAME.fullmatch(name) for name in (problem.input_file, problem.output_file) if name),
-            "takes names of files in letters, digits, and . _ - only",
-        ),
         (bool(problem.checker_args or case.checker_args), "gives a checker no arguments"),
         (case.full_score != 1 or case.score_steps > 0, "does not scale the scores of tests"),
         (problem.checker_protocol is CheckerProtocol.TOKENS, "does not compare tokens"),
         (problem.output_limit_bytes is not None, "has no limit on output of the problem's own"),
     )
     if reason := next((reason for holds, reason in reasons if holds), None):
-        return f"the classic profile {reason}"
-    if stock and (reason := stock_pair_refuses(problem, case)):
+        return f"the cms_ioi package {reason}"
+    if reason := _misjudged(problem, case):
         return f"the cms_ioi package would judge it wrongly: {reason}"
     return None
 
@@ -160,8 +130,7 @@ def row_job(
     submission: str,
     test_output: str | None,
     *,
-    pair: Pair | None = None,
-    runner: Content | None = None,
+    beside: Mapping[str, Content] | None = None,
     most_wall_ms: int | None = None,
 ) -> Job:
     """The job that judges a submission on one test of a problem that is given as its row.
@@ -172,8 +141,10 @@ def row_job(
         test_input: the test's input.
         submission: the program.
         test_output: the expected output, if there is one.
-        pair: the scripts `compile` and `run` to carry; `None` where the worker's package brings its own.
-        runner, most_wall_ms: as `job` has them.
+        beside: what else the job carries: the scripts `compile` and `run`, and what they need (`own_files`); nothing
+            where the worker's package brings its own.
+        most_wall_ms: the longest run stage that the target allows, for a job in which the runner judges; `None` for no
+            bound.
 
     Raises:
         InputError: the row lacks a field, or holds something else there.
@@ -186,22 +157,22 @@ def row_job(
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
     limits = {"code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
     files.setdefault("graders/grader_config.json", orjson.dumps(limits))
+    run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
+    if beside is not None and _RUNNER in beside:
+        wall_ms = round(time_limit_s * 10_000) + RUNNER_SLACK_MS
+        wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
+        run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
     return _job(
         name,
         submission,
         test_input.encode(),
         test_output.encode() if test_output else None,
-        files,
-        time_limit_s=time_limit_s,
-        memory_limit_bytes=memory_limit_bytes,
-        processes=1,
-        pair=pair,
-        runner=runner,
-        most_wall_ms=most_wall_ms,
+        {**files, **(beside or {})},
+        run_limits=run_limits,
     )
 
 
-def stock_pair_refuses(problem: Problem, case: TestCase) -> str | None:
+def _misjudged(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
     name = f"{problem.key.id.lower()}.h"
     beside = (*problem.headers, *problem.manager_files)
@@ -238,15 +209,9 @@ def _job(
     code: str,
     test_input: Content,
     answer: Content | None,
-    grader_files: Mapping[str, bytes],
+    others: Mapping[str, Content],
     *,
-    time_limit_s: float,
-    memory_limit_bytes: int,
-    processes: int,
-    pair: Pair | None,
-    manager_ms: int = 0,
-    runner: Content | None = None,
-    most_wall_ms: int | None = None,
+    run_limits: StageLimits,
     alone: bool = False,
 ) -> Job:
     files: dict[str, Content] = {
@@ -255,30 +220,26 @@ def _job(
     }
     if answer is not None:
         files["correct_output.txt"] = answer
-    files |= grader_files
-    if pair is not None:
-        files["compile"], files["run"] = pair
-    if runner is not None:
-        files[RUNNER] = runner
-    wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
-    cpu_ms = wall_ms * (processes + 2)
-    if runner is not None:
-        wall_ms = round(time_limit_s * 10_000) + 10 * manager_ms + RUNNER_SLACK_MS
-        wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
-        cpu_ms = wall_ms  # more than all that the runner allows; servers refuse more than their run_cpu_time
+    files |= others
     return Job(
         kind=JobKind.SCRIPTS,
-        files=tuple(JobFile(name=name, content=content, executable=name == RUNNER) for name, content in files.items()),
+        files=tuple(JobFile(name=name, content=content, executable=name == _RUNNER) for name, content in files.items()),
         compile_limits=COMPILE_LIMITS,
-        run_limits=StageLimits(
-            wall_ms=wall_ms,
-            cpu_ms=cpu_ms,
-            # since isolate, checker, diff and page cache share the stage's memory: under the problem's own limit a
-            # right answer of 10 MB came out wrong (recorded: `cms_big_output_10MB_ml64`)
-            memory_bytes=memory_limit_bytes * (processes + 1) + _JUDGE_MEMORY_BYTES,
-            output_bytes=_OUTPUT_BYTES,
-        ),
+        run_limits=run_limits,
         alone=alone,
+    )
+
+
+def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> StageLimits:
+    """The hard limits of the run stage, above those that the scripts keep."""
+    wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
+    return StageLimits(
+        wall_ms=wall_ms,
+        cpu_ms=wall_ms * (processes + 2),
+        # since isolate, checker, diff and page cache share the stage's memory: under the problem's own limit a
+        # right answer of 10 MB came out wrong (recorded: `cms_big_output_10MB_ml64`)
+        memory_bytes=memory_limit_bytes * (processes + 1) + _JUDGE_MEMORY_BYTES,
+        output_bytes=_OUTPUT_BYTES,
     )
 
 
@@ -304,9 +265,6 @@ def _config(problem: Problem) -> dict[str, object]:
         "cxx_std": problem.cxx_std,
         "checker_protocol": problem.checker_protocol.value,
     }
-    if problem.input_file or problem.output_file:
-        config[parameter_key(TaskType.BATCH, Parameter.INPUT_FILE)] = problem.input_file
-        config[parameter_key(TaskType.BATCH, Parameter.OUTPUT_FILE)] = problem.output_file
     if problem.task_type is TaskType.COMMUNICATION:
         config[parameter_key(TaskType.COMMUNICATION, Parameter.NUM_PROCESSES)] = problem.processes
         config[parameter_key(TaskType.COMMUNICATION, Parameter.USER_IO)] = problem.process_io.value

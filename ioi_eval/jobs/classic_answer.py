@@ -1,8 +1,9 @@
 """What the answer to a classic job means. Pure.
 
-It is read twice. `score_and_feedback` is the source documents' mapping, to the letter. `compile_outcome` and
-`test_outcome` are the verdict, which is stricter: what the scripts did not say for certain is an error of ours, and
-never a score.
+It is read in three ways. `score_and_feedback` is the source documents' mapping, to the letter. `require_judged` says
+beforehand whether our own pair has judged at all. `compile_outcome` and `test_outcome` are the verdict where the
+scripts are those of the `cms_ioi` package, which is stricter: what they did not say for certain is an error of ours,
+and never a score.
 
 The scripts are believed where a submission cannot speak in their place: stdout, which it does not share, and, for
 the *name* of a zero only, the last line of stderr, which they write after its end. The compiler's stderr is shared
@@ -14,44 +15,23 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.errors import OverloadError, TransientError, TransportError, UnservedError
-from ioi_eval.jobs.protocol import is_near_limit, signal_name
+from ioi_eval.errors import OverloadError, SandboxError, TransientError, TransportError
+from ioi_eval.jobs.protocol import signal_name
 from ioi_eval.model import CompileOutcome, Execution, Stage, TestOutcome, Verdict
 
 _SCORE = re.compile(r"[0-9]+\.?(?:[eE][+-]?[0-9]+)?|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
-_MEASURED = re.compile(
-    r"Time limit exceeded \((?P<limit_s>[0-9.]+)s\), used (?P<cpu_us>[0-9]+) us"
-    r"(?:, worth (?P<in_time>[0-9.]+(?:[eE][+-]?[0-9]+)?) in time|(?P<slept>, stopped as it slept))?"
-)
 _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
-_BY_WORDS = {
-    "Memory limit exceeded": Verdict.MLE,
-    "Output limit exceeded": Verdict.OLE,
-    "Security violation": Verdict.SV,
-}
-"""What our own pair (`graders/run`) says besides; the stock pair does not know these verdicts."""
 
-_CONFIGURATION, _RUNNER = "Reading the configuration", "Compiling runner"
-_JUDGES = ("checker", "manager", "grader", "runner")
-_COMPILER = "Trying the compiler"
-_OURS = {_RUNNER, "Looking for room", _COMPILER, "Putting the program aside"}
-_HAD_ROOM = "Found room"
-"""Said by our own pair when the submission did not compile: so a disk that was full was filled by the submission."""
+_NOT_THE_SUBMISSION = {f"Compiling {name}": f"the {name} does not compile" for name in ("checker", "manager", "grader")}
+"""The last line on stdout where it was not the submission that failed: the problem is at fault."""
 
-_NOT_THE_SUBMISSION = {
-    _CONFIGURATION: "the problem's files cannot be used",
-    **dict.fromkeys(_OURS, "the machine lacks something"),
-    **{f"Compiling {name}": f"the {name} does not compile" for name in _JUDGES},
-    **{f"Compiled {name}": "the problem's files cannot be used" for name in _JUDGES},
-}
-"""The last line on stdout where it was not the submission that failed: the problem is at fault, or we are."""
+_REFUSED = "Failed to compile "
+"""What our own pair's last line on stdout begins with where the submission does not compile: whatever else stops it is
+told by the run stage. Source: `graders/compile`."""
 
-_JUDGE_FAULT = 3
-"""Our own pair's exit code where checker or manager failed."""
-
-_OVER_TIME = 4
-"""Its exit code where the runner measured a time over the limit. (A checker's words cannot cause that.)"""
+_PROBLEM_FAULT = 3
+"""Our own pair's exit code where the problem is at fault: its checker, manager, grader or configuration."""
 
 _EAGAIN = "Resource temporarily unavailable"
 _ENOSPC = "No space left on device"
@@ -125,7 +105,6 @@ def compile_outcome(
 
     Raises:
         OverloadError: the server had no process left for the compiler.
-        UnservedError: the compiler refused a program that is known to be good, too: it does not know the standard.
         TransientError: the compiler was killed, and not by a limit of ours; or had no room on the disk; or a limit of
             ours, or the machine, stopped it at a program of the problem's; or at its wall clock limit without having
             used its CPU time.
@@ -152,9 +131,8 @@ def compile_outcome(
     if fault is not None:
         return _not_the_submission(said[-1], stage)
     if cause in {"full", "too_full_to_link"}:
-        if _HAD_ROOM not in said:
-            raise TransientError(f"the compiler had no room on the disk: {stage.stderr.strip()[:200]}")
-    elif cause is not None:
+        raise TransientError(f"the compiler had no room on the disk: {stage.stderr.strip()[:200]}")
+    if cause is not None:
         used = stage.memory_bytes
         if used is None or memory_limit_bytes is None or used < _NEAR * memory_limit_bytes:
             raise TransientError(f"the compiler was killed: {stage.stderr.strip()[:200]}")
@@ -174,16 +152,31 @@ def is_doubtful(execution: Execution) -> bool:
     return stage.code is None or any(sign in stage.stderr for sign in _DOUBTS)
 
 
-def check_ended(execution: Execution) -> None:
-    """See that the run stage ended by itself, where the runner kept all limits, far below those of the stage.
+def require_judged(execution: Execution) -> None:
+    """See that our own pair has judged: that the answer is a score, or that the submission does not compile.
 
     Raises:
-        TransportError: it did not. That is never the program's fault.
+        SandboxError: the problem's own programs, or its configuration, are at fault.
+        TransientError: we are, or the machine; asked again, it may judge.
     """
-    stage = execution.run
-    if stage.code is None:
-        how = stage.message or "this server does not say why"
-        raise TransportError(f"the run script was killed by {stage.signal} ({how}), though the runner kept the limits")
+    compiled, stage = execution.compile, execution.run
+    if compiled is not None and compiled.code != 0:
+        said = compiled.stdout.splitlines()
+        if compiled.code is None or not (said and said[-1].startswith(_REFUSED)):
+            raise TransientError(f"the compile script {_end(compiled)}: {compiled.stderr.strip()[-400:]!r}")
+        return
+    words = stage.stderr.strip()[:1000]
+    if stage.code == _PROBLEM_FAULT and not stage.stdout:
+        raise SandboxError(f"the submission could not be judged: {words}")
+    if stage.code != 0 or not stage.stdout:  # also at a limit of the stage: the runner's are far below
+        raise TransportError(f"no score arrived, the run script {_end(stage)}: {words!r}")
+
+
+def _end(stage: Stage) -> str:
+    """How a stage ended, for messages."""
+    if stage.code is not None:
+        return f"ended with exit code {stage.code}"
+    return f"was killed by {stage.signal} ({stage.message or 'this server does not say why'})"
 
 
 def test_outcome(execution: Execution, test: str) -> TestOutcome:
@@ -208,15 +201,8 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
         return TestOutcome(test=test, verdict=verdict, score=0.0, message=words, wall_ms=wall_ms)
     if not stage.stdout.strip():
         words = stage.stderr.strip()[-400:]
-        if stage.code == _JUDGE_FAULT:
-            program = "manager" if words.startswith("the manager") else "checker"
-            return TestOutcome(
-                test=test, verdict=Verdict.JE, score=None, message=words, wall_ms=wall_ms, judge_program=program
-            )
         raise TransportError(f"test {test}: no score arrived (exit code {stage.code}); stderr: {words!r}")
     score = _score(stage)
-    if score == 0 and stage.code == _OVER_TIME:
-        return _over_time(stage, test)
     if score is None:
         words = f"exit code {stage.code}, and not a score in [0, 1]: {stage.stdout.strip()[:200]!r}"
         return TestOutcome(
@@ -231,32 +217,12 @@ def test_outcome(execution: Execution, test: str) -> TestOutcome:
 test_outcome.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of the name
 
 
-def _over_time(stage: Stage, test: str) -> TestOutcome:
-    """A TLE as the runner measured it, so that one near the limit can be repeated."""
-    message = stage.stderr.strip()
-    found = _MEASURED.fullmatch(message.rsplit("\n", 1)[-1])
-    if found is None:
-        raise TransportError(f"test {test}: over the time limit, but no measurement arrived: {message[-200:]!r}")
-    cpu_ms, in_time = int(found["cpu_us"]) / 1000, found["in_time"]
-    return TestOutcome(
-        test=test,
-        verdict=Verdict.TLE,
-        score=0.0,
-        message=message,
-        cpu_ms=cpu_ms,
-        wall_ms=stage.wall_ms,
-        in_time_score=None if in_time is None else min(1.0, float(in_time)),
-        near_limit=is_near_limit(cpu_ms, float(found["limit_s"])),
-        limit="idle" if found["slept"] else "cpu",
-    )
-
-
 def _zero(stage: Stage, test: str) -> TestOutcome:
     """Which kind of zero: only stderr's last line tells, and only the name depends on it."""
     message = stage.stderr.strip()
     last = message.rsplit("\n", 1)[-1]
     ended = _EXIT.fullmatch(last)
-    verdict = Verdict.RE if ended else Verdict.TLE if _TIME.fullmatch(last) else _BY_WORDS.get(last, Verdict.WA)
+    verdict = Verdict.RE if ended else Verdict.TLE if _TIME.fullmatch(last) else Verdict.WA
     code = int(ended[1]) if ended else None
     signal = signal_name(code - 128) if code is not None and code > 128 else None
     return TestOutcome(
@@ -273,11 +239,10 @@ def _zero(stage: Stage, test: str) -> TestOutcome:
 def _score(stage: Stage) -> float | None:
     """The first line as a finite number in [0, 1], in digits only; `None` for anything else."""
     first = stage.stdout.strip().split("\n", 1)[0].strip()
-    if stage.code not in (0, _OVER_TIME) or not _SCORE.fullmatch(first):
+    if stage.code != 0 or not _SCORE.fullmatch(first):
         return None
     score = float(first)
-    most = 1.0 if stage.code == 0 else 0.0
-    return score if 0.0 <= score <= most else None
+    return score if 0.0 <= score <= 1.0 else None
 
 
 def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
@@ -288,19 +253,12 @@ def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
     """The problem is at fault for good if a compiler says so of its source: nothing of the submission's came before.
 
     Raises:
-        UnservedError: the compiler is at fault.
-        TransientError: the machine may be at fault, or the runner, which is ours.
+        TransientError: the machine may be at fault.
     """
     words = stage.stderr.strip()
-    doubtful = any(sign in words for sign in _DOUBTS)
-    if doing == _COMPILER and not doubtful:
-        raise UnservedError(words[-400:])
-    message = f"{_NOT_THE_SUBMISSION[doing]}\n{words}"
-    if doing == _CONFIGURATION and not doubtful:
-        return CompileOutcome(verdict=Verdict.JE, message=message)
-    if doing in _OURS or doubtful or not _DIAGNOSTIC.search(words):
+    if any(sign in words for sign in _DOUBTS) or not _DIAGNOSTIC.search(words):
         raise TransientError(f"{doing} failed: {words[-200:]}")
-    return CompileOutcome(verdict=Verdict.JE, message=message, final=True)
+    return CompileOutcome(verdict=Verdict.JE, message=f"{_NOT_THE_SUBMISSION[doing]}\n{words}", final=True)
 
 
 def _used_its_time(stage: Stage, cpu_limit_ms: float | None) -> bool:

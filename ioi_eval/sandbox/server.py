@@ -147,7 +147,7 @@ class _Server:
         own = socket.gethostname().lower()
         self._names = settings.names | {own, own.partition(".")[0]}
         self._runtimes = languages.runtimes(bash_version)
-        self._pair = {"compile": boxfiles.read("compile"), "run": boxfiles.read("run"), "runner": runner}
+        self._pair = {**boxfiles.classic_pair(), "runner": runner}
         self._most_jobs = sandbox.targets()[0].slots + settings.queue
         self._jobs = 0
         self._memory = HeldBytes(settings.held_bytes)

@@ -4,8 +4,8 @@ This is the shell around three pure parts: `jobs/` words the question and reads 
 to run next, `scores.py` says what it is worth. Here, and for APPS in `apps/execution.py`, a sandbox failure becomes
 JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
 
-    Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job
-              (another, if it is lost)   └── classic.py: scripts judge one test a job
+    Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job (`classic`: one)
+              (another, if it is lost)   └── classic.py: scripts of the worker's own judge one test a job
 
 `run.py` holds what is known of a submission on the way; `spreading.py` cuts its tests into jobs.
 
@@ -66,12 +66,12 @@ class Scorer:
         self._bindings = Bindings(policy)
         self._seen: dict[str, Target] = {}
         self._pythons: dict[str, str] = {}  # the interpreter of each target, as far as it was asked
-        self._ways: dict[str, BundledWay | ClassicWay] = {
-            "bundled": BundledWay(
-                sandbox, builder, policy, bundle_tests=bundle_tests, lanes=self._bindings.lanes if spread else one_lane
-            ),
-            "classic": ClassicWay(sandbox, builder, policy),
+        lanes = self._bindings.lanes if spread else one_lane
+        self._ways = {
+            profile: BundledWay(sandbox, builder, policy, bundle_tests=tests, lanes=lanes)
+            for profile, tests in (("bundled", bundle_tests), ("classic", 1))
         }
+        self._own_pairs = ClassicWay(sandbox, policy)
 
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
@@ -94,7 +94,7 @@ class Scorer:
             SandboxError: a target could not be asked.
         """
         for target in self._sandbox.targets():
-            if target.profile == "bundled" and target.name not in self._pythons:
+            if not target.brings_pair and target.name not in self._pythons:
                 with contextlib.suppress(SetupError):
                     interpreter = await self._builder.interpreter(self._python, target)
                     self._pythons[target.name] = interpreter.fingerprint
@@ -169,7 +169,8 @@ class Scorer:
 
     async def _judge(self, run: Run, code: str | None) -> CompileOutcome:
         try:
-            return await self._ways[run.target.profile].judge(run, code)
+            way = self._own_pairs if run.target.brings_pair else self._ways[run.target.profile]
+            return await way.judge(run, code)
         except (UnavailableError, UnfitError):
             raise  # nothing is left to run on, or not here: that is not this submission's end
         except ProblemProgramError as error:

@@ -88,9 +88,8 @@ def refusal(target: Target, problem: Problem, policy: Policy) -> str | None:
             f"{target.name} offers isolation {target.isolation.value!r}, and {policy.isolation.value!r} is asked for: "
             "install the ioi_eval package on its workers, or accept less with --isolation"
         )
-    if target.profile != "classic":
+    if not target.brings_pair:
         return None
     problem = classic.to_standard(problem, policy.std)
-    cases = (classic.refusal(problem, case, stock=target.brings_pair) for case in problem.tests.values())
-    reason = next(filter(None, cases), None)
+    reason = next(filter(None, (classic.refusal(problem, case) for case in problem.tests.values())), None)
     return reason and f"{target.name} cannot judge {problem.key}: {reason}; use the bundled profile"

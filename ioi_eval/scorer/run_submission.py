@@ -10,14 +10,12 @@ from typing import Any
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import InputError, SandboxError, TransportError
+from ioi_eval.errors import InputError
 from ioi_eval.jobs import classic, classic_answer
 from ioi_eval.jobs.classic import Pair
-from ioi_eval.model import Execution, Verdict
+from ioi_eval.model import Execution
 from ioi_eval.programs import Builder, repeated
 from ioi_eval.sandbox import Sandbox, Target
-
-_JUDGE_PROGRAM_FAILED = 3  # Source: `graders/run`
 
 
 async def run_submission(
@@ -38,7 +36,7 @@ async def run_submission(
 
     Args:
         client: any sandbox that can run scripts: `LocalSandbox` with full isolation, or a cluster whose workers have
-            the `ioi_eval` or the `cms_ioi` package. It is entered already.
+            the `ioi_eval`, the `bash` or the `cms_ioi` package. It is entered already.
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files` (pairs
             of path and content; files without content are left out).
         test_input: the test's input.
@@ -65,7 +63,8 @@ async def run_submission(
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
     target = _target(client)
     if pair is not None or target.brings_pair:
-        job = classic.row_job(problem, test_input, submission, test_output, pair=pair)
+        scripts = None if pair is None else dict(zip(("compile", "run"), pair, strict=True))
+        job = classic.row_job(problem, test_input, submission, test_output, beside=scripts)
         return classic_answer.score_and_feedback(await client.execute(job, target))
     runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
     job = classic.row_job(
@@ -73,44 +72,18 @@ async def run_submission(
         test_input,
         submission,
         test_output,
-        pair=classic.own_pair(),
-        runner=runner,
+        beside=classic.own_files(runner),
         most_wall_ms=target.max_wall_ms,
     )
 
     async def judge() -> Execution:
         execution = await client.execute(job, target)
-        _check(execution)
+        classic_answer.require_judged(execution)
         return execution
 
     return classic_answer.score_and_feedback(await repeated(judge))
 
 
 def _target(client: Sandbox) -> Target:
-    """One that is in service if there is one, of the classic profile if there is one."""
-    return max(client.targets(), key=lambda target: (target.slots > 0, target.profile == "classic"))
-
-
-def _check(execution: Execution) -> None:
-    """See that our own scripts have judged.
-
-    Raises:
-        TransientError: they have not, and may if they are asked again.
-        SandboxError: what belongs to the problem does not compile, or its checker or manager failed.
-    """
-    limits = classic.COMPILE_LIMITS
-    compiled = classic_answer.compile_outcome(
-        execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
-    )
-    if compiled.verdict is Verdict.JE:
-        raise SandboxError(f"the submission could not be compiled: {compiled.message}")
-    if compiled.verdict is not None:
-        return
-    classic_answer.check_ended(execution)
-    run = execution.run
-    if run.stdout or run.code == 0:
-        return
-    words = run.stderr.strip()[-400:]
-    if run.code == _JUDGE_PROGRAM_FAILED:
-        raise SandboxError(f"the submission could not be judged: {words}")
-    raise TransportError(f"no score arrived (exit code {run.code}); stderr: {words!r}")
+    """One that is in service if there is one, and that takes scripts if there is one."""
+    return max(client.targets(), key=lambda target: (target.slots > 0, not target.brings_pair))

@@ -20,7 +20,6 @@ import unprivileged
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Environment
-from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
@@ -105,8 +104,6 @@ def entering(request: pytest.FixtureRequest) -> Entering:
 @asynccontextmanager
 async def _embedded(profile: str | None = None) -> Any:
     async with LocalSandbox(slots=2, profile=profile or "bundled") as sandbox:
-        if profile == "classic" and sandbox.targets()[0].isolation is not Isolation.FULL:
-            pytest.skip(f"scripts need full isolation: {sandbox.why_not_full}")
         yield sandbox
 
 

@@ -11,6 +11,7 @@ import pytest
 from ioi_eval import run_submission
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import InputError, RejectedError, SandboxError
+from ioi_eval.model import Isolation
 
 Entering = Callable[..., Any]
 
@@ -34,10 +35,19 @@ RIGHT = '#include "twice.h"\nint twice(int a) { return 2 * a; }\n'
 
 @pytest.fixture
 def ask(entering: Entering, artifacts: ArtifactStore) -> Callable[..., tuple[str, str]]:
-    """Runs a submission on a sandbox whose targets are of the classic profile."""
+    """Runs a submission on a sandbox that can run scripts, whatever it was entered for."""
 
     async def run(submission: str, test_output: str | None, row: dict[str, Any], **options: Any) -> tuple[str, str]:
-        async with entering("classic") as sandbox:
+        async with entering() as sandbox:
+            (target, *_) = sandbox.targets()
+            if target.name == "prefix":
+                pytest.skip("its boxes belong to another user than the one who runs scripts in them")
+            if target.name == "local" and target.isolation is not Isolation.FULL:
+                pytest.skip("scripts need full isolation in the embedded sandbox")
+            if target.brings_pair and options.get("pair"):
+                with pytest.raises(RejectedError, match="runs its own scripts only"):
+                    await run_submission(sandbox, row, "21\n", submission, test_output, **options)
+                pytest.skip("the cms_ioi package runs its own scripts only, and the client says so")
             return await run_submission(sandbox, row, "21\n", submission, test_output, artifacts=artifacts, **options)
 
     def asked(
@@ -139,7 +149,7 @@ def test_a_missing_script_is_an_error(ask: Callable[..., tuple[str, str]]) -> No
 def test_a_problem_that_does_not_compile_is_no_score(ask: Callable[..., tuple[str, str]]) -> None:
     """The submission is not to blame."""
     files = [["graders/twice.h", HEADER], ["graders/grader.cpp", "int main("]]
-    with pytest.raises(SandboxError, match=r"could not be compiled: .*grader"):
+    with pytest.raises(SandboxError, match=r"could not be judged: the grader does not compile"):
         ask(RIGHT, row={**ROW, "grader_files": files})
 
 

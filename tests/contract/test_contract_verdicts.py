@@ -34,7 +34,7 @@ FEW = {
     *("berths/partially_correct/one-each.cpp", "lamps/compile_error/no-header.cpp"),
     *("keepers/incorrect/own-median.cpp", "lamps/model_solution/halving.cpp"),
 }
-"""For the classic profile, which compiles grader, checker and program with every test: seconds a job. None of *buoys*,
+"""For the classic profile, which may compile all that a test needs with every test: seconds a job. None of *buoys*,
 which the `cms_ioi` package would judge wrongly: its first header is not the problem's."""
 
 
@@ -114,7 +114,7 @@ def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore)
 
 
 def test_classic(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
-    """One of each kind on the samples, one test a job by scripts."""
+    """One of each kind on the samples, one test a job."""
     check(entering, "classic", FEW, blobs, artifacts, subtasks=1)
 
 

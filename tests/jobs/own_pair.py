@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 from pathlib import Path
+from typing import Any
 
 from small_problems import small_problem
 
@@ -12,14 +14,14 @@ from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs import classic
-from ioi_eval.jobs.classic_answer import compile_outcome
-from ioi_eval.jobs.classic_answer import test_outcome as outcome_of
+from ioi_eval.errors import SandboxError
+from ioi_eval.jobs import classic, classic_answer
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
     Execution,
     Job,
+    Language,
     Problem,
     ProblemKey,
     ProcessIO,
@@ -67,16 +69,82 @@ class Boxes:
         return self.loop.run(self.sandbox.execute(job, self.target))
 
 
-def judged(
-    boxes: Boxes, runner: Blob | None, problem: Problem, code: str, case: TestCase = CASE
-) -> tuple[str, float | None, str]:
-    """Verdict, score and message of a program on one test."""
-    execution = boxes.execute(classic.job(problem, case, code, pair=classic.own_pair(), runner=runner))
-    compiled = compile_outcome(execution)
-    if compiled.verdict is not None:
-        return compiled.verdict.value, None, compiled.message
-    outcome = outcome_of(execution, case.name)
-    return outcome.verdict.value, outcome.score, outcome.message
+def pair_job(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **config: Any) -> Job:
+    """The job of our own pair for a problem that is told as a row; `config` is what its configuration has besides."""
+    sources = (*problem.linked_with(Language.CPP), *problem.headers)
+    files = [(f"graders/{source.name}", source.content) for source in sources]
+    files += [("graders/manager.cpp", problem.manager.content)] if problem.manager else []
+    files += [("checker/checker.cpp", problem.checker.content)] if problem.checker else []
+    files += [(f"checker/{source.name}", source.content) for source in problem.checker_files]
+    prefix = f"task_type_parameters_{problem.task_type.value}_"
+    told: dict[str, Any] = {
+        "task_type": problem.task_type.value,
+        "code": problem.key.id.lower(),
+        "time_limit": problem.time_limit_s,
+        "memory_limit": problem.memory_limit_bytes,
+        "cxx_std": problem.cxx_std,
+        "judge_cxx_std": problem.cxx_std,
+        "checker_protocol": problem.checker_protocol.value,
+        f"{prefix}io_0_inputfile": problem.input_file,
+        f"{prefix}io_1_outputfile": problem.output_file,
+        f"{prefix}num_processes": problem.processes,
+        f"{prefix}user_io": problem.process_io.value,
+        f"{prefix}manager_args": " ".join(problem.manager_args),
+    }
+    row = {
+        "id": problem.key.id,
+        "time_limit": problem.time_limit_s,
+        "memory_limit": problem.memory_limit_bytes,
+        "grader_files": [
+            *((name, content.decode()) for name, content in files),
+            ("graders/grader_config.json", json.dumps(told | config)),
+        ],
+    }
+    texts = [None if part is None else content_of(part).decode() for part in (case.input, case.answer)]
+    return classic.row_job(row, texts[0] or "", code, texts[1], beside=classic.own_files(boxes.runner))
+
+
+def content_of(content: bytes | Blob) -> bytes:
+    """Test data, wherever it is."""
+    return content if isinstance(content, bytes) else content.path.read_bytes()
+
+
+def judged(boxes: Boxes, problem: Problem, code: str, case: TestCase = CASE, **config: Any) -> tuple[str, float, str]:
+    """Verdict, as the words name it, score and message of a program on one test.
+
+    Raises:
+        SandboxError: it was not judged.
+    """
+    execution = boxes.execute(pair_job(boxes, problem, code, case, **config))
+    classic_answer.require_judged(execution)
+    score, feedback = classic_answer.score_and_feedback(execution)
+    return verdict_of(float(score), feedback), float(score), feedback.rstrip("\n")
+
+
+NAMES = {
+    "Compilation error": "CE",
+    "Time limit exceeded": "TLE",
+    "Memory limit exceeded": "MLE",
+    "Output limit exceeded": "OLE",
+    "Security violation": "SV",
+    "Runtime error": "RE",
+}
+
+
+def verdict_of(score: float, feedback: str) -> str:
+    """The name of what score and feedback say."""
+    if score > 0:
+        return "AC" if score == 1 else "PA"
+    return next((name for words, name in NAMES.items() if feedback.startswith(words)), "WA")
+
+
+def fault(boxes: Boxes, job: Job) -> SandboxError | None:
+    """What our own pair says is not the submission's fault; `None` if it has judged."""
+    try:
+        classic_answer.require_judged(boxes.execute(job))
+    except SandboxError as error:
+        return error
+    return None
 
 
 def with_checker(source: str, protocol: CheckerProtocol = CheckerProtocol.CMS) -> Problem:
@@ -127,6 +195,20 @@ def talking(processes: int, io: ProcessIO, *, result: str = 'sum == PROCESSES * 
         processes=processes,
         process_io=io,
     )
+
+
+SAYS_ITS_PLAN = b"""#!/bin/sh
+if [ "$1" = --dir ]; then tr '\\n' ' ' < plan; exit 2; fi
+exec ./.true-runner "$@"
+"""
+
+
+def says_its_plan(job: Job) -> Job:
+    """The same job with a runner that compiles, and instead of judging prints its plan, of which `run` complains."""
+    (runner,) = (file for file in job.files if file.name == "runner")
+    others = tuple(file for file in job.files if file.name != "runner")
+    moved = dataclasses.replace(runner, name=".true-runner"), dataclasses.replace(runner, content=SAYS_ITS_PLAN)
+    return dataclasses.replace(job, files=(*others, *moved))
 
 
 def with_config(job: Job, config: str) -> Job:

@@ -51,7 +51,6 @@ COMMUNICATION = replace(
     processes=2,
     process_io=ProcessIO.FIFO_IO,
 )
-PAIR = (b"# compile", b"# run")
 ROW = {
     "id": "Nile",
     "time_limit": 2.0,
@@ -109,25 +108,25 @@ def test_hard_limits_lie_above_the_problems() -> None:
 
 def test_a_job_with_the_runner_asks_for_no_more_than_workers_allow() -> None:
     """600 s of wall clock and of CPU time by our package; since isolate more is refused with 400, and for good."""
-    for problem in (BATCH, COMMUNICATION, replace(COMMUNICATION, time_limit_s=20.0)):
-        job = classic.job(problem, CASE, "", pair=classic.own_pair(), runner=b"elf", most_wall_ms=600_000)
+    for time_limit_s in (2.0, 20.0, 200.0):
+        row = {**ROW, "time_limit": time_limit_s}
+        job = classic.row_job(row, "", "", "", beside=classic.own_files(b"elf"), most_wall_ms=600_000)
         assert job.run_limits.wall_ms <= 600_000
         assert job.run_limits.cpu_ms <= 600_000
-        allowed_s = problem.time_limit_s * problem.processes * 1.25 + (problem.time_limit_s + 1) * problem.processes
-        assert job.run_limits.cpu_ms > 1000 * (allowed_s + JudgeLimits().cpu_s)
+        assert job.run_limits.cpu_ms > 1000 * min(590, time_limit_s * 1.25 + JudgeLimits().cpu_s)
 
 
-def test_our_pair_travels_with_the_job() -> None:
-    """Where the worker's package obeys the job's scripts they are carried, and the stock pair's gaps do not matter."""
-    job = classic.job(replace(BATCH, cxx_std="gnu++20"), replace(CASE, answer=b""), "", pair=PAIR)
-    assert (contents(job)["compile"], contents(job)["run"]) == PAIR
+def test_scripts_travel_with_a_row_s_job() -> None:
+    """Those that are given, and no others."""
+    job = classic.row_job(ROW, "", "", None, beside={"compile": b"# compile", "run": b"# run"})
+    assert (contents(job)["compile"], contents(job)["run"]) == (b"# compile", b"# run")
+    assert {"compile", "run"}.isdisjoint(contents(classic.row_job(ROW, "", "", None)))
 
 
 def test_checker_arguments_are_refused_by_name() -> None:
-    """Neither pair hands them on, and a checker without them may judge otherwise."""
-    for pair in (None, PAIR):
-        with pytest.raises(UnsupportedError, match="gives a checker no arguments; use the bundled profile"):
-            classic.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "", pair=pair)
+    """The package hands none on, and a checker without them may judge otherwise."""
+    with pytest.raises(UnsupportedError, match="gives a checker no arguments; use the bundled profile"):
+        classic.job(replace(BATCH, checker_args=("float_tolerance", "1e-6")), CASE, "")
 
 
 def test_test_data_stays_by_reference(tmp_path: Path) -> None:

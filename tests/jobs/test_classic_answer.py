@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from classic_executions import execution, recorded, verdict_of
 
-from ioi_eval.errors import TransportError
+from ioi_eval.errors import SandboxError, TransientError, TransportError
 from ioi_eval.jobs import classic_answer
 from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import Execution, Stage, Verdict
@@ -164,19 +165,23 @@ def test_a_score_with_an_exit_code_is_the_checkers_fault() -> None:
     assert classic_answer.test_outcome(execution(code=1), "t1").verdict is Verdict.JE
 
 
-def test_a_time_over_the_limit_as_the_runner_measured_it() -> None:
-    """Near the limit it may be repeated; with the exit code that no checker can cause, and never with points."""
-    words = "Time limit exceeded (2.0s), used 2100000 us"
-    outcome = classic_answer.test_outcome(
-        execution(stdout="0\n", stderr=f"noise\n{words}, worth 0.5 in time\n", code=4), "t"
-    )
-    assert (outcome.verdict, outcome.cpu_ms, outcome.in_time_score) == (Verdict.TLE, 2100.0, 0.5)
-    assert (outcome.near_limit, outcome.may_be_in_time) == (True, True)
-    far = classic_answer.test_outcome(execution(stdout="0\n", stderr=words.replace("21", "26"), code=4), "t")
-    assert (far.verdict, far.near_limit, far.may_be_in_time) == (Verdict.TLE, False, False)
-    asleep = classic_answer.test_outcome(execution(stdout="0\n", stderr=f"{words}, stopped as it slept", code=4), "t")
-    assert (asleep.limit, asleep.near_limit, asleep.may_be_in_time) == ("idle", True, False)
-    assert not classic_answer.test_outcome(execution(stdout="0\n", stderr=words), "t").may_be_in_time
-    assert classic_answer.test_outcome(execution(stdout="1\n", stderr=words, code=4), "t").verdict is Verdict.JE
-    with pytest.raises(TransportError, match="no measurement"):
-        classic_answer.test_outcome(execution(stdout="0\n", stderr="Time limit exceeded", code=4), "t")
+def test_what_our_own_pair_did_not_judge() -> None:
+    """A compile stage that fails is believed only where its last line says what failed; a score only at exit code 0."""
+    refused = Stage(stdout="Failed to compile sum\n", stderr="error", code=1)
+    classic_answer.require_judged(Execution(compile=refused, run=refused))
+    classic_answer.require_judged(execution())
+    for stage in (replace(refused, stdout=""), replace(refused, code=None, signal="SIGKILL", status="TO")):
+        with pytest.raises(TransientError, match="the compile script"):
+            classic_answer.require_judged(Execution(compile=stage, run=stage))
+    for run in (
+        {"code": 2},
+        {"stdout": ""},
+        {"code": None, "signal": "SIGKILL"},
+        {"code": 3},
+        {"stdout": "", "code": 2},
+    ):
+        with pytest.raises(TransportError, match="no score arrived"):
+            classic_answer.require_judged(execution(**run))
+    with pytest.raises(SandboxError, match="the checker is at fault") as found:
+        classic_answer.require_judged(execution(stdout="", stderr="the checker is at fault: exit code 5", code=3))
+    assert not isinstance(found.value, TransientError)

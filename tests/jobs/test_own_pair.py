@@ -1,4 +1,4 @@
-"""Our own pair of scripts, in real boxes, with the runner and without: the same rules either way."""
+"""Our own pair of scripts, in real boxes: the runner's rules, in the words of the classic contract."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from own_pair import CASE, PLAIN, SUM, Boxes, judged, with_checker
+from own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
 
 from ioi_eval import sample
+from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import classic
-from ioi_eval.jobs.classic_answer import compile_outcome, score_and_feedback
-from ioi_eval.jobs.classic_answer import test_outcome as outcome_of
-from ioi_eval.model import Blob, CheckerProtocol, JobFile
+from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.model import CheckerProtocol, JobFile
 
 SOLUTIONS: dict[str, dict[str, Any]] = {
     f"{row['problem_id']}/{row['label']}": row for row in map(json.loads, sample.solutions().open(encoding="utf-8"))
@@ -42,12 +42,12 @@ SOLUTIONS: dict[str, dict[str, Any]] = {
         ("keepers/compile_error/two-arguments.cpp", "0-01", "CE"),
     ],
 )
-def test_sample_solutions(boxes: Boxes, runner: Blob | None, label: str, test: str, verdict: str) -> None:
+def test_sample_solutions(boxes: Boxes, label: str, test: str, verdict: str) -> None:
     """Every verdict of the sample contest, in both kinds of tasks, is the bundled profile's."""
     problem = boxes.contest[label.split("/", maxsplit=1)[0]]
-    found, score, message = judged(boxes, runner, problem, SOLUTIONS[label]["code"], problem.tests[test])
+    found, score, message = judged(boxes, problem, SOLUTIONS[label]["code"], problem.tests[test])
     assert found == verdict, message
-    assert score == {"AC": 1.0, "PA": 0.7, "CE": None}.get(verdict, 0.0)
+    assert score == {"AC": 1.0, "PA": 0.7}.get(verdict, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,12 @@ def test_sample_solutions(boxes: Boxes, runner: Blob | None, label: str, test: s
         ("int main() { return 43; }", "kattis", ("WA", 0.0, "")),
     ],
 )
-def test_checker_protocols(
-    boxes: Boxes, runner: Blob | None, source: str, protocol: str, found: tuple[str, float, str]
-) -> None:
+def test_checker_protocols(boxes: Boxes, source: str, protocol: str, found: tuple[str, float, str]) -> None:
     """Score and message of a checker, in each protocol."""
-    assert judged(boxes, runner, with_checker(source, CheckerProtocol(protocol)), SUM) == found
+    assert judged(boxes, with_checker(source, CheckerProtocol(protocol)), SUM) == found
 
 
-def test_checker_gets_input_answer_and_output(boxes: Boxes, runner: Blob | None) -> None:
+def test_checker_gets_input_answer_and_output(boxes: Boxes) -> None:
     """In CMS's order, each as it is."""
     source = """int main(int, char **argv) {
         int a, b, right, said;
@@ -82,49 +80,30 @@ def test_checker_gets_input_answer_and_output(boxes: Boxes, runner: Blob | None)
         if (fscanf(output, "%d", &said) != 1) return 1;
         puts(a == 20 && b == 22 && right == 42 && said == -2 ? "1" : "0");
     }"""
-    assert judged(boxes, runner, with_checker(source), SUM.replace("a + b", "a - b"))[:2] == ("AC", 1.0)
+    assert judged(boxes, with_checker(source), SUM.replace("a + b", "a - b"))[:2] == ("AC", 1.0)
 
 
-@pytest.mark.parametrize("answer", [None, b"", b"\n\n"])
-def test_no_expected_output_is_an_empty_one(boxes: Boxes, runner: Blob | None, answer: bytes | None) -> None:
-    """A program that prints 1 does not get 1 for it, as it does from the stock pair."""
+@pytest.mark.parametrize("answer", [b"\n", b"\n\n"])
+def test_an_empty_expected_output(boxes: Boxes, answer: bytes) -> None:
+    """Nothing is to be printed, and a program that prints 1 does not get 1 for it, as it does from the stock pair."""
     case = dataclasses.replace(CASE, answer=answer)
     prints_one = '#include <cstdio>\nint main() { puts("1"); }\n'
-    assert judged(boxes, runner, PLAIN, prints_one, case)[:2] == ("WA", 0.0)
-    assert judged(boxes, runner, PLAIN, "int main() {}", case)[:2] == ("AC", 1.0)
+    assert judged(boxes, PLAIN, prints_one, case)[:2] == ("WA", 0.0)
+    assert judged(boxes, PLAIN, "int main() {}", case)[:2] == ("AC", 1.0)
+
+
+def test_without_an_expected_output_the_program_s_own_is_the_score(boxes: Boxes) -> None:
+    """Source: the reference's `run`."""
+    job = pair_job(boxes, PLAIN, SUM, dataclasses.replace(CASE, answer=None))
+    assert score_and_feedback(boxes.execute(job)) == ("42\n", "")
 
 
 def test_files_by_name(boxes: Boxes) -> None:
-    """With the runner they are judged; without it they are refused, which is no score."""
+    """A program's input and output are files where the configuration names them."""
     problem = dataclasses.replace(PLAIN, input_file="sum.in", output_file="sum.out")
     code = SUM.replace("int a, b;", 'int a, b; freopen("sum.in", "r", stdin); freopen("sum.out", "w", stdout);')
-    job = classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner)
-    assert score_and_feedback(boxes.execute(job)) == ("1\n", "Output is correct\n")
-    job = classic.job(problem, CASE, SUM, pair=classic.own_pair(), runner=boxes.runner)
-    assert score_and_feedback(boxes.execute(job))[0] == "0\n"
-    outcome = compile_outcome(boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair())))
-    assert (outcome.verdict, outcome.final) == ("JE", False)
-    assert "programs that use files by name (sum.in) are judged with the runner only" in outcome.message
-
-
-def test_a_time_over_the_limit_is_told(boxes: Boxes) -> None:
-    """By the runner: so much, and what the output would have been worth."""
-    code = "#include <ctime>\n" + SUM.replace("if (", "while (clock() < CLOCKS_PER_SEC / 4) {} if (")
-    problem = dataclasses.replace(PLAIN, time_limit_s=0.2)
-    execution = boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner))
-    outcome = outcome_of(execution, CASE.name)
-    assert (outcome.verdict.value, outcome.in_time_score, outcome.limit) == ("TLE", 1.0, "cpu"), outcome
-    assert outcome.cpu_ms is not None
-    assert outcome.cpu_ms >= 200
-
-
-def test_a_program_that_slept_is_told_of(boxes: Boxes) -> None:
-    """Its time says nothing of what it would have been worth: it is not run again."""
-    code = "#include <unistd.h>\nint main() { pause(); }"
-    problem = dataclasses.replace(PLAIN, time_limit_s=0.2)
-    execution = boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner))
-    outcome = outcome_of(execution, CASE.name)
-    assert (outcome.verdict.value, outcome.limit, outcome.may_be_in_time) == ("TLE", "idle", False), outcome
+    assert judged(boxes, problem, code) == ("AC", 1.0, "Output is correct")
+    assert judged(boxes, problem, SUM)[1] == 0.0
 
 
 def test_pages_give_no_more_time(boxes: Boxes) -> None:
@@ -132,35 +111,30 @@ def test_pages_give_no_more_time(boxes: Boxes) -> None:
     pages = "munmap(mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), 1 << 20);"
     code = f"#include <sys/mman.h>\nint main() {{ for (;;) {pages} }}"
     problem = dataclasses.replace(PLAIN, time_limit_s=0.2, memory_limit_bytes=2 << 30)
-    execution = boxes.execute(classic.job(problem, CASE, code, pair=classic.own_pair(), runner=boxes.runner))
-    outcome = outcome_of(execution, CASE.name)
-    assert (outcome.verdict.value, outcome.in_time_score) == ("TLE", None), outcome
-    assert outcome.cpu_ms is not None
-    assert outcome.cpu_ms < 1500
+    assert judged(boxes, problem, code)[0] == "TLE"
+    plan = boxes.execute(says_its_plan(pair_job(boxes, problem, code))).run.stderr
+    assert " pages_wall_ms=1" in plan
 
 
 def test_the_problem_s_own_standard(boxes: Boxes) -> None:
     """C++20 where the problem says so."""
     code = '#include <compare>\n#include <cstdio>\nint main() { puts((1 <=> 2) < 0 ? "42" : ""); }\n'
-    assert judged(boxes, None, PLAIN, code)[0] == "CE"
-    assert judged(boxes, None, dataclasses.replace(PLAIN, cxx_std="gnu++20"), code)[0] == "AC"
+    assert judged(boxes, PLAIN, code)[0] == "CE"
+    assert judged(boxes, dataclasses.replace(PLAIN, cxx_std="gnu++20"), code)[0] == "AC"
 
 
 def test_a_checker_is_compiled_to_its_contest_s_standard(boxes: Boxes) -> None:
     """As in the bundled profile, also where submissions are compiled to another one."""
     source = '#include <cstdio>\n#include <span>\nint main() { int one = 1; printf("%d", std::span(&one, 1)[0]); }\n'
-    problem = dataclasses.replace(with_checker(source, CheckerProtocol.CMS), cxx_std="gnu++20")
-    assert judged(boxes, boxes.runner, problem, SUM)[0] == "AC"
-    older = classic.to_standard(problem, "gnu++17")
-    for judge_std, compiles in (("gnu++20", True), (None, False)):
-        job = classic.job(older, CASE, SUM, pair=classic.own_pair(), runner=boxes.runner, judge_std=judge_std)
-        assert (compile_outcome(boxes.execute(job)).verdict is None) == compiles
+    problem = with_checker(source, CheckerProtocol.CMS)
+    assert judged(boxes, problem, SUM, judge_cxx_std="gnu++20")[0] == "AC"
+    with pytest.raises(SandboxError, match="the checker does not compile"):
+        judged(boxes, problem, SUM)
 
 
-def test_the_pair_travels_in_a_classic_job() -> None:
+def test_the_pair_travels_in_a_job() -> None:
     """`compile`, `run` and the runner lie beside the test, the runner executable."""
-    job = classic.job(PLAIN, CASE, SUM, pair=classic.own_pair(), runner=b"ELF")
-    files = {file.name: file for file in job.files}
-    assert {"compile", "run", "runner"} <= set(files)
+    row = {"id": "Sum", "time_limit": 1, "memory_limit": 1 << 26, "grader_files": []}
+    files = {file.name: file for file in classic.row_job(row, "", SUM, "", beside=classic.own_files(b"ELF")).files}
+    assert {"compile", "run", "compiler_files"} <= set(files)
     assert files["runner"] == JobFile(name="runner", content=b"ELF", executable=True)
-    assert classic.own_pair()[0].startswith(b"#!/usr/bin/env bash\n")

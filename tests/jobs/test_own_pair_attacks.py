@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from pathlib import Path
 
 import pytest
 from own_pair import Boxes, judged, talking, with_checker
 
-from ioi_eval.model import Blob, ProcessIO, SourceFile, TestCase
+from ioi_eval.model import ProcessIO, SourceFile, TestCase
 
+OF_THE_MACHINE = (  # a system file, a program that is no part of a compiler, and files of two installed packages
+    *("/usr/lib/os-release", "/usr/bin/env"),
+    *("/usr/share/common-licenses/GPL-3", f"/usr/lib/python3.{sys.version_info.minor}/os.py"),
+)
 STEAL_AT_COMPILE_TIME = [
     '__asm__(".globl stolen\\nstolen: .incbin \\"correct_output.txt\\"");\nextern char stolen[]; int main() {}',
     '__asm__(".globl stolen\\nstolen: .incbin \\"../correct_output.txt\\"");\nextern char stolen[]; int main() {}',
     '#include "../input.txt"\nint main() {}',
     '#include "grader.cpp"\n',
     '#include "../checker/checker.cpp"\n',
+    *(
+        f'__asm__(".globl stolen\\nstolen: .incbin \\"{path}\\"");\nextern char stolen[]; int main() {{}}'
+        for path in (*OF_THE_MACHINE, "/box/correct_output.txt", "/box/compile", "/proc/self/environ")
+    ),
+    *(f'#include "{path}"\nint main() {{}}' for path in OF_THE_MACHINE),
 ]
 
 
 @pytest.mark.parametrize("code", STEAL_AT_COMPILE_TIME)
 def test_the_compiler_reaches_neither_test_nor_judge(boxes: Boxes, code: str) -> None:
-    """What a submission might include is not there while it is compiled."""
+    """What a submission might include is not there while it is compiled, nor is any other file of the machine."""
     problem = dataclasses.replace(
         with_checker('int main() { puts("1"); }'),
         linked=(SourceFile(path="graders/grader.cpp", content=b"int main() {}"),),
     )
-    assert judged(boxes, None, problem, code)[0] == "CE"
+    assert judged(boxes, problem, code)[0] == "CE"
 
 
 ATTACK = """#include <dirent.h>
@@ -83,8 +94,14 @@ ATTACKS = {
 }
 
 
+def test_what_the_attacks_read_is_there(boxes: Boxes) -> None:
+    """Else they would prove nothing."""
+    assert boxes.target.name == "local"
+    assert [path for path in OF_THE_MACHINE[:2] if not Path(path).is_file()] == []
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attacks_get_no_point(boxes: Boxes, runner: Blob | None, attack: str) -> None:
+def test_attacks_get_no_point(boxes: Boxes, attack: str) -> None:
     """Neither answer nor checker nor the score's channel is in reach of the program, or of what it leaves behind."""
     checker = """#include <unistd.h>
     int main(int, char **argv) {
@@ -94,13 +111,13 @@ def test_attacks_get_no_point(boxes: Boxes, runner: Blob | None, attack: str) ->
         if (fscanf(answer, "%d", &right) != 1 || right != 42) return 1;
         puts(fscanf(output, "%d", &said) == 1 && said == right ? "1" : "0");
     }"""
-    verdict, score, message = judged(boxes, runner, with_checker(checker), ATTACK + ATTACKS[attack])
+    verdict, score, message = judged(boxes, with_checker(checker), ATTACK + ATTACKS[attack])
     assert (verdict in ("WA", "TLE", "RE", "SV"), score) == (True, 0.0), (verdict, message)
 
 
-def test_a_manager_is_out_of_reach(boxes: Boxes, runner: Blob | None) -> None:
+def test_a_manager_is_out_of_reach(boxes: Boxes) -> None:
     """A process that runs beside the manager finds neither its input nor its memory."""
     problem = talking(1, ProcessIO.STD_IO, result='sum == 42 ? "1" : "0"')
     case = TestCase(name="t", input=b"7 42\n", answer=None)
     code = ATTACK + 'int answer(int, int) { everywhere(); return atoi(strstr(found.c_str(), "42") ? "42" : "0"); }'
-    assert judged(boxes, runner, problem, code, case)[:2] == ("WA", 0.0)
+    assert judged(boxes, problem, code, case)[:2] == ("WA", 0.0)

@@ -8,29 +8,29 @@ import re
 from typing import Any
 
 import pytest
-from own_pair import Boxes, judged, talking, with_config
+from own_pair import Boxes, judged, pair_job, says_its_plan, talking, with_config
 
 from ioi_eval.config import Policy
-from ioi_eval.jobs import bundled, classic
+from ioi_eval.jobs import bundled
 from ioi_eval.jobs.classic_answer import score_and_feedback
-from ioi_eval.model import Blob, ProcessIO, SourceFile, TestCase
+from ioi_eval.model import ProcessIO, SourceFile, TestCase
 
 
 @pytest.mark.parametrize("io", ProcessIO)
 @pytest.mark.parametrize("processes", [1, 3])
-def test_communication(boxes: Boxes, runner: Blob | None, processes: int, io: ProcessIO) -> None:
+def test_communication(boxes: Boxes, processes: int, io: ProcessIO) -> None:
     """Both ways to get FIFOs, one process and more, which know their index; the manager's own arguments."""
     problem = talking(processes, io)
     case = TestCase(name="t", input=b"7\n", answer=None)
     words = f"{processes} processes, argument a,b%c*"
     index_free = "int answer(int n, int) { return n; }"
-    assert judged(boxes, runner, problem, index_free, case) == ("AC", 1.0, words)
+    assert judged(boxes, problem, index_free, case) == ("AC", 1.0, words)
     if processes > 1:
         takes_turns = "int answer(int n, int index) { return n + index - 1; }"
-        assert judged(boxes, runner, problem, takes_turns, case)[:2] == ("AC", 1.0)
+        assert judged(boxes, problem, takes_turns, case)[:2] == ("AC", 1.0)
 
 
-def test_checker_after_the_manager(boxes: Boxes, runner: Blob | None) -> None:
+def test_checker_after_the_manager(boxes: Boxes) -> None:
     """Where a Communication task has a checker, what the manager prints is the output that it judges."""
     checker = SourceFile(
         path="checker/checker.cpp",
@@ -45,19 +45,16 @@ def test_checker_after_the_manager(boxes: Boxes, runner: Blob | None) -> None:
         talking(3, ProcessIO.STD_IO, result='"%d", sum'), checker=checker, checker_after_manager=True
     )
     case = TestCase(name="t", input=b"7\n", answer=b"21\n")
-    assert judged(boxes, runner, problem, "int answer(int n, int) { return n; }", case)[:2] == ("AC", 1.0)
+    assert judged(boxes, problem, "int answer(int n, int) { return n; }", case)[:2] == ("AC", 1.0)
 
 
 def test_a_loaded_machine_is_not_the_manager_s_fault(boxes: Boxes) -> None:
     """The runner gives a test up, which is our failure, before a manager or the stage is over its wall clock."""
     problem = dataclasses.replace(talking(3, ProcessIO.STD_IO), time_limit_s=2.5)
     case = TestCase(name="t", input=b"7\n", answer=None)
-    says_its_plan = b"#!/bin/sh\ngrep ^manager plan\n"
-    job = classic.job(
-        problem, case, "int answer(int n, int) { return n; }", pair=classic.own_pair(), runner=says_its_plan
-    )
-    words = boxes.execute(job).run.stderr
-    plan = dict(re.findall(r"([a-z_]+)=(\d+)", words))
+    job = pair_job(boxes, problem, "int answer(int n, int) { return n; }", case)
+    words = boxes.execute(says_its_plan(job)).run.stderr
+    plan = dict(re.findall(r"([a-z_]+)=(\d+)", words[words.index("manager file") :]))
     cpu_ms, wall_ms = int(plan["cpu_ms"]), int(plan["wall_ms"])
     given_up_ms = 10 * (2500 + cpu_ms) + 10_000  # Source: PROTOCOL.md
     assert cpu_ms == 3 * 3500
@@ -78,6 +75,6 @@ def test_shapes_of_the_configuration(boxes: Boxes, shape: str) -> None:
         "text": {"task_type_params": json.dumps(params)},
     }[shape]
     case = TestCase(name="t", input=b"7\n", answer=None)
-    job = classic.job(problem, case, "int answer(int n, int) { return n; }", pair=classic.own_pair())
+    job = pair_job(boxes, problem, "int answer(int n, int) { return n; }", case)
     execution = boxes.execute(with_config(job, json.dumps(config, indent=2)))
     assert score_and_feedback(execution) == ("1\n", "3 processes, argument -\n")

@@ -1,4 +1,5 @@
-"""What is not the submission's fault, and is told so by our own pair of scripts."""
+"""What is not the submission's fault, and is told so by our own pair of scripts: never by a failed compile stage, and
+never by a score."""
 
 from __future__ import annotations
 
@@ -7,13 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from own_pair import CASE, PLAIN, SUM, Boxes, with_checker, with_config
+from own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_job, with_checker, with_config
 
-from ioi_eval.errors import TransientError, UnservedError
-from ioi_eval.jobs import classic
-from ioi_eval.jobs.classic_answer import compile_outcome
-from ioi_eval.jobs.classic_answer import test_outcome as outcome_of
-from ioi_eval.model import Blob, CheckerProtocol, Execution, Isolation, SourceFile, Stage, TaskType
+from ioi_eval.errors import SandboxError, TransientError
+from ioi_eval.jobs import classic_answer
+from ioi_eval.model import CheckerProtocol, Execution, Isolation, Job, SourceFile, Stage, TaskType
 
 
 @pytest.mark.parametrize(
@@ -27,35 +26,45 @@ from ioi_eval.model import Blob, CheckerProtocol, Execution, Isolation, SourceFi
         ('int main() { puts("1"); fputs("no number", stderr); return 7; }', "testlib"),
     ],
 )
-def test_a_checker_that_fails_is_no_score(boxes: Boxes, runner: Blob | None, source: str, protocol: str) -> None:
-    """The checker's fault is JE for us, and nothing that any client can take for a score."""
-    problem = with_checker(source, CheckerProtocol(protocol))
-    execution = boxes.execute(classic.job(problem, CASE, SUM, pair=classic.own_pair(), runner=runner))
-    outcome = outcome_of(execution, "t")
-    assert (outcome.verdict.value, outcome.score, outcome.judge_program) == ("JE", None, "checker")
-    assert execution.run.stdout == ""
+def test_a_checker_that_fails_is_no_score(boxes: Boxes, source: str, protocol: str) -> None:
+    """The checker's fault is an error for us, for good, and nothing that any client can take for a score."""
+    job = pair_job(boxes, with_checker(source, CheckerProtocol(protocol)), SUM)
+    execution = boxes.execute(job)
+    assert (execution.run.stdout, execution.run.code) == ("", 3)
+    assert execution.compile is not None
+    assert execution.compile.code == 0
+    with pytest.raises(SandboxError, match="the checker is at fault") as found:
+        classic_answer.require_judged(execution)
+    assert not isinstance(found.value, TransientError)
 
 
 @pytest.mark.parametrize(
     "config",
-    ["{}", '{"time_limit": "x", "memory_limit": 1}', '{"task_type": "OutputOnly", "time_limit": 1, "memory_limit": 1}'],
+    [
+        "{}",
+        '{"time_limit": "x", "memory_limit": 1}',
+        '{"time_limit": 1, "memory_limit": "x"}',
+        '{"task_type": "OutputOnly", "time_limit": 1, "memory_limit": 1}',
+    ],
 )
 def test_a_useless_configuration_is_not_the_submission_s_fault(boxes: Boxes, config: str) -> None:
-    """What the problem's files lack is JE, never a compilation error; not for good, as no compiler said so."""
-    job = with_config(classic.job(PLAIN, CASE, SUM, pair=classic.own_pair()), config)
-    outcome = compile_outcome(boxes.execute(job))
-    assert (outcome.verdict, outcome.final) == ("JE", False)
+    """What the problem's files lack is never a compilation error."""
+    found = fault(boxes, with_config(pair_job(boxes, PLAIN, SUM), config))
+    assert isinstance(found, SandboxError)
+    assert not isinstance(found, TransientError)
+    assert "graders/grader_config.json" in str(found) or "OutputOnly is not supported" in str(found)
 
 
 def test_problem_programs_that_do_not_compile(boxes: Boxes) -> None:
-    """A checker, grader or manager with an error is the problem's fault."""
+    """A checker, grader or manager with an error is the problem's fault; with the compiler's words."""
     broken = b"int main( {"
     checker = dataclasses.replace(with_checker(""), checker=SourceFile(path="checker/checker.cpp", content=broken))
     grader = dataclasses.replace(PLAIN, linked=(SourceFile(path="graders/grader.cpp", content=broken),))
     for problem, name in ((checker, "checker"), (grader, "grader")):
-        outcome = compile_outcome(boxes.execute(classic.job(problem, CASE, SUM, pair=classic.own_pair())))
-        assert (outcome.verdict, outcome.final) == ("JE", True)
-        assert outcome.message.startswith(f"the {name} does not compile\n")
+        found = fault(boxes, pair_job(boxes, problem, SUM))
+        assert not isinstance(found, TransientError)
+        assert f"the {name} does not compile" in str(found)
+        assert "error: expected" in str(found)
 
 
 @pytest.mark.parametrize("task_type", list(TaskType)[:2])
@@ -68,61 +77,71 @@ def test_a_protocol_without_its_checker(boxes: Boxes, task_type: TaskType) -> No
         manager=manager if task_type is TaskType.COMMUNICATION else None,
         checker_protocol=CheckerProtocol.TESTLIB,
     )
-    outcome = compile_outcome(boxes.execute(classic.job(problem, CASE, SUM, pair=classic.own_pair())))
-    assert (outcome.verdict, outcome.final) == ("JE", False)
-    assert "needs a checker" in outcome.message
+    assert "needs a checker" in str(fault(boxes, pair_job(boxes, problem, SUM)))
 
 
 def test_a_standard_that_the_compiler_does_not_know(boxes: Boxes) -> None:
     """Says nothing of the program: a good one does not compile either."""
     problem = dataclasses.replace(PLAIN, cxx_std="gnu++29")
-    execution = boxes.execute(classic.job(problem, CASE, SUM, pair=classic.own_pair()))
-    with pytest.raises(UnservedError, match=r"-std=gnu\+\+29"):
-        compile_outcome(execution)
-    known = boxes.execute(classic.job(PLAIN, CASE, "int main( {", pair=classic.own_pair()))
-    assert compile_outcome(known).verdict == "CE"
-
-
-FILLING = '__asm__(".data\\n.fill 100000000");\n' + SUM
+    assert "the compiler refuses a good program, too, with -std=gnu++29" in str(
+        fault(boxes, pair_job(boxes, problem, SUM))
+    )
+    assert judged(boxes, PLAIN, "int main( {")[0] == "CE"
 
 
 @pytest.mark.parametrize(
-    ("code", "size", "verdict"),
-    [(SUM, 1 << 19, "JE"), (FILLING, 64 << 20, "CE"), (SUM, 64 << 20, None)],
-    ids=["always full", "filled by the program", "not full"],
+    ("code", "words"),
+    [
+        ('__asm__(".data\\n.fill 100000000");\n' + SUM, "Compilation stopped by its limit: file"),
+        ("template <int n> struct A { A<n + 1> a; A<n + 2> b; };\n#pragma GCC optimize\nA<0> a;\n" + SUM, "error: "),
+        ("constexpr int f(int n) { return n < 2 ? 1 : f(n - 1) + f(n - 2); }\nconstexpr int big = f(60);\n" + SUM, ""),
+    ],
+    ids=["object too large", "template depth", "constant"],
 )
-def test_a_full_disk(boxes: Boxes, tmp_path: Path, code: str, size: int, verdict: str | None) -> None:
-    """Still full when the program's own files are gone, it says nothing of the program; else it does."""
+def test_limits_of_a_compilation(boxes: Boxes, code: str, words: str) -> None:
+    """What a submission does to its compiler is a compilation error, and its limit is named."""
+    verdict, score, message = judged(boxes, PLAIN, code)
+    assert (verdict, score) == ("CE", 0.0)
+    assert words in message
+
+
+@pytest.mark.parametrize(("size", "judges"), [(8 << 20, False), (64 << 20, True)], ids=["full", "not full"])
+def test_a_full_disk(boxes: Boxes, tmp_path: Path, size: int, judges: bool) -> None:
+    """It says nothing of the program."""
     assert boxes.target.isolation is Isolation.FULL  # so there are user namespaces
-    for file in classic.job(PLAIN, CASE, code, pair=classic.own_pair()).files:
-        path = tmp_path / file.name
-        path.parent.mkdir(exist_ok=True)
-        assert isinstance(file.content, bytes)
-        path.write_bytes(file.content)
+    place(pair_job(boxes, PLAIN, SUM), tmp_path)
     script = f"""
         mount --bind {tmp_path} /srv
         mount -t tmpfs -o size={size} tmpfs /mnt
         mount -t tmpfs -o size=1M tmpfs /tmp
-        cp -r /srv/. /mnt && cd /mnt && bash compile
+        cp -r /srv/. /mnt && cd /mnt && head -c 8M /dev/zero > rest || true
+        bash compile > /tmp/out && bash run
     """
     done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "--mount", "bash", "-ec", script],
+        ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c", script],
         capture_output=True,
         text=True,
         check=False,
     )
-    stage = Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
-    execution = Execution(run=stage, compile=stage)
-    if verdict == "JE":
-        with pytest.raises(TransientError, match="Looking for room"):
-            compile_outcome(execution)
+    execution = Execution(run=Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode))
+    if judges:
+        classic_answer.require_judged(execution)
     else:
-        assert compile_outcome(execution).verdict == verdict
+        with pytest.raises(TransientError):
+            classic_answer.require_judged(execution)
+
+
+def place(job: Job, directory: Path) -> None:
+    """A job's files, as in a box."""
+    for file in job.files:
+        path = directory / file.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content_of(file.content))
 
 
 def test_without_isolation_the_runner_does_not_judge(boxes: Boxes) -> None:
     """Where the runner refuses, there is no score and no verdict."""
-    job = classic.job(PLAIN, CASE, SUM, pair=classic.own_pair(), runner=boxes.runner)
+    job = pair_job(boxes, PLAIN, SUM)
     files = tuple(
         dataclasses.replace(file, content=b'#!/bin/sh\necho \'{"fault":"isolation","words":"none here"}\'; exit 3\n')
         if file.name == "runner"
@@ -133,4 +152,11 @@ def test_without_isolation_the_runner_does_not_judge(boxes: Boxes) -> None:
     assert (execution.run.stdout, execution.run.code) == ("", 2)
     assert "none here" in execution.run.stderr
     with pytest.raises(TransientError):
-        outcome_of(execution, "t")
+        classic_answer.require_judged(execution)
+
+
+def test_a_job_without_the_runner_is_not_judged(boxes: Boxes) -> None:
+    """There is no judge but the runner."""
+    job = pair_job(boxes, PLAIN, SUM, CASE)
+    files = tuple(file for file in job.files if file.name != "runner")
+    assert "there is no runner" in str(fault(boxes, dataclasses.replace(job, files=files)))

@@ -117,7 +117,7 @@ def test_the_reference_s_client(  # noqa: PLR0917 (parametrised)
 
 
 def test_an_answer_to_cms_ioi_names_cms(served: Served) -> None:
-    """As the real package does; and a checker's failure is an error to the reference, never a zero."""
+    """As the real package does; and a failure of judge or problem is an error to the reference, never a zero."""
     problem = {
         "id": "Sum",
         "time_limit": 1.0,
@@ -134,7 +134,8 @@ def test_an_answer_to_cms_ioi_names_cms(served: Served) -> None:
     assert ReferenceClient(served).run_submission(problem, "1\n", "int main() {}", "1\n")[0] == "error"
     response = served.execute(language="cms_ioi", files=[{"name": "graders/x.cpp", "content": "int main() {}"}])
     assert (response.json()["language"], response.json()["version"]) == ("cms", "1.0.0")
-    assert response.json()["compile"]["code"] == 1
+    assert (response.json()["compile"]["code"], response.json()["run"]["code"]) == (0, 3)
+    assert "graders/grader_config.json" in response.json()["run"]["stderr"]
 
 
 def test_a_classic_job_without_scripts(served: Served) -> None:

@@ -88,9 +88,10 @@ def test_what_the_stock_pair_would_judge_wrongly_goes_elsewhere() -> None:
     assert "compiles with" not in str(older.refusal(STOCK, PROBLEM)), "--std holds there too"
 
 
-def test_our_own_pair_has_its_limits_too() -> None:
-    """It gives checkers no arguments."""
-    bindings = Bindings(Policy())
+def test_where_the_runner_judges_the_profile_refuses_nothing() -> None:
+    """One test a job is judged as many are; scripts of a worker's own give checkers no arguments."""
+    bindings = Bindings(Policy(isolation=Isolation.NONE))
     own = replace(BIG, name="own", profile="classic")
-    assert bindings.choose([own], PROBLEM) is own
-    assert "checker no arguments" in str(bindings.refusal(own, replace(PROBLEM, checker_args=("x",))))
+    with_arguments = replace(PROBLEM, checker_args=("x",))
+    assert bindings.choose([STOCK, own], with_arguments) is own
+    assert "checker no arguments" in str(bindings.refusal(STOCK, with_arguments))

@@ -1,22 +1,24 @@
-"""The classic profile's way through a submission's tests: what is repeated, and how."""
+"""The way of a submission where scripts of a worker's own judge: what is repeated, and how."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from small_problems import small_problem
 from small_targets import small_target
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
 from ioi_eval.model import (
     Execution,
+    Isolation,
     Job,
+    SourceFile,
     Stage,
     Submission,
+    SubmissionResult,
     Subtask,
     TestCase,
     Verdict,
@@ -24,29 +26,29 @@ from ioi_eval.model import (
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 
-TARGET = small_target(name="here", profile="classic")
+TARGET = small_target(name="here", profile="classic", isolation=Isolation.NONE, brings_pair=True)
 PROBLEM = small_problem(
     name="Sum",
     year=2026,
     subtasks=(Subtask(name="01", points=100, tests=("a", "b")),),
     tests={name: TestCase(name=name, input=b"1 2\n", answer=b"3\n") for name in "ab"},
+    headers=(SourceFile(path="graders/sum.h", content=b"int sum();"),),
     cxx_std="gnu++17",
 )
 COMPILED = Stage(stdout="Compiled sum\n", stderr="", code=0)
+REFUSED = Stage(stdout="Problem name: sum\n", stderr="graders/sum.cpp:1:1: error: expected\n", code=1)
+DOUBTFUL = Stage(stdout="Problem name: sum\n", stderr="", code=None, signal="SIGKILL", status="EL")
 RIGHT = Stage(stdout="1\n", stderr="", code=0)
-
-
-def late(cpu_us: int, in_time: str = "") -> Stage:
-    """What our own pair says of a program over the limit."""
-    return Stage(stdout="0\n", stderr=f"Time limit exceeded (1.0s), used {cpu_us} us{in_time}\n", code=4)
+LATE = Stage(stdout="0\n", stderr="Time limit exceeded (1.0s)\n", code=0)
+NO_SCORE = Stage(stdout="", stderr="", code=1)
+ODD_SCORE = Stage(stdout="7\n", stderr="", code=0)
 
 
 class Scripted:
-    """A worker whose answers to tests are written down; remembers which jobs wanted the machine alone."""
+    """A worker whose answers are written down: (compile, run); remembers which jobs wanted the machine alone."""
 
-    def __init__(self, *answers: Stage, compiled: Stage = COMPILED) -> None:
+    def __init__(self, *answers: tuple[Stage, Stage]) -> None:
         self.answers = list(answers)
-        self.compiled = compiled
         self.alone: list[bool] = []
 
     def targets(self) -> Sequence[Target]:
@@ -54,56 +56,56 @@ class Scripted:
         return (TARGET,)
 
     async def execute(self, job: Job, _: Target) -> Execution:
-        """The runner, or the next answer."""
-        script = next(file.content for file in job.files if file.name == "run")
-        if not any(file.name == "input.txt" for file in job.files):
-            assert isinstance(script, bytes)
-            nonce = script.decode().split()[-1]
-            return Execution(
-                run=Stage(stdout=f"{nonce}\n{base64.b64encode(b'r').decode()}\n{nonce}\n", stderr="", code=0)
-            )
+        """The next answer; a job carries no script and no runner."""
+        assert {"compile", "run", "runner"}.isdisjoint(file.name for file in job.files)
         self.alone.append(job.alone)
-        return Execution(run=self.answers.pop(0), compile=self.compiled)
+        compiled, run = self.answers.pop(0)
+        return Execution(run=run, compile=compiled)
 
 
-def judged(directory: Path, worker: Scripted) -> tuple[float | None, list[str]]:
-    """Total, and the verdicts of the tests."""
-    scorer = Scorer(worker, artifacts=ArtifactStore(directory))
+def judged(directory: Path, worker: Scripted) -> SubmissionResult:
+    """The result, after all answers were used."""
+    scorer = Scorer(worker, artifacts=ArtifactStore(directory), policy=Policy(isolation=Isolation.NONE))
     result = asyncio.run(scorer.score(PROBLEM, Submission(id="x", problem=PROBLEM.key, code="int main() {}")))
-    return result.score, [outcome.verdict.value for outcome in result.subtasks[0].tests]
+    assert not worker.answers
+    return result
 
 
-def test_a_time_near_the_limit_is_measured_again_alone(tmp_path: Path) -> None:
-    """That time stands: the tests behind it are run after all."""
-    worker = Scripted(late(1_050_000), RIGHT, RIGHT)
-    assert judged(tmp_path, worker) == (100.0, ["AC", "AC"])
-    assert worker.alone == [False, True, False]
+def verdicts(result: SubmissionResult) -> list[str]:
+    """Of the tests."""
+    return [outcome.verdict.value for outcome in result.subtasks[0].tests]
 
 
-def test_a_time_that_stays_over_the_limit(tmp_path: Path) -> None:
-    """Once, not for ever."""
-    worker = Scripted(late(1_050_000, ", worth 1 in time"), late(1_020_000, ", worth 1 in time"))
-    assert judged(tmp_path, worker) == (0.0, ["TLE", "SKIPPED"])
-    assert worker.alone == [False, True]
-
-
-def test_what_another_measurement_cannot_help(tmp_path: Path) -> None:
-    """A time far over the limit, an output that was worth nothing, a pair that measures nothing."""
-    unmeasured = replace(late(0), stderr="Time limit exceeded (1.0s)\n", code=0)
-    for answer in (late(1_350_000), late(1_010_000, ", worth 0 in time"), unmeasured):
-        worker = Scripted(answer)
-        assert judged(tmp_path, worker) == (0.0, ["TLE", "SKIPPED"])
-        assert worker.alone == [False]
-
-
-def test_a_compiler_that_refuses_good_programs_is_asked_once(tmp_path: Path) -> None:
-    """No compile error for anybody: unfit, as in the bundled profile, and no job is spent on the next submission."""
-    said = "Compiling sum\nFound room\nTrying the compiler\n"
-    unknown = Stage(stdout=said, stderr="g++: error: unrecognized command-line option '-std=gnu++17'\n", code=1)
-    worker = Scripted(unknown, unknown, compiled=unknown)
-    scorer = Scorer(worker, artifacts=ArtifactStore(tmp_path))
-    for name in "xy":
-        result = asyncio.run(scorer.score(PROBLEM, Submission(id=name, problem=PROBLEM.key, code="int main() {}")))
-        assert (result.verdict, result.score, result.compile.unfit) == (Verdict.JE, None, True)
-        assert "g++ 12 on here does not compile a good program with -std=gnu++17" in result.compile.message
+def test_a_job_for_each_test(tmp_path: Path) -> None:
+    """Up to the first zero; a time that nobody measured is not measured again."""
+    worker = Scripted((COMPILED, RIGHT), (COMPILED, RIGHT))
+    assert verdicts(judged(tmp_path, worker)) == ["AC", "AC"]
+    worker = Scripted((COMPILED, LATE))
+    assert verdicts(judged(tmp_path, worker)) == ["TLE", "SKIPPED"]
     assert worker.alone == [False]
+
+
+def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:
+    """Before it counts; what the compiler itself refuses is not."""
+    worker = Scripted((DOUBTFUL, DOUBTFUL), (COMPILED, RIGHT), (COMPILED, RIGHT))
+    assert judged(tmp_path, worker).score == 100.0
+    assert worker.alone == [False, True, False]
+    assert judged(tmp_path, Scripted((REFUSED, REFUSED))).verdict is Verdict.CE
+
+
+def test_a_program_that_does_not_compile_any_more(tmp_path: Path) -> None:
+    """Is the machine's fault, and asked for again; also three times it is no score."""
+    worker = Scripted((COMPILED, RIGHT), (REFUSED, REFUSED), (COMPILED, RIGHT))
+    assert judged(tmp_path, worker).score == 100.0
+    result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(REFUSED, REFUSED)] * 3))
+    assert (verdicts(result), result.score) == (["AC", "JE"], None)
+
+
+def test_a_checker_that_fails_is_asked_once_more(tmp_path: Path) -> None:
+    """The same twice is final; an answer that says nothing is asked for again, and is not."""
+    result = judged(tmp_path, Scripted((COMPILED, RIGHT), (COMPILED, ODD_SCORE), (COMPILED, RIGHT)))
+    assert verdicts(result) == ["AC", "AC"]
+    result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(COMPILED, ODD_SCORE)] * 2))
+    assert (verdicts(result), result.score) == (["AC", "JE"], None)
+    result = judged(tmp_path, Scripted((COMPILED, RIGHT), *[(COMPILED, NO_SCORE)] * 3))
+    assert (verdicts(result), result.score) == (["AC", "JE"], None)

@@ -16,7 +16,6 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import TargetLostError, UnavailableError
 from ioi_eval.model import (
     Execution,
-    Isolation,
     Job,
     Language,
     Problem,
@@ -42,15 +41,17 @@ class Farm:
     Args:
         inner: runs the jobs.
         loses: what is lost when.
-        profile: of the first kind.
+        profile, brings_pair: of the first kind.
     """
 
-    def __init__(self, inner: LocalSandbox, loses: Loses, *, profile: str = "bundled") -> None:
+    def __init__(
+        self, inner: LocalSandbox, loses: Loses, *, profile: str = "bundled", brings_pair: bool = False
+    ) -> None:
         (here,) = inner.targets()
         self.inner, self.loses = inner, loses
         self.here = here
         self.kinds = [
-            replace(here, name="old", slots=2, profile=profile),
+            replace(here, name="old", slots=2, profile=profile, brings_pair=brings_pair),
             replace(
                 here, name="new", slots=1, toolchain=replace(here.toolchain, version=f"{here.toolchain.version} (new)")
             ),
@@ -149,14 +150,7 @@ def test_a_standard_that_no_compiler_knows_is_no_compile_error(cache: Path) -> N
 
 
 def test_the_classic_profile_judges_the_same(cache: Path) -> None:
-    """With our own scripts: the same points, on the target that offers it."""
-
-    async def full() -> bool:
-        async with LocalSandbox() as sandbox:
-            return sandbox.targets()[0].isolation is Isolation.FULL
-
-    if not asyncio.run(full()):
-        pytest.skip("scripts need full isolation")
+    """One test a job: the same points, on the target that offers it."""
     problems = load_problems(
         open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "b")
     ).problems
@@ -166,17 +160,17 @@ def test_the_classic_profile_judges_the_same(cache: Path) -> None:
     (result,), _, farm = score(cache, lambda *_: False, problem_changes=few, profile="classic")
     assert result.target.startswith("old, classic")
     assert {subtask.verdict for subtask in result.subtasks} == {Verdict.AC}
-    assert farm.runs == {"old": 0, "new": 0}, "no job of the bundled profile was run"
+    assert farm.runs == {"old": len(first.tests), "new": 0}, "a job for each test, and no other compilation"
 
 
-def test_other_languages_are_not_for_the_classic_profile(cache: Path) -> None:
-    """A C program is bound to a bundled target instead."""
+def test_other_languages_are_not_for_scripts_of_the_worker_s_own(cache: Path) -> None:
+    """A C program is bound to another target instead."""
 
     async def scenario() -> SubmissionResult:
         problem = contest(cache)["buoys"]
         submission = Submission(id="c", problem=problem.key, code="int main(void) { return 0; }", language=Language.C)
         async with LocalSandbox(slots=1) as inner:
-            sandbox = Farm(inner, lambda *_: False, profile="classic")
+            sandbox = Farm(inner, lambda *_: False, profile="classic", brings_pair=True)
             return await Scorer(sandbox, artifacts=ArtifactStore(cache)).score(problem, submission)
 
     result = asyncio.run(scenario())
