@@ -177,10 +177,16 @@ def services(runtimes: tuple[Runtime, ...], profile: str | None) -> tuple[Servic
     """The packages that could serve a profile on this worker, best first, each in its latest version."""
     found = []
     for starter in PREFERENCE[profile]:
-        versions = [runtime.version for runtime in runtimes if runtime.answers_to(starter.value)]
+        versions = [runtime.version for runtime in runtimes if _starts(runtime, starter)]
         if versions:
             found.append(Service(starter=starter, version=max(versions, key=_version_key), ceilings=Ceilings()))
     return tuple(found)
+
+
+def _starts(runtime: Runtime, starter: Starter) -> bool:
+    """Whether a runtime is that of a package. Ours answers to the name of the reference's, too, for its clients."""
+    is_ours = runtime.language == Starter.IOI_EVAL.value
+    return runtime.answers_to(starter.value) and (is_ours == (starter is Starter.IOI_EVAL))
 
 
 def padded(body: bytes, size: int) -> bytes:

@@ -41,7 +41,7 @@ LIMITS = {
 INT_MAX = (1 << 31) - 1
 RUNTIMES = [
     {"language": "bash", "version": "5.2.0", "aliases": ["sh"]},
-    {"language": "ioi_eval", "version": "1.0.0", "aliases": []},
+    {"language": "ioi_eval", "version": "1.0.0", "aliases": ["cms_ioi"]},
 ]
 
 

@@ -87,6 +87,7 @@ def test_the_package_says_what_it_is(package: Path) -> None:
     """The fields that Piston reads, with limits that hold on a server that was left as it is."""
     told = json.loads((package / "pkg-info.json").read_text())
     assert (told["language"], told["version"], told["build_platform"]) == ("ioi_eval", "1.0.0", "docker-debian")
+    assert told["aliases"] == ["cms_ioi"], "for what the reference's clients ask"
     limits = told["limit_overrides"]
     assert limits["output_max_size"] >= 64 << 20
     assert limits["run_timeout"] == limits["run_cpu_time"] >= 60_000

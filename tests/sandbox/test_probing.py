@@ -104,6 +104,14 @@ def test_the_best_package_of_a_profile() -> None:
     assert [each.starter for each in probing.services(runtimes[:1], "classic")] == []
 
 
+def test_our_package_under_the_name_of_the_reference_s() -> None:
+    """It answers to `cms_ioi`, for the reference's clients, and is ours nevertheless."""
+    ours = Runtime(language="ioi_eval", version="1.0.0", aliases=("cms_ioi",))
+    assert [each.starter for each in probing.services((ours,), "classic")] == [Starter.IOI_EVAL]
+    theirs = Runtime(language="cms", version="1.0.0", aliases=("cms_ioi",))
+    assert [each.starter for each in probing.services((ours, theirs), None)] == [Starter.IOI_EVAL, Starter.CMS_IOI]
+
+
 @pytest.mark.parametrize("size", [50, 100, 5_000_000])
 def test_padded_requests(size: int) -> None:
     """Unpacked, a padded request has the length that is asked for, and is the same JSON."""
