@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("blobs", "rows"),
     ("importers",),
     ("artifacts",),
-    ("reductions",),
+    ("reductions", "estimates"),
     ("scores",),
     ("jobs", "compat"),
     ("judging", "interpreters"),
@@ -109,7 +109,17 @@ def test_messages_name_no_document_of_the_checkout(path: Path) -> None:
 
 
 PURE = (
-    *("jobs", "judging.py", "reductions.py", "scores.py", "selection.py", "expectations.py", "extract", "compat"),
+    *(
+        "jobs",
+        "judging.py",
+        "reductions.py",
+        "estimates.py",
+        "scores.py",
+        "selection.py",
+        "expectations.py",
+        "extract",
+        "compat",
+    ),
     "sandbox/wire.py",
     *("sandbox/request_body.py", "sandbox/client_names.py"),
     *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py", "sandbox/agenda.py", "sandbox/circuit.py"),

@@ -11,7 +11,7 @@ from typing import Any
 from ioi_eval.apps import mcpbr
 from ioi_eval.apps.intake import Accepted, Invalid
 from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
-from ioi_eval.apps.summary import ALL, Estimate, Line, Solution, summarize
+from ioi_eval.apps.summary import ALL, Line, Solution, summarize
 from ioi_eval.errors import RowError
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
@@ -314,11 +314,7 @@ def _line(line: Line) -> dict[str, Any]:
         "submissions": line.solutions,
         "undecided": line.unjudged,
         "invalid_problems": line.invalid,
-        "test_case_average": _estimate(line.test_case_average),
-        "strict_accuracy": _estimate(line.strict_accuracy),
-        "pass_at_k": {str(k): _estimate(value) for k, value in line.pass_at.items() if value is not None},
+        "test_case_average": line.test_case_average and line.test_case_average.as_dict(),
+        "strict_accuracy": line.strict_accuracy and line.strict_accuracy.as_dict(),
+        "pass_at_k": {str(k): value.as_dict() for k, value in line.pass_at.items() if value is not None},
     }
-
-
-def _estimate(value: Estimate | None) -> dict[str, float | None] | None:
-    return None if value is None else {"value": value.value, "low": value.low, "high": value.high}

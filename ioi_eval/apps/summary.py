@@ -10,19 +10,17 @@ Source: arXiv 2105.09938 for "test case average" and "strict accuracy", arXiv 21
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from ioi_eval.errors import InputError
+from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.scores import pass_at_k
 
 DIFFICULTIES = ("introductory", "interview", "competition")
 ALL = "all"
 UNKNOWN = "unknown"
-DRAWS = 1000
-SEED = 20210520  # fixed, so that the same results give the same intervals; the day APPS was published
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +38,6 @@ class Solution:
     difficulty: str
     passed: int | None
     total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A mean over problems, with its 95 % interval; `None` with fewer than two problems."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +128,7 @@ def _line(name: str, group: _Group, ks: Sequence[int]) -> Line:
         each = [pass_at_k([count], k) for count in counts]
         if counts and None not in each:
             columns[f"pass@{k}"] = [value for value in each if value is not None]
-    estimates = _estimates(columns) if shares else {}
+    estimates = mean_estimates(columns) if shares else {}
     return Line(
         difficulty=name,
         problems=len(shares),
@@ -150,27 +139,3 @@ def _line(name: str, group: _Group, ks: Sequence[int]) -> Line:
         strict_accuracy=estimates.get("strict"),
         pass_at={k: estimates.get(f"pass@{k}") for k in ks},
     )
-
-
-def _estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
-    """Means, and percentiles of the means over problems drawn with replacement: the same draws for all columns.
-
-    The draws are Python's own Mersenne Twister bytes, whose sequence is fixed for all versions; numpy's is not.
-    """
-    import numpy as np
-
-    table = np.array(list(columns.values()), dtype=np.float64)
-    problems = table.shape[1]
-    means = [math.fsum(column) / problems for column in columns.values()]
-    if problems < 2:
-        return {name: Estimate(value=mean, low=None, high=None) for name, mean in zip(columns, means, strict=True)}
-    dice = random.Random(SEED)
-    drawn = np.empty((DRAWS, len(means)))
-    for draw in range(DRAWS):
-        indices = np.frombuffer(dice.randbytes(8 * problems), dtype=np.uint64) % problems
-        drawn[draw] = table @ np.bincount(indices.astype(np.int64), minlength=problems) / problems
-    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
-    return {
-        name: Estimate(value=mean, low=float(low[place]), high=float(high[place]))
-        for place, (name, mean) in enumerate(zip(columns, means, strict=True))
-    }

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.summary import Estimate, Line, Solution, summarize
+from ioi_eval.apps.summary import Line, Solution, summarize
 from ioi_eval.errors import InputError
+from ioi_eval.estimates import Estimate
 
 
 def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4) -> list[Solution]:

@@ -1,0 +1,101 @@
+"""Intervals and tests of significance: known values, and what must hold for all inputs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ioi_eval.estimates import Estimate, mcnemar, mean_estimates, paired_difference
+
+SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
+COUNTS = st.integers(0, 500)
+
+
+def test_one_problem_has_no_interval() -> None:
+    """Nothing can be drawn from one problem but itself."""
+    assert mean_estimates({"a": [0.25]}) == {"a": Estimate(value=0.25, low=None, high=None)}
+    assert mean_estimates({}) == {}
+
+
+def test_the_interval_of_a_coin_is_that_of_the_binomial() -> None:
+    """Of 100 zeros and ones, half each: 0.5 ± 1.96 × 0.05."""
+    found = mean_estimates({"a": [0.0, 1.0] * 50})["a"]
+    assert found.value == 0.5
+    assert found.low == pytest.approx(0.402, abs=0.01)
+    assert found.high == pytest.approx(0.598, abs=0.01)
+
+
+@pytest.mark.parametrize("columns", [{"a": [0.0], "b": [0.0, 1.0]}, {"a": []}])
+def test_columns_are_of_the_same_problems(columns: dict[str, list[float]]) -> None:
+    """A mean over other problems is another mean."""
+    with pytest.raises(ValueError, match="no common mean"):
+        mean_estimates(columns)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SHARES)
+def test_an_interval_lies_within_its_sample(shares: list[float]) -> None:
+    """Its ends are means of drawn values; the same values give the same ends, and a constant gives no width."""
+    found = mean_estimates({"a": shares, "b": [0.5] * len(shares)})
+    low, high = found["a"].low, found["a"].high
+    assert low is not None
+    assert high is not None
+    assert min(shares) - 1e-9 <= low <= high <= max(shares) + 1e-9
+    assert low == pytest.approx(mean_estimates({"a": shares})["a"].low)
+    assert found["b"].low == pytest.approx(0.5)
+    assert found["b"].high == pytest.approx(0.5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SHARES)
+def test_a_difference_turns_its_sign_with_its_sides(shares: list[float]) -> None:
+    """B against A is A against B the other way round; nothing differs from itself."""
+    other = shares[::-1]
+    there, back = paired_difference(shares, other), paired_difference(other, shares)
+    assert there.value == pytest.approx(-back.value)
+    itself = paired_difference(shares, shares)
+    assert (itself.value, itself.low, itself.high) == (0, 0, 0)
+
+
+def test_pairs_of_problems_are_drawn_together() -> None:
+    """A gain of the same size everywhere is certain, though problems differ by far more."""
+    found = paired_difference([0.0, 0.5, 0.9], [0.1, 0.6, 1.0])
+    assert found.low == pytest.approx(0.1)
+    assert found.high == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("lost", "won", "p"),
+    [(0, 0, 1.0), (5, 5, 1.0), (0, 5, 0.0625), (5, 0, 0.0625), (0, 6, 0.03125), (1, 9, 0.021484375)],
+)  # fmt: skip
+def test_mcnemar_has_the_values_of_the_binomial(lost: int, won: int, p: float) -> None:
+    """Source: twice the tail of the binomial with one half."""
+    assert mcnemar(lost, won) == pytest.approx(p, rel=1e-9)
+
+
+@settings(deadline=None)
+@given(COUNTS, COUNTS)
+def test_mcnemar_is_a_probability(lost: int, won: int) -> None:
+    """In [0, 1], the same from both sides, and as exact sums have it."""
+    p = mcnemar(lost, won)
+    assert 0 <= p <= 1
+    assert p == mcnemar(won, lost)
+    total, fewer = lost + won, min(lost, won)
+    exact = sum(math.comb(total, n) for n in range(fewer + 1)) * 2 / 2**total
+    assert p == pytest.approx(min(1.0, exact), rel=1e-9)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 100), st.integers(0, 100))
+def test_one_more_win_is_never_less_certain(lost: int, more: int) -> None:
+    """Beyond an even split p falls with each win."""
+    assert mcnemar(lost, lost + more + 1) <= mcnemar(lost, lost + more) + 1e-12
+
+
+def test_counts_are_not_negative() -> None:
+    """Our bug, never a probability."""
+    with pytest.raises(ValueError, match="not counts"):
+        mcnemar(-1, 2)
