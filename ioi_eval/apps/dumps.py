@@ -42,7 +42,7 @@ class SolutionFiles(Source):
             yield Row(source=str(path), number=1, values={"problem_id": problem, "code": code})
 
 
-def open_dump(spec: str, ids: Sequence[str]) -> RowSource:
+def open_dump(spec: str, ids: Sequence[str]) -> Source:
     """Open a dump.
 
     Args:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from ioi_eval.report.markdown import cell, markdown_table
-from ioi_eval.report.terminal import counted, done_in, near_limit, refusal_lists, table
+from ioi_eval.report.markdown import cell, groups_section, markdown_table
+from ioi_eval.report.terminal import counted, done_in, near_limit, printable, refusal_lists, share, table
 
 _SHOWN = 20
 _FEW = 3
+_LEGEND = (
+    "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
+    "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for every k "
+    "for which each problem has so many judged programs. In brackets: 95 % intervals, from drawing problems 1,000 "
+    "times. Rows that cannot be judged, and programs that could not, are in none of the means."
+)
 
 
 def terminal_report(summary: Mapping[str, Any]) -> str:
@@ -27,7 +34,8 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
         lines.append(f"{counts['pending']} still to be judged: run the same command again")
     lines += [f"note: {note}" for note in summary["notes"]]
     failures = refusal_lists(summary["failures"], "not scored, as judging failed (JE)")
-    return "\n\n".join([table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])])
+    groups = [table(*_groups(summary))] if summary["groups"] else []
+    return "\n\n".join([*groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])])
 
 
 def markdown_report(summary: Mapping[str, Any]) -> str:
@@ -44,14 +52,13 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
         f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored ({counts['copies']} as copies of"
         f" identical programs), {counts['undecided']} not judged (JE), {counts['refused']} refused,"
         f" {counts['pending']} still to be judged",
+        *filter(None, [groups_section(summary, *_groups(summary), legend=_LEGEND)]),
         "## By difficulty",
         markdown_table(head, rows),
-        "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests."
-        " Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for every k"
-        " for which each problem has so many judged programs. In brackets: 95 % intervals, from drawing problems 1,000"
-        " times. Rows that cannot be judged, and programs that could not, are in none of the means.",
+        _LEGEND,
         "## Verdicts",
         markdown_table(("verdict", "submissions"), verdicts),
+        *chain.from_iterable(_group(summary["by"], group) for group in summary["groups"]),
     ]
     if summary["undecided"]:
         rows = [(one["reason"], str(one["rows"]), ", ".join(one["examples"][:_FEW])) for one in summary["failures"]]
@@ -76,6 +83,21 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"
 
 
+def _group(by: Sequence[str], group: Mapping[str, Any]) -> tuple[str, ...]:
+    """A group's own table and verdicts."""
+    verdicts = [(verdict, str(count)) for verdict, count in group["verdicts"].items()]
+    head = f"## {', '.join(map(cell, by))}: {cell(group['name'])}"
+    return head, markdown_table(*_table(group)), markdown_table(("verdict", "submissions"), verdicts)
+
+
+def _groups(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A line for each group: all its difficulties together."""
+    groups = summary["groups"]
+    lines = [{**group["difficulties"][-1], "difficulty": group["name"]} for group in groups if group["difficulties"]]
+    (_, *head), rows = _table({"difficulties": lines})
+    return (", ".join(map(printable, summary["by"])), *head), rows
+
+
 def _table(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     lines = summary["difficulties"]
     ks = list(dict.fromkeys(k for line in lines for k in line["pass_at_k"]))
@@ -84,19 +106,10 @@ def _table(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str,
         (
             line["difficulty"],
             *(str(line[name]) for name in ("problems", "submissions", "undecided", "invalid_problems")),
-            _estimate(line["test_case_average"]),
-            _estimate(line["strict_accuracy"]),
-            *(_estimate(line["pass_at_k"].get(k)) for k in ks),
+            share(line["test_case_average"]),
+            share(line["strict_accuracy"]),
+            *(share(line["pass_at_k"].get(k)) for k in ks),
         )
         for line in lines
     ]
     return (*head, *(f"pass@{k}" for k in ks)), rows
-
-
-def _estimate(value: Mapping[str, float | None] | None) -> str:
-    """`62.50 % [41.67, 83.33]`."""
-    if value is None or value["value"] is None:
-        return "–"
-    words = f"{100 * value['value']:.2f} %"
-    low, high = value["low"], value["high"]
-    return words if low is None or high is None else f"{words} [{100 * low:.2f}, {100 * high:.2f}]"

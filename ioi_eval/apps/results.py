@@ -18,8 +18,10 @@ from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, problem_of
+from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.rows import own_columns
-from ioi_eval.report.summary import EXAMPLES, KS, Refusals, RunFacts, heading
+from ioi_eval.report.summary import EXAMPLES, Refusals, RunFacts, heading
+from ioi_eval.report.tally import KS
 from ioi_eval.report.terminal import counted
 
 FORMAT = 1
@@ -164,9 +166,11 @@ class AppsSummary:
 
     Args:
         ks: of pass@k; `None` for those of a fixed list that the numbers of samples allow.
+        grouping: by which columns of the dump all of it is given for each group too.
     """
 
-    def __init__(self, ks: Sequence[int] | None = None) -> None:
+    def __init__(self, ks: Sequence[int] | None = None, *, grouping: Grouping | None = None) -> None:
+        self._groups: Groups[AppsSummary] = Groups(grouping or Grouping(), lambda: AppsSummary(ks))
         self.refused = Refusals()
         self.pending = 0
         self.ks = ks
@@ -186,6 +190,8 @@ class AppsSummary:
 
     def add(self, entry: Accepted, found: Found[AppsResult]) -> None:
         """Take in a submission."""
+        if (group := self._groups.of(entry.row.values)) is not None:
+            group.add(entry, found)
         result, listed = found.result, entry.candidate.listed
         self._solutions.append(_solution(listed.id, listed.difficulty, result))
         self._verdicts[result.verdict] += 1
@@ -206,11 +212,24 @@ class AppsSummary:
 
     def refuse(self, entry: Refused) -> None:
         """Take in a row that was not judged."""
+        if (group := self._groups.of(entry.row.values)) is not None:
+            group.refuse(entry)
         if isinstance(entry, Invalid):  # of the problem, not of the row: it is said once
             self._invalid[entry.listed.id] = entry.listed.difficulty
             self.refused.add(entry.kind, f"problem {entry.listed.id} cannot be judged: {entry.listed.refusal}")
         else:
             self.refused.add(entry.kind, entry.message)
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns by which programs are grouped."""
+        return self._groups.grouping.columns
+
+    def postpone(self, row: Mapping[str, Any]) -> None:
+        """Take in a program of a row that is not judged yet."""
+        self.pending += 1
+        if (group := self._groups.of(row)) is not None:
+            group.pending += 1
 
     @property
     def undecided(self) -> int:
@@ -224,21 +243,11 @@ class AppsSummary:
 
     def as_dict(self, run: RunFacts) -> dict[str, Any]:
         """All of it, for JSON."""
-        lines = summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
-        refused = self.refused.counts.total()
+        lines = self._lines()
         return {
             **heading(FORMAT, run, complete=self.complete),
             "judged_by": run.options.get("judged_by"),
-            "submissions": {
-                "rows": len(self._solutions) + refused + self.pending,
-                "scored": len(self._solutions) - self.undecided,
-                "undecided": self.undecided,
-                "refused": refused,
-                "pending": self.pending,
-                "copies": self._copies,
-            },
-            "verdicts": {v.value: self._verdicts[v] for v in Verdict if self._verdicts[v]},
-            "difficulties": [_line(line) for line in lines],
+            **self._scores(lines),
             "undecided": self._undecided,
             "failures": self._failures.as_list(),
             "refused": self.refused.as_list(),
@@ -251,7 +260,28 @@ class AppsSummary:
             "cpu_s": round(self._cpu_s, 3),
             "this_run": this_run(run),
             "options": dict(run.options),
-            "notes": [*run.notes, *self._missing_ks(lines), *self._missing_modules()],
+            "by": list(self.by),
+            "groups": self._groups.as_list(lambda group: group._scores(group._lines())),
+            "notes": [*run.notes, *self._missing_ks(lines), *self._missing_modules(), *self._groups.notes],
+        }
+
+    def _lines(self) -> tuple[Line, ...]:
+        return summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
+
+    def _scores(self, lines: Sequence[Line]) -> dict[str, Any]:
+        """What all programs, or those of a group, are worth."""
+        refused = self.refused.counts.total()
+        return {
+            "submissions": {
+                "rows": len(self._solutions) + refused + self.pending,
+                "scored": len(self._solutions) - self.undecided,
+                "undecided": self.undecided,
+                "refused": refused,
+                "pending": self.pending,
+                "copies": self._copies,
+            },
+            "verdicts": {v.value: self._verdicts[v] for v in Verdict if self._verdicts[v]},
+            "difficulties": [_line(line) for line in lines],
         }
 
     def _chosen_ks(self) -> tuple[int, ...]:

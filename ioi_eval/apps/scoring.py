@@ -60,7 +60,7 @@ async def score_apps(
         SetupError: nothing can be judged here, or nothing can be written there.
     """
     made_from = await in_thread(
-        signature, intake.source, intake.ways(), {**settings.options, "": [intake.id_column, summary.ks]}
+        signature, intake.source, intake.ways(), {**settings.options, "": [intake.id_column, summary.ks, summary.by]}
     )
     written = Written(directory, (RESULTS, TESTS, RECORDS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
@@ -109,7 +109,7 @@ def write_results(
             elif (found := ledger.find(entry.candidate)) is not None:
                 lines = _lines(entry, summary, tests, found)
             else:
-                summary.pending += 1
+                summary.postpone(entry.row.values)
                 continue
             for file, line in zip((results, records), lines, strict=True):
                 file.write(line)

@@ -87,7 +87,7 @@ def where(
 
 @grouped(problems=problems_of, rules=rules_of, place=where)
 def score(
-    dump: given.Dump,
+    dump: given.Dumps,
     *,
     problems: Problems,
     out: options.Out,
@@ -109,6 +109,7 @@ def score(
         typer.Option("--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. All possible by default."),
     ] = None,
     id_column: options.IdColumn = "uuid",
+    by: options.By = None,
     no_resume: options.NoResume = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Judge again what the comparator's checker had failed at.")
@@ -126,13 +127,14 @@ def score(
 
     return apps_scoring.score(
         apps_scoring.Call(
-            dump=dump,
+            dumps=tuple(dump),
             problems=replace(problems, config=config),
             rules=replace(rules, compat=compat, fail_fast=fail_fast, conventions=conventions),
             out=Path(out),
             ks=tuple(pass_at) if pass_at else None,
             place=place,
             id_column=id_column,
+            by=tuple(by or ()),
             resume=not no_resume,
             dedupe=not no_dedupe,
             retry_failed=retry_failed,

@@ -15,6 +15,14 @@ Dump = Annotated[
         " a folder of ID/solution.py.",
     ),
 ]
+Dumps = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DUMP...",
+        help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py;"
+        " a folder of ID/solution.py; or several of these.",
+    ),
+]
 Dataset = Annotated[
     str,
     typer.Option(

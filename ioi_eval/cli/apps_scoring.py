@@ -26,8 +26,9 @@ from ioi_eval.pipeline import Outcome, Settings
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import RULES, our_rules
-from ioi_eval.problems.row import RowSource
+from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.terminal import counted
+from ioi_eval.rows import Source, in_one
 
 _NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
@@ -36,17 +37,23 @@ _NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample"
 class Call:
     """What the command line asks for; see `ioi-eval apps score --help`."""
 
-    dump: str
+    dumps: tuple[str, ...]
     problems: apps_calls.Problems
     rules: apps_calls.Rules
     out: Path
     place: Place
     ks: tuple[int, ...] | None = None
     id_column: str = "uuid"
+    by: tuple[str, ...] = ()
     resume: bool = True
     dedupe: bool = True
     retry_failed: bool = False
     bar: bool | None = None
+
+    @property
+    def dump(self) -> str:
+        """The dumps' names, for messages."""
+        return ", ".join(self.dumps)
 
 
 def score(call: Call) -> int:
@@ -58,10 +65,13 @@ def score(call: Call) -> int:
     Raises:
         InputError: the call makes no sense, or what it names cannot be read.
     """
-    there = check_out(call.out, read=call.dump, command=APPS_SCORE)
+    for name in call.dumps:
+        there = check_out(call.out, read=name, command=APPS_SCORE)
     settings = call.rules.settings(call.problems.configuration)
-    dump, dataset = open_dump(call.dump, call.problems.ids), call.problems.open()
+    dumps = [open_dump(name, call.problems.ids) for name in call.dumps]
+    dump, dataset = in_one(list(zip(call.dumps, dumps, strict=True))), call.problems.open()
     counts = survey(dump, id_column=call.id_column)
+    grouping = grouping_of(dumps, call.by)
     needed = {problem for problem in counts if problem is not None}
     said = f"{counted(sum(counts.values()), 'program')} for {counted(len(needed), 'problem')}"
     tell(f"{said}; reading {dataset.describe()}")
@@ -79,7 +89,7 @@ def score(call: Call) -> int:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         if not any(problem is None or catalog.knows(problem) for problem in counts):
             raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
-        outcome = asyncio.run(_score(call, settings=settings, dump=dump, catalog=catalog, rows=rows))
+        outcome = asyncio.run(_score(call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping))
     print(terminal_report(outcome.summary))
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
     return outcome.exit_code
@@ -107,7 +117,9 @@ def _options(call: Call, settings: AppsSettings) -> dict[str, Any]:
     }
 
 
-async def _score(call: Call, *, settings: AppsSettings, dump: RowSource, catalog: Catalog, rows: int) -> Outcome:
+async def _score(
+    call: Call, *, settings: AppsSettings, dump: Source, catalog: Catalog, rows: int, grouping: Grouping
+) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     options = _options(call, settings)
     async with opened(call.place) as here:
@@ -138,5 +150,5 @@ async def _score(call: Call, *, settings: AppsSettings, dump: RowSource, catalog
                     options=options,
                 ),
                 progress=progress_for(rows, bar=call.bar),
-                summary=AppsSummary(call.ks),
+                summary=AppsSummary(call.ks, grouping=grouping),
             )

@@ -22,7 +22,7 @@ def demo(
 
     return scoring.score(
         scoring.Call(
-            dump=str(sample.dump()),
+            dumps=(str(sample.dump()),),
             problems=str(sample.problems()),
             tests=str(sample.tests()),
             out=out,

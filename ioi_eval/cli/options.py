@@ -71,3 +71,12 @@ Bar = Annotated[
     bool | None,
     typer.Option("--progress/--no-progress", help="A progress bar; on a terminal by default, else a line a minute."),
 ]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Give all numbers also for each group of rows that have the same there (model,temperature; a.b for a"
+        " field). By default a column that names the model, if there is one; none for no groups.",
+    ),
+]

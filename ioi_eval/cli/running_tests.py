@@ -67,7 +67,7 @@ def _calls(wanted: Wanted) -> tuple[scoring.Call, ...]:
     names = result_names(sources, {REPORTS: "", **_occupied(wanted.directory)})
     return tuple(
         scoring.Call(
-            dump=source,
+            dumps=(source,),
             problems=wanted.problems,
             tests=wanted.tests,
             out=wanted.directory / names[source],

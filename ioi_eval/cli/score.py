@@ -14,7 +14,7 @@ from ioi_eval.cli.sandboxes import Place, place_of
 
 @grouped(place=place_of)
 def score(
-    dump: Annotated[str, typer.Argument(metavar="DUMP", help="The generations: a file, a folder, or a Hub id.")],
+    dump: Annotated[list[str], typer.Argument(metavar="DUMP...", help="The generations: files, folders, or Hub ids.")],
     *,
     problems: options.Problems,
     tests: options.Tests,
@@ -25,6 +25,7 @@ def score(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N rows of those selected.")
     ] = None,
+    by: options.By = None,
     no_resume: options.NoResume = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
@@ -68,13 +69,14 @@ def score(
     from ioi_eval.pipeline import Selection
 
     call = scoring.Call(
-        dump=dump,
+        dumps=tuple(dump),
         problems=problems,
         tests=tests,
         out=Path(out),
         place=place,
         id_column=id_column,
         selection=Selection(years=frozenset(year or ()), problems=frozenset(problem or ()), limit=limit),
+        by=tuple(by or ()),
         resume=not no_resume,
         retry_failed=retry_failed,
         dedupe=not no_dedupe,

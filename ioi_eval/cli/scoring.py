@@ -24,10 +24,11 @@ from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
+from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
-from ioi_eval.rows import Altered, Source, open_source
+from ioi_eval.rows import Altered, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
@@ -39,13 +40,14 @@ _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, an
 class Call:
     """What the command line asks for; see `ioi-eval score --help`."""
 
-    dump: str
+    dumps: tuple[str, ...]
     problems: str
     tests: str
     out: Path
     place: Place = field(default_factory=Place)
     id_column: str = "uuid"
     selection: Selection = field(default_factory=Selection)
+    by: tuple[str, ...] = ()
     resume: bool = True
     retry_failed: bool = False
     dedupe: bool = True
@@ -59,6 +61,11 @@ class Call:
     unscored: Unscored = Unscored.NULL
     suspicious: bool = False
     bar: bool | None = None
+
+    @property
+    def dump(self) -> str:
+        """The dumps' names, for messages."""
+        return ", ".join(self.dumps)
 
     def as_dict(self) -> dict[str, Any]:
         """For the journal and the summary."""
@@ -94,17 +101,19 @@ def unscored(text: str) -> Unscored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One dump of a call.
+    """What one call judges.
 
     Args:
         call: what is asked for.
-        dump: its rows.
-        seen: what reading it once told.
+        dump: the rows.
+        seen: what reading them once told.
+        grouping: by which columns results are shown.
     """
 
     call: Call
     dump: Source
     seen: Survey
+    grouping: Grouping
 
     def own(self, problems: ProblemSet) -> ProblemSet:
         """Of problems that were read for several dumps, those that would have been read for this one alone."""
@@ -140,7 +149,7 @@ def score_all(calls: Sequence[Call], *, after: Callable[[Call, Outcome], None] |
     once, for all.
 
     Args:
-        calls: differ in `dump` and `out` only.
+        calls: differ in `dumps` and `out` only.
         after: called when one of them is done.
 
     Returns:
@@ -227,7 +236,8 @@ def _open(calls: Sequence[Call]) -> tuple[Source, Source, Sequence[Part]]:
     common = calls[0]
     check_std(common.std)
     for call in calls:
-        check_out(call.out, read=call.dump, command=SCORE)
+        for name in call.dumps:
+            check_out(call.out, read=name, command=SCORE)
     dumps = [_dump(call) for call in calls]
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
     return problems, tests, [_part(call, dump) for call, dump in zip(calls, dumps, strict=True)]
@@ -240,11 +250,13 @@ def _part(call: Call, dump: Source) -> Part:
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:
             tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
             call = replace(call, id_column=_LABEL_COLUMN)
-    return Part(call=call, dump=dump, seen=survey(dump, call.selection, id_column=call.id_column))
+    seen = survey(dump, call.selection, id_column=call.id_column)
+    grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
+    return Part(call=call, dump=dump, seen=seen, grouping=grouping)
 
 
 def _dump(call: Call) -> Source:
-    dump = open_source(call.dump)
+    dump = in_one([(name, open_source(name)) for name in call.dumps])
     if not (call.extract_code or call.add_messages):
         return dump
     return Altered(dump, without_code=call.extract_code, with_messages=call.add_messages)
@@ -314,6 +326,7 @@ async def _score(sandbox: Opened, part: Part, problems: ProblemSet, restore: Cal
             settings=settings,
             progress=progress,
             unscored=call.unscored,
+            grouping=part.grouping,
             restore=restore,
         )
 

@@ -24,6 +24,7 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.summary import RunFacts, this_run
@@ -40,6 +41,7 @@ async def score_dump(
     settings: Settings,
     progress: Progress,
     unscored: Unscored = Unscored.NULL,
+    grouping: Grouping | None = None,
     restore: Callable[[], None] | None = None,
 ) -> Outcome:
     """Judge what is not judged yet, and write the results of all.
@@ -52,13 +54,14 @@ async def score_dump(
         settings: how.
         progress: is told of every row.
         unscored: what stands in the results for scores that are not known.
+        grouping: by which columns of the dump the summary is given for each group too.
         restore: makes test data in the cache again that somebody has deleted; called in a thread.
 
     Raises:
         InputError: the dump or the journal is damaged.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
-    made_from = await in_thread(_made_from, intake, settings, unscored)
+    made_from = await in_thread(_made_from, intake, settings, unscored, grouping)
     written = Written(directory, (RESULTS, TESTS), journal, made_from)
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         return await in_thread(as_it_was, written, earlier, settings, progress, report=markdown_report, told=this_run)
@@ -66,7 +69,7 @@ async def score_dump(
     ledger = Ledger(journal, Spool(directory), CONTEST_FORMAT, keys_under=Candidate.keys_under)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
-        summary = write_results(directory, intake, ledger, writing, unscored=unscored)
+        summary = write_results(directory, intake, ledger, writing, unscored=unscored, grouping=grouping)
         values = summary.as_dict(facts)
         write_summary(directory, values, markdown_report(values))
         if not facts.interrupted and not summary.pending and not len(ledger.spool):
@@ -84,7 +87,8 @@ async def score_dump(
     )
 
 
-def _made_from(intake: Intake, settings: Settings, unscored: Unscored) -> str | None:
+def _made_from(intake: Intake, settings: Settings, unscored: Unscored, grouping: Grouping | None) -> str | None:
     selection = intake.selection
     told = [sorted(selection.years), sorted(selection.problems), selection.limit, intake.id_column, str(unscored)]
+    told.append(list(grouping.columns) if grouping else [])
     return signature(intake.source, intake.ways(), {**settings.options, "": told})

@@ -25,6 +25,7 @@ from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report import compact
 from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import Encoded, Judged, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import Totals
@@ -40,6 +41,7 @@ def write_results(
     progress: Progress,
     *,
     unscored: Unscored = Unscored.NULL,
+    grouping: Grouping | None = None,
 ) -> Summary:
     """Write a row for every row of the dump that was judged or refused, in the dump's order.
 
@@ -51,6 +53,7 @@ def write_results(
         ledger: what became of them.
         progress: is told of every row.
         unscored: what stands for scores that are not known.
+        grouping: by which columns of the dump they are added up for each group too.
 
     Returns:
         What the results come to.
@@ -58,19 +61,19 @@ def write_results(
     Raises:
         SetupError: they cannot be written.
     """
-    summary = Summary(unusable=intake.problems.unusable)
+    summary = Summary(unusable=intake.problems.unusable, grouping=grouping)
     with replacing(directory / RESULTS) as file, replacing(directory / TESTS) as tests_file:
         parts = _Parts(TestLines(tests_file), unscored)
         for entry in intake.entries(whole_rows=True, standing=ledger.standing):
             progress.advance("")
             if isinstance(entry, Refused):
-                summary.refused.add(entry.kind, entry.message)
+                summary.refuse(entry.kind, entry.message, entry.row.values)
                 file.write(_refused_line(entry))
                 continue
             candidate = entry.candidate
             found = ledger.find(candidate)
             if found is None:
-                summary.pending += 1
+                summary.postpone(entry.row.values)
                 continue
             try:
                 judged, columns = parts.of(candidate, found)
@@ -78,7 +81,7 @@ def write_results(
                 summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
             except ODD_DATA as error:
                 words = str(entry.row.error(own_fault(error, "writing its result")))
-                summary.refused.add(OWN_FAULT, words)
+                summary.refuse(OWN_FAULT, words, entry.row.values)
                 line = _unjudged_line({}, words)
             file.write(line)
     return summary

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.report.terminal import PROBLEM_HEAD, bounded, counted, example_places, points, printable, problem_cells
+from ioi_eval.report.terminal import (
+    PROBLEM_HEAD,
+    bounded,
+    counted,
+    example_places,
+    group_cells,
+    points,
+    printable,
+    problem_cells,
+    share,
+)
 
 _SHOWN = 20
+_SEVERAL = 2
+_LACKING = {"undecided": "not scored (JE)", "refused": "not judged", "pending": "still to be judged"}
+_GROUPS_LEGEND = (
+    "average: share of the points that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
+    "means over a group's own problems, with 95 % intervals from drawing problems 1,000 times; groups with different "
+    "problems, or few, do not compare. Whether two groups differ, `ioi-eval compare` says pair by pair."
+)
 
 
 def markdown_report(summary: Mapping[str, Any]) -> str:
@@ -18,9 +35,9 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
     """
     sections = [
         _overview(summary),
-        _contests(summary),
-        _problems(summary),
-        *(_problem(problem) for problem in summary["problems"]),
+        groups_section(summary, *group_cells(summary), legend=_GROUPS_LEGEND),
+        *_tables(summary),
+        *(_group(summary["by"], group) for group in summary["groups"]),
         _failures(summary),
         _run(summary),
         _bullets("Notes", summary["notes"]),
@@ -44,14 +61,66 @@ def _overview(summary: Mapping[str, Any]) -> str:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:
         lines.append(f"- Still to be judged: **{counts['pending']}**")
+    if len(summary["groups"]) < _SEVERAL:  # a pass@k of several models is of none of them
+        lines += _estimates(summary)
+    return "\n".join(["# Results", "", *lines, "", _verdicts(summary)])
+
+
+def _estimates(summary: Mapping[str, Any]) -> list[str]:
+    """The means over problems with their intervals."""
+    lines = []
+    if summary["average_score"]:
+        lines.append(f"- Average score of a submission: {share(summary['average_score'])} of the points")
     if summary["pass_at_k"]:
-        values = ", ".join(f"pass@{k} = {value:.4f}" for k, value in summary["pass_at_k"].items())
+        intervals = summary["pass_at_k_interval"]
+        values = ", ".join(f"pass@{k} = {v:.4f}{_interval(*intervals[k])}" for k, v in summary["pass_at_k"].items())
         lines.append(f"- {values} (unbiased, mean over problems; solved = full marks)")
-    verdicts = markdown_table(("verdict", "submissions"), [(v, str(n)) for v, n in summary["verdicts"].items()])
-    return "\n".join(["# Results", "", *lines, "", verdicts])
+    if summary["average_score"] and summary["average_score"]["low"] is not None:
+        lines.append("- In brackets: 95 % intervals, from drawing problems 1,000 times")
+    return lines
 
 
-def _contests(summary: Mapping[str, Any]) -> str:
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
+
+
+def _verdicts(summary: Mapping[str, Any]) -> str:
+    return markdown_table(("verdict", "submissions"), [(v, str(n)) for v, n in summary["verdicts"].items()])
+
+
+def _tables(summary: Mapping[str, Any], level: str = "##") -> Iterable[str]:
+    """Contests, problems and subtasks, of all submissions or of a group."""
+    yield _contests(summary, level)
+    yield _problems(summary, level)
+    yield from (_problem(problem, f"{level}#") for problem in summary["problems"])
+
+
+def _group(by: Sequence[str], group: Mapping[str, Any]) -> str:
+    head = f"## {', '.join(map(cell, by))}: {cell(group['name'])}"
+    counts = group["submissions"]
+    line = f"- Submissions: **{counts['rows']}**, of them {counts['scored']} scored"
+    more = [f", {counts[what]} {words}" for what, words in _LACKING.items() if counts[what]]
+    parts = [head, "\n".join([line + "".join(more), *_estimates(group)]), _verdicts(group), *_tables(group, "###")]
+    return "\n\n".join(part for part in parts if part)
+
+
+def groups_section(
+    summary: Mapping[str, Any], head: Sequence[str], rows: Iterable[Sequence[str]], *, legend: str
+) -> str:
+    """The table that has a line for each group; empty without groups.
+
+    Args:
+        summary: of either family.
+        head, rows: the table.
+        legend: what stands under it.
+    """
+    if not summary["groups"]:
+        return ""
+    by = ", ".join(map(cell, summary["by"]))
+    return f"## Groups by {by}\n\n{markdown_table(head, rows)}\n\n{legend}"
+
+
+def _contests(summary: Mapping[str, Any], level: str) -> str:
     rows = [
         (
             str(c["year"]),
@@ -62,10 +131,10 @@ def _contests(summary: Mapping[str, Any]) -> str:
         for c in summary["contests"]
     ]
     head = ("year", "problems", "all submissions", "50 a problem")
-    return f"## Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""
+    return f"{level} Contests\n\nWithout practice problems.\n\n{markdown_table(head, rows)}" if rows else ""
 
 
-def _problems(summary: Mapping[str, Any]) -> str:
+def _problems(summary: Mapping[str, Any], level: str) -> str:
     rows = [problem_cells(problem) for problem in summary["problems"]]
     if not rows:
         return ""
@@ -73,10 +142,10 @@ def _problems(summary: Mapping[str, Any]) -> str:
         "best: of a single submission; all: sum of each subtask's best over all submissions; 50: the same over 50 "
         "submissions, chosen without knowledge of their scores. A `?` marks a lower bound: judging failed for some."
     )
-    return f"## Problems\n\n{markdown_table(PROBLEM_HEAD, rows)}\n\n{legend}"
+    return f"{level} Problems\n\n{markdown_table(PROBLEM_HEAD, rows)}\n\n{legend}"
 
 
-def _problem(problem: Mapping[str, Any]) -> str:
+def _problem(problem: Mapping[str, Any], level: str) -> str:
     rows = [
         (
             s["subtask"],
@@ -91,7 +160,7 @@ def _problem(problem: Mapping[str, Any]) -> str:
     name = f" ({cell(problem['name'])})" if problem["name"] else ""
     submissions = counted(problem["submissions"], "submission")
     return (
-        f"### {problem['year']}/{cell(problem['problem'])}{name}\n\n"
+        f"{level} {problem['year']}/{cell(problem['problem'])}{name}\n\n"
         f"{submissions}, {problem['solved']} with full marks.\n\n{markdown_table(head, rows)}"
     )
 

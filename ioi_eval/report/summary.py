@@ -14,16 +14,15 @@ from typing import Any
 
 from ioi_eval.extract.cpp import looks_like_cpp
 from ioi_eval.model import Language, ProblemKey, TaskType, Verdict
+from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged
-from ioi_eval.report.tally import CpuSplit, ProblemTally
-from ioi_eval.scores import pass_at_k
+from ioi_eval.report.tally import AVERAGE, CpuSplit, ProblemTally, problem_estimates
 from ioi_eval.version import __version__
 
 FORMAT = 1
 EXAMPLES = 20  # how many of a kind are named; all are counted, and all are in results.jsonl
 KINDS = 100  # how many reasons are told apart
-KS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
 
 
 @dataclass(slots=True)
@@ -95,9 +94,13 @@ class Summary:
 
     Args:
         unusable: problems that cannot be judged, and why.
+        grouping: by which columns of the dump all of it is given for each group too.
     """
 
-    def __init__(self, *, unusable: Mapping[ProblemKey, Exception] | None = None) -> None:
+    def __init__(
+        self, *, unusable: Mapping[ProblemKey, Exception] | None = None, grouping: Grouping | None = None
+    ) -> None:
+        self._groups: Groups[Summary] = Groups(grouping or Grouping(), Summary)
         self.refused = Refusals()
         self.pending = 0
         self._unusable = {str(key): str(error) for key, error in (unusable or {}).items()}
@@ -122,11 +125,35 @@ class Summary:
             row: the dump's.
             target_subtask: the subtask that it was written for, if the dump tells.
         """
+        light = LightRow(row, judged.problem, judged.result, target_subtask)
+        self._add(judged, row, light, target_subtask)
+        if (group := self._groups.of(row)) is not None:
+            group._add(judged, row, light, target_subtask)
+
+    def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
+        """Take in a row that cannot be judged.
+
+        Args:
+            kind: the reason, without what differs from row to row.
+            message: the whole message.
+            row: the dump's.
+        """
+        self.refused.add(kind, message)
+        if (group := self._groups.of(row)) is not None:
+            group.refused.add(kind, message)
+
+    def postpone(self, row: Mapping[str, Any]) -> None:
+        """Take in a row of the dump that is not judged yet."""
+        self.pending += 1
+        if (group := self._groups.of(row)) is not None:
+            group.pending += 1
+
+    def _add(self, judged: Judged, row: Mapping[str, Any], light: LightRow, target_subtask: str | None) -> None:
         result = judged.result
         tally = self._problems.get(result.problem)
         if tally is None:
             tally = self._problems[result.problem] = ProblemTally(problem=judged.problem)
-        tally.add(result, LightRow(row, judged.problem, result, target_subtask))
+        tally.add(result, light)
         self._extraction[judged.submission.extraction] += 1
         if target_subtask is not None and all(one.subtask != target_subtask for one in result.subtasks):
             self._aimless.add(str(result.problem), target_subtask)
@@ -161,26 +188,10 @@ class Summary:
 
     def as_dict(self, run: RunFacts) -> dict[str, Any]:
         """All of it, for JSON."""
-        tallies = sorted(
-            self._problems.values(), key=lambda t: (t.problem.key.year, str(t.problem.day), t.problem.key.id)
-        )
-        problems = [_problem(tally) for tally in tallies]
-        submissions = sum(tally.submissions for tally in tallies)
-        refused = self.refused.counts.total()
+        tallies = self._tallies()
         return {
             **heading(FORMAT, run, complete=self.complete),
-            "submissions": {
-                "rows": submissions + refused + self.pending,
-                "scored": submissions - self.undecided,
-                "undecided": self.undecided,
-                "refused": refused,
-                "pending": self.pending,
-                "copies": self._copies,
-            },
-            "verdicts": _verdicts(sum((tally.verdicts for tally in tallies), Counter())),
-            "contests": _contests(problems),
-            "problems": problems,
-            "pass_at_k": _pass_at_k(tallies),
+            **self._scores(),
             "undecided": self._undecided,
             "refused": self.refused.as_list(),
             "unusable_problems": self._unusable,
@@ -193,14 +204,44 @@ class Summary:
             "cpu_s": self._cpu.as_dict(),
             "this_run": this_run(run),
             "options": dict(run.options),
+            "by": list(self._groups.grouping.columns),
+            "groups": self._groups.as_list(Summary._scores),
             "notes": [
                 *run.notes,
                 *_problem_notes(tallies),
                 *_target_notes(self._aimless),
                 *_unfenced_notes(self._unfenced),
                 *_unnamed_notes(self._attempted),
+                *self._groups.notes,
             ],
         }
+
+    def _scores(self) -> dict[str, Any]:
+        """What all submissions, or those of a group, are worth."""
+        tallies = self._tallies()
+        problems = [_problem(tally) for tally in tallies]
+        submissions = sum(tally.submissions for tally in tallies)
+        refused = self.refused.counts.total()
+        estimates = problem_estimates(tallies)
+        return {
+            "submissions": {
+                "rows": submissions + refused + self.pending,
+                "scored": submissions - self.undecided,
+                "undecided": self.undecided,
+                "refused": refused,
+                "pending": self.pending,
+                "copies": self._copies,
+            },
+            "verdicts": _verdicts(sum((tally.verdicts for tally in tallies), Counter())),
+            "contests": _contests(problems),
+            "problems": problems,
+            "average_score": estimates[AVERAGE].as_dict() if AVERAGE in estimates else None,
+            "pass_at_k": {name: round(one.value, 6) for name, one in estimates.items() if name != AVERAGE},
+            "pass_at_k_interval": {name: [one.low, one.high] for name, one in estimates.items() if name != AVERAGE},
+        }
+
+    def _tallies(self) -> list[ProblemTally]:
+        return sorted(self._problems.values(), key=lambda t: (t.problem.key.year, str(t.problem.day), t.problem.key.id))
 
 
 def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, Any]:
@@ -275,13 +316,6 @@ def _contests(problems: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         }
         for year, group in years.items()
     ]
-
-
-def _pass_at_k(tallies: list[ProblemTally]) -> dict[str, float]:
-    """Solved means full marks in every subtask; what could not be judged is no sample."""
-    counts = [(tally.submissions - tally.undecided, tally.solved) for tally in tallies]
-    values = {k: pass_at_k(counts, k) for k in KS}
-    return {str(k): round(value, 6) for k, value in values.items() if value is not None}
 
 
 def this_run(run: RunFacts) -> dict[str, Any]:

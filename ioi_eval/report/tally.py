@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.outcomes import distinct_outcomes
-from ioi_eval.scores import Together
+from ioi_eval.scores import Together, pass_at_k
+
+KS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
+AVERAGE = "average"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,7 @@ class ProblemTally:
     submissions: int = 0
     solved: int = 0
     undecided: int = 0
+    total_score: float = 0.0
     best: float | None = None
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
@@ -74,8 +80,10 @@ class ProblemTally:
         self.solved += result.verdict is Verdict.AC
         if result.score is None:
             self.undecided += 1
-        elif self.best is None or result.score > self.best:
-            self.best, self.best_submission = result.score, result.submission
+        else:
+            self.total_score += result.score
+            if self.best is None or result.score > self.best:
+                self.best, self.best_submission = result.score, result.submission
         self.together.add(result)
 
     @property
@@ -87,3 +95,25 @@ class ProblemTally:
     def best_of_50(self) -> float:
         """What the 50 that a contestant would hand in are worth together."""
         return limited_score(self.rows, self.problem)
+
+
+def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
+    """Means over problems: the average share of the points that a submission gets, and pass@k by k, as text.
+
+    Solved means full marks in every subtask; what could not be judged is no sample. A k is there only where every
+    problem has so many that were judged; the average only where every problem has one, and is worth points.
+
+    Args:
+        tallies: of each problem.
+    """
+    judged = [tally.submissions - tally.undecided for tally in tallies]
+    columns: dict[str, list[float]] = {}
+    if tallies and all(judged) and all(tally.points for tally in tallies):
+        pairs = zip(tallies, judged, strict=True)
+        columns[AVERAGE] = [tally.total_score / count / tally.points for tally, count in pairs]
+    for k in KS:
+        each = [pass_at_k([(count, tally.solved)], k) for tally, count in zip(tallies, judged, strict=True)]
+        known = [value for value in each if value is not None]
+        if tallies and len(known) == len(each):
+            columns[str(k)] = known
+    return mean_estimates(columns)

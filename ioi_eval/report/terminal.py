@@ -64,8 +64,8 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     Args:
         summary: as `Summary.as_dict` makes it.
     """
-    parts = [*_problems(summary), *_contests(summary), _verdicts(summary), *_cost(summary), near_limit(summary)]
-    return "\n\n".join(filter(None, [*parts, *_failures(summary)]))
+    scores = [*_groups(summary), *_problems(summary), *_contests(summary), _verdicts(summary)]
+    return "\n\n".join(filter(None, [*scores, *_cost(summary), near_limit(summary), *_failures(summary)]))
 
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
@@ -102,6 +102,47 @@ def _problems(summary: Mapping[str, Any]) -> Iterable[str]:
         table(PROBLEM_HEAD, map(problem_cells, problems), left=frozenset({0, 5})) + f"\n{_LEGEND}",
         table(("problem", "best per subtask"), best, left=frozenset({0, 1})),
     )
+
+
+def share(estimate: Mapping[str, float | None] | None) -> str:
+    """A mean share with its interval: `62.50 % [41.67, 83.33]`; `–` where there is none."""
+    if estimate is None or estimate["value"] is None:
+        return "–"
+    words = f"{100 * estimate['value']:.2f} %"
+    low, high = estimate["low"], estimate["high"]
+    return words if low is None or high is None else f"{words} [{100 * low:.2f}, {100 * high:.2f}]"
+
+
+def group_cells(summary: Mapping[str, Any], *, most_ks: int = 20) -> tuple[list[str], list[list[str]]]:
+    """A line for each group: its name, counts, means with intervals, and contests.
+
+    Args:
+        summary: as `Summary.as_dict` makes it.
+        most_ks: of pass@k, so many are shown.
+    """
+    groups = summary["groups"]
+    ks = list(dict.fromkeys(k for group in groups for k in group["pass_at_k"]))[:most_ks]
+    years = sorted({contest["year"] for group in groups for contest in group["contests"]})
+    head = [", ".join(map(printable, summary["by"])), "submissions", "JE", "problems", "average"]
+    head += [*(f"pass@{k}" for k in ks), *(f"{year} {name}" for year in years for name in ("all", "50"))]
+    return head, [_group_row(group, ks, years) for group in groups]
+
+
+def _group_row(group: Mapping[str, Any], ks: Sequence[str], years: Sequence[int]) -> list[str]:
+    counts, contests = group["submissions"], {contest["year"]: contest for contest in group["contests"]}
+    row = [group["name"], str(counts["rows"]), str(counts["undecided"]), str(len(group["problems"]))]
+    row.append(share(group["average_score"]))
+    for k in ks:
+        value, (low, high) = group["pass_at_k"].get(k), group["pass_at_k_interval"].get(k, (None, None))
+        row.append(share({"value": value, "low": low, "high": high}))
+    sums = ("all_submissions_score", "limit_50_score")
+    row.extend(bounded(contests[year], name) if year in contests else "–" for year in years for name in sums)
+    return row
+
+
+def _groups(summary: Mapping[str, Any]) -> Iterable[str]:
+    if summary["groups"]:
+        yield table(*group_cells(summary, most_ks=1))
 
 
 def _subtask(subtask: Mapping[str, Any]) -> str:

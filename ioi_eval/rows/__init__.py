@@ -19,7 +19,7 @@ from ioi_eval.rows.names import named_sources, result_names
 from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, Source, choose_splits, read_state
 from ioi_eval.rows.tables import Parquet, SavedDataset
 
-__all__ = ["ENDINGS", "Altered", "HubSource", "Source", "named_sources", "open_source", "result_names"]
+__all__ = ["ENDINGS", "Altered", "HubSource", "Source", "in_one", "named_sources", "open_source", "result_names"]
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
@@ -56,6 +56,25 @@ def open_source(
         raise InputError(f"there is no file or folder {spec}; check the path")
     configs = [hub["config"]] if hub["config"] else []
     return HubSource(hub["name"], configs=configs, all_splits=all_splits, split=split, obvious=obvious)
+
+
+def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
+    """Several dumps as one, in their order.
+
+    Args:
+        sources: each with its name on the command line.
+
+    Raises:
+        InputError: one is named twice, so that each of its rows would count twice.
+    """
+    names = [name for name, _ in sources]
+    where = [str(Path(name).expanduser().resolve()) if Path(name).expanduser().exists() else name for name in names]
+    for number, place in enumerate(where):
+        if place in where[:number]:
+            raise InputError(f"{names[number]} is named twice; give each dump once")
+    if len(sources) == 1:
+        return sources[0][1]
+    return Chain([source for _, source in sources], ", ".join(source.describe() for _, source in sources))
 
 
 def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tuple[str, ...]) -> Source:

@@ -341,3 +341,20 @@ def test_results_among_the_programs(score: Start, write: Write, tmp_path: Path) 
     assert ended.returncode == 2
     assert "--out dump/out lies in dump" in ended.stderr
     assert not (tmp_path / "dump" / "out").exists()
+
+
+def test_groups_have_tables_of_their_own(score: Start, write: Write, tmp_path: Path) -> None:
+    """As for contests, also over several dumps."""
+    one = write("one.jsonl", {"problem_id": 0, "uuid": "a", "code": DOUBLE, "model": "m1"})
+    two = write("two.jsonl", {"problem_id": 0, "uuid": "b", "code": FAILS, "model": "m2"})
+    ended = score(one, two)
+    assert ended.returncode == 0, ended.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    strict = {group["name"]: group["difficulties"][-1]["strict_accuracy"]["value"] for group in summary["groups"]}
+    assert strict == {"m1": 1.0, "m2": 0.0}
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "## Groups by model" in report
+    assert "## model: m2" in report
+    assert "m1" in ended.stdout.splitlines()[2]
+    ended = score(one, "--by", "prompt")
+    assert (ended.returncode, "--by prompt: none of the first rows" in ended.stderr) == (2, True)

@@ -337,3 +337,24 @@ def test_a_wrong_call_is_2(score: Start, write: Write, tmp_path: Path, arguments
     assert ended.returncode == 2
     assert words in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_groups_are_of_several_dumps_too(score: Start, write: Write, tmp_path: Path) -> None:
+    """Models are told apart unasked, other columns if asked; a dump named twice, or no such column, is refused."""
+    one = write("one.jsonl", submission_row("a", model="m1", temperature=0), submission_row("b", model="m1"))
+    two = write("two.jsonl", submission_row("c", NARROW, model="m2", temperature=1))
+    ended = score(one, two)
+    assert ended.returncode == 0, ended.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert [(g["name"], g["pass_at_k"]["1"]) for g in summary["groups"]] == [("m1", 1.0), ("m2", 0.0)]
+    assert "## model: m2" in (tmp_path / "out" / "report.md").read_text()
+    assert score(one, two, "--by", "temperature,model").returncode == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["this_run"]["judged"] == 0
+    assert [group["group"]["temperature"] for group in summary["groups"]] == ["0", "1", "(none)"]
+    assert score(one, two, "--by", "none").returncode == 0
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["groups"] == []
+    for arguments, words in (((one, "--by", "prompt"), "--by prompt: none of"), ((one, one), "is named twice")):
+        ended = score(*arguments)
+        assert ended.returncode == 2
+        assert words in ended.stderr

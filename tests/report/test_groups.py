@@ -1,0 +1,159 @@
+"""Groups: which columns, what they are called, and that each has numbers of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from row_files import jsonl
+from small_problems import small_problem
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
+from ioi_eval.report.groups import MOST_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
+from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.rows import Judged
+from ioi_eval.report.summary import RunFacts, Summary
+from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.terminal import terminal_report
+from ioi_eval.rows import open_source
+from ioi_eval.scores import submission_result
+
+RUN = RunFacts(
+    started="2026-01-01T00:00:00+00:00", finished="2026-01-01T00:01:00+00:00", interrupted=False, options={},
+    workers=2, wall_s=60, judged=3, copies=0, resumed=0, cpu=CpuSplit(),
+)  # fmt: skip
+
+
+def grouping(tmp_path: Path, rows: list[dict[str, Any]], *by: str) -> tuple[str, ...]:
+    """The columns that are found for a dump of these rows."""
+    return grouping_of([open_source(jsonl(tmp_path / "dump.jsonl", rows))], by).columns
+
+
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [
+        ({"model": "a"}, ("model",)),
+        ({"model_kwargs": {"seed": 1}, "model_name": "a"}, ("model_name",)),
+        ({"model_kwargs": {"seed": 1}}, ()),
+        ({"model_version": "a", "temperature": 1}, ("model_version",)),
+        ({"problem_id": "add"}, ()),
+    ],
+)
+def test_a_column_that_names_the_model_is_found(tmp_path: Path, row: dict[str, Any], columns: tuple[str, ...]) -> None:
+    """By its name, where it holds texts; settings of a model are none."""
+    assert grouping(tmp_path, [row]) == columns
+
+
+def test_columns_that_are_asked_for_come_first(tmp_path: Path) -> None:
+    """Several, also with commas; fields of columns; `none` for no groups."""
+    rows = [{"model": "a", "temperature": 0.7, "metadata": {"prompt": "p"}}]
+    assert grouping(tmp_path, rows, "temperature,model", "metadata.prompt", "model") == (
+        "temperature", "model", "metadata.prompt",
+    )  # fmt: skip
+    assert grouping(tmp_path, rows, "none") == ()
+
+
+def test_a_column_that_no_row_has_is_refused(tmp_path: Path) -> None:
+    """With the columns that there are."""
+    with pytest.raises(InputError, match="--by modell: none of the first rows has anything in that column") as error:
+        grouping(tmp_path, [{"model": "a", "code": "x"}], "modell")
+    assert "the columns are: model, code" in str(error.value)
+
+
+def test_labels_are_short_lines_that_differ_where_values_do() -> None:
+    """Numbers of all tables alike; long prompts by their beginning and a hash; nothing that moves a cursor."""
+    grouping = Grouping(columns=("a",))
+    assert [grouping.labels({"a": value})[0] for value in (1, 1.0, "x", True, None, float("nan"), "", 0.7)] == [
+        "1", "1", "x", "true", NONE, NONE, NONE, "0.7",
+    ]  # fmt: skip
+    one, other = (grouping.labels({"a": "p" * 500 + end})[0] for end in "ab")
+    assert one != other
+    assert len(one) < 80
+    assert "\x1b" not in grouping.labels({"a": "\x1b[2J"})[0]
+    assert grouping.labels({"a": {"b": [1]}}) == ('{"b":[1]}',)
+    assert Grouping(columns=("m.t", "x")).labels({"m": {"t": 2}}) == ("2", NONE)
+
+
+@given(st.lists(st.one_of(st.text(max_size=90), st.integers(), st.booleans(), st.lists(st.integers())), max_size=20))
+def test_every_row_is_in_one_group(values: list[Any]) -> None:
+    """None is lost, none is counted twice, and labels can be shown anywhere."""
+    groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
+    for value in values:
+        found = groups.of({"a": value})
+        assert found is not None
+        found.append(value)
+    listed = groups.as_list(lambda group: {"rows": list(group)})
+    assert sum(len(group["rows"]) for group in listed) == len(values)
+    assert all(group["name"].isprintable() for group in listed)
+
+
+def test_groups_are_ordered_as_numbers_where_they_are() -> None:
+    """10 comes after 2; names after numbers."""
+    groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
+    for value in ("b", 10, 2, 0.5, "a"):
+        groups.of({"a": value})
+    assert [group["name"] for group in groups.as_list(lambda _: {})] == ["0.5", "2", "10", "a", "b"]
+
+
+def test_there_are_only_so_many_groups() -> None:
+    """What comes later is together, and said; a table of a hundred thousand lines would help nobody."""
+    groups: Groups[list[Any]] = Groups(Grouping(columns=("a",)), list)
+    for value in range(2 * MOST_GROUPS):
+        found = groups.of({"a": value})
+        assert found is not None
+        found.append(value)
+    listed = groups.as_list(lambda group: {"rows": len(group)})
+    assert len(listed) == MOST_GROUPS + 1
+    assert {group["name"]: group["rows"] for group in listed}[OTHERS] == MOST_GROUPS
+    assert "more than 200 groups by a" in groups.notes[0]
+
+
+def _example() -> dict[str, Any]:
+    """Two models of two programs each on one problem: one solves it always, the other never, or nobody knows."""
+    problem = small_problem(subtasks=(Subtask(name="a", points=100, tests=("1", "2")),))
+    summary = Summary(grouping=Grouping(columns=("model",)))
+    for number, (model, score) in enumerate([("good", 1.0), ("good", 1.0), ("bad|er", 0.0), ("bad|er", None)]):
+        verdict = {1.0: Verdict.AC, 0.0: Verdict.WA, None: Verdict.JE}[score]
+        outcomes = {
+            name: TestOutcome(test=name, verdict=verdict, score=score) for s in problem.subtasks for name in s.tests
+        }
+        submission = Submission(id=str(number), problem=problem.key, code="x")
+        result = submission_result(problem, submission, CompileOutcome(verdict=None), outcomes)
+        judged = Judged(problem=problem, submission=submission, fingerprint="f", result=result)
+        summary.add(judged, {"model": model}, target_subtask=None)
+    summary.refuse("no program", "row 5: no program", {"model": "good"})
+    summary.postpone({})
+    return summary.as_dict(RUN)
+
+
+def test_each_group_has_all_numbers_of_its_own() -> None:
+    """And the whole has what it had."""
+    values = _example()
+    groups = {group["name"]: group for group in values["groups"]}
+    assert values["by"] == ["model"]
+    assert groups.keys() == {"good", "bad|er", NONE}
+    assert (groups["good"]["pass_at_k"]["1"], groups["bad|er"]["pass_at_k"]["1"]) == (1.0, 0.0)
+    assert (groups["good"]["average_score"]["value"], groups["bad|er"]["average_score"]["value"]) == (1.0, 0.0)
+    assert groups["bad|er"]["submissions"]["undecided"] == 1
+    assert groups["good"]["submissions"]["refused"] == 1
+    assert groups[NONE]["submissions"]["pending"] == 1
+    assert values["submissions"]["rows"] == sum(group["submissions"]["rows"] for group in values["groups"]) == 6
+    assert values["pass_at_k"]["1"] == pytest.approx(2 / 3, abs=1e-6)
+
+
+def test_reports_show_groups_and_pool_nothing() -> None:
+    """A table of all groups first, each one's tables after; no pass@k over models."""
+    values = _example()
+    report = markdown_report(values)
+    assert "## Groups by model" in report
+    assert "## model: bad\\|er" in report
+    head = report[: report.index("## Groups")]
+    assert "pass@1" not in head
+    assert "| good | 3 | 0 | 1 | 100.00 % | 100.00 % |" in report
+    assert report.count("### Problems") == 2
+    shown = terminal_report(values)
+    assert any(line.startswith("bad|er") for line in shown.splitlines())
