@@ -1,0 +1,167 @@
+"""What `report.html` costs: to be made of many submissions, and to be opened and used in Chromium.
+
+Results as `ioi-eval score` writes them: six models, 24 problems of four years, 5 subtasks, 20 tests, all programs
+different. `report_html.py [ROWS…]`: by default 10,000 rows, with the browser, and 100,000 without.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # for the browser
+
+from browser import browser_tab, chromium
+
+MODELS = ("small-7b", "small-7b-tuned", "middle-32b", "middle-32b-tuned", "large-120b", "large-400b")
+YEARS, PROBLEMS, SUBTASKS, TESTS = (2021, 2022, 2023, 2024), 6, 5, 20
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
+_WORDS = ("left", "right", "best", "cost", "edges", "queue", "answer", "depth", "parent", "index", "total", "seen")
+_LINES = (
+    "    for (int {a} = 0; {a} < n; {a}++) {b}[{a}] = max({b}[{a}], {c} + {k});",
+    "    if ({a} > {b} && {c} % {k} == 0) {a} -= {b};",
+    "    sort({a}.begin(), {a}.end(), [&](int x, int y) {{ return {b}[x] < {b}[y] + {k}; }});",
+    "    while (!{a}.empty()) {{ int u = {a}.front(); {a}.pop(); for (int v : {b}[u]) {c}[v] += {k}; }}",
+    "    // the {a} of each {b} is at most {k}, so the {c} never overflows",
+    "    long long {a} = 1LL * {b} * {c} % {k};",
+)
+
+
+def program(dice: random.Random) -> str:
+    """Some 1.5 kB of what looks like a program."""
+    lines = ["#include <bits/stdc++.h>", "using namespace std;", f"int solve_{dice.randrange(10**6)}(int n) {{"]
+    for _ in range(dice.randrange(15, 40)):
+        a, b, c = dice.sample(_WORDS, 3)
+        lines.append(dice.choice(_LINES).format(a=a, b=b, c=c, k=dice.randrange(2, 10**6)))
+    return "\n".join([*lines, "    return 0;", "}", ""])
+
+
+def judged(dice: random.Random, skill: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+    """Subtasks and tests of a submission, and its verdict."""
+    reached = sum(dice.random() < skill for _ in range(SUBTASKS))
+    bad = dice.choice(("WA", "WA", "TLE", "RE", "MLE"))
+    tests: list[dict[str, Any]] = []
+    for number in range(TESTS):
+        right = number < TESTS * reached // SUBTASKS
+        time_s = round(dice.random() ** 2 * 0.8, 6) if right or bad != "TLE" else 1.1
+        test: dict[str, Any] = {"test_name": f"{number:02}", "status": "AC" if right else bad, "score": float(right)}
+        words = "" if right else f"Wrong answer: {dice.randrange(10**6)} instead of {dice.randrange(10**6)} on line 1"
+        memory = dice.randrange(800, 60_000) << 12
+        tests.append({**test, "feedback": words, "time_s": time_s, "memory_bytes": memory, "exit_code": 0})
+    subtasks = [
+        {
+            "problem": "p", "subtask": f"{number:02}-part", "score": float(number < reached), "points": 20.0,
+            "weighted_score": 20.0 * (number < reached), "score_precision": 2,
+            "status": "AC" if number < reached else bad,
+        }
+        for number in range(SUBTASKS)
+    ]  # fmt: skip
+    return subtasks, tests, "AC" if reached == SUBTASKS else "PA" if reached else bad
+
+
+def write_results(directory: Path, rows: int) -> None:
+    """The files of a run."""
+    dice = random.Random(1)
+    places = {f"{n:02}-part": list(range(TESTS * n // SUBTASKS, TESTS * (n + 1) // SUBTASKS)) for n in range(SUBTASKS)}
+    with (directory / "results.jsonl").open("w") as results, (directory / "tests.jsonl").open("w") as tests_file:
+        for number in range(rows):
+            model = number % len(MODELS)
+            year, problem = YEARS[number // 6 % len(YEARS)], number // 24 % PROBLEMS
+            subtasks, tests, verdict = judged(dice, 0.35 + 0.07 * model + 0.04 * problem)
+            score = sum(one["weighted_score"] for one in subtasks)
+            row = {
+                "year": year, "problem_id": f"problem-{problem}", "uuid": f"{dice.getrandbits(128):032x}",
+                "model": MODELS[model], "code": program(dice), "target_subtask": None, "code_compiles": True,
+                "all_subtasks_points": score, "all_subtasks_results": subtasks, "tests_id": f"{number:024x}",
+                "verdict": verdict, "total_score": score, "compile_message": "", "target": "local", "isolation": "full",
+                "time_scale": 1.0, "near_limit": verdict == "TLE" and number % 7 == 0, "attempted": [], "cpu_s": 1.0,
+                "error": None, "extraction": "fence:cpp", "fixes": [], "duplicate_of": None,
+                "fingerprint": f"{dice.getrandbits(128):032x}",
+            }  # fmt: skip
+            results.write(json.dumps(row) + "\n")
+            line = {"tests_id": row["tests_id"], "subtasks": places, "test_results": tests}
+            tests_file.write(json.dumps(line) + "\n")
+    problems = [
+        {"year": year, "problem": f"problem-{n}", "name": f"Problem {n}", "day": str(n // 3 + 1), "time_limit_s": 1.0}
+        for year in YEARS
+        for n in range(PROBLEMS)
+    ]
+    summary = {"format": 1, "options": {"id_column": "uuid"}, "complete": True}
+    limits = [{**one, "memory_limit_bytes": 256 << 20} for one in problems]
+    (directory / "summary.json").write_text(json.dumps({**summary, "problems": limits}))
+
+
+def made(directory: Path) -> None:
+    """Make the report, as the command does; say what it took."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    command = [str(Path(sys.executable).with_name("ioi-eval")), "report", str(directory)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after, wall_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - started
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    size = (directory / "report.html").stat().st_size / 1e6
+    print(f"  ioi-eval report: {cpu_s:.1f} CPU-s, {wall_s:.1f} s, {after.ru_maxrss // 1000} MB; page {size:.2f} MB")
+
+
+_TIMED = """(async () => {
+  const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  const timed = async (act) => {
+    const start = performance.now();
+    act();
+    await painted();
+    return performance.now() - start;
+  };
+  const search = document.getElementById("search");
+  const type = (text) => { search.value = text; search.dispatchEvent(new Event("input")); };
+  const found = {};
+  found["search a"] = await timed(() => type("a"));
+  found["search large-4 problem-3"] = await timed(() => type("large-4 problem-3"));
+  found["search nothing"] = await timed(() => type("no such"));
+  found["search empty"] = await timed(() => type(""));
+  for (const column of ["id", "score", "group", "time"]) {
+    found[`sort by ${column}`] = await timed(() => document.querySelector(`[data-column=${column}]`).click());
+  }
+  const button = document.querySelector("#submissions-table tbody button");
+  const start = performance.now();
+  button.click();
+  while (!document.querySelector(".opened pre, .opened p")) await painted();
+  found["open a submission"] = performance.now() - start;
+  const from = document.getElementById("date-from");
+  if (from) found["date slider"] = await timed(() => { from.value = 1; from.dispatchEvent(new Event("input")); });
+  return found;
+})()"""
+
+
+def used(directory: Path) -> None:
+    """Open the page, filter, sort, open a submission."""
+    with browser_tab() as tab:
+        tab.open(directory / "report.html")
+        tab.open(directory / "report.html")
+        built = tab.value("performance.now()")
+        load = tab.value("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        print(f"  Chromium: loaded after {load:.0f} ms, complete after {built:.0f} ms at most (bound 1,000)")
+        times = tab.value(_TIMED)
+        print("  " + ", ".join(f"{name} {taken:.0f} ms" for name, taken in times.items()) + " (bound 100)")
+        print(f"  messages: {tab.said or 'none'}; addresses: {len(set(tab.asked))} (the page itself)")
+
+
+def main() -> None:
+    """For each number of rows: write results, make the report, use it."""
+    for rows in [int(one) for one in sys.argv[1:]] or [10_000, 100_000]:
+        with tempfile.TemporaryDirectory() as name:
+            directory = Path(name)
+            write_results(directory, rows)
+            print(f"{rows:,} rows", flush=True)
+            made(directory)
+            if rows <= 10_000 and chromium():
+                used(directory)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""`report.html`: one file for people, which works without a network and without anything installed.
+
+Numbers and programs stand in it as JSON, compressed where that is worth it; scripts and styles are those of
+`report/page/`. Submissions come from strangers, so nothing of theirs is ever markup: it is in JSON that holds no `<`,
+or in base64; the scripts make text of it and nothing else; and the page's own policy (CSP) lets nothing run but those
+scripts, whose hashes it names, and lets nothing be fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import Verdict
+from ioi_eval.report.html_cells import KS, Cell, cells_of
+from ioi_eval.report.html_details import Details, packed, visible
+from ioi_eval.report.html_rows import APPS, PageProblem, PageRow, Results
+from ioi_eval.report.terminal import printable
+from ioi_eval.version import __version__
+
+HTML = "report.html"
+MOST_ROWS = 100_000
+"""Rows of the table; charts are of all."""
+
+_MOST_BYTES = 4_900_000  # of a page, where its table leaves room
+_LEAST_DETAILS = 1_500_000
+_PLAIN_SUMMARY = 200_000  # so that a browser that cannot unpack shows charts at least
+_PAGE = Path(__file__).with_name("page")
+_SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
+_NOTES = 50
+_MOST_GROUPS = 40
+_OTHERS = "(all others)"
+_FIELD = re.compile(r"%([A-Z]+)%")
+
+
+class Page:
+    """The results of some directories, read and added up.
+
+    Args:
+        directories: that runs have written; of one family.
+
+    Raises:
+        InputError: one has no results, they are damaged or of a newer version; one is named twice; or some are of
+            contest problems and some of APPS.
+    """
+
+    def __init__(self, directories: Sequence[Path]) -> None:
+        self._results = [Results(directory, place) for place, directory in enumerate(directories)]
+        check_together(self._results)
+        self.rows: list[PageRow] = [row for results in self._results for row in results.rows()]
+        self._problems: dict[str, PageProblem] = {}
+        for results in self._results:
+            for name, problem in results.problems.items():
+                _check_same(name, problem, self._problems.setdefault(name, problem), results.directory)
+        self.group_names, self._groups = _groups(self._results, self.rows)
+        self._cells = cells_of(self.rows, self._groups, self._problems)
+        self._order = sorted(self._problems, key=self._place_of)
+
+    @property
+    def family(self) -> str:
+        """Whose results they are."""
+        return self._results[0].family
+
+    def write(self, file: BinaryIO, *, noscript: str = "") -> None:
+        """Write the page.
+
+        Args:
+            file: takes it.
+            noscript: what stands there where scripts are switched off.
+        """
+        shown = self.rows[:MOST_ROWS]
+        parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(self._table(shown, {})))]
+        used = sum(len(text) for _, (_, text) in parts) + 4 * len(shown) + len(noscript) + 100_000
+        details = Details(self._results, max(_LEAST_DETAILS, _MOST_BYTES - used))
+        details.fill(shown, self._groups)
+        parts[1] = ("rows", packed(self._table(shown, details.places)))
+        parts += [(f"block-{number}", block) for number, block in enumerate(details.blocks)]
+        for text in self._document(parts, noscript):
+            file.write(text.encode())
+
+    def _document(self, parts: Sequence[tuple[str, tuple[str, str]]], noscript: str) -> Iterator[str]:
+        style = (_PAGE / "page.css").read_text(encoding="utf-8")
+        script = '"use strict";\n' + "\n".join((_PAGE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+        policy = (
+            f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src '{_hash(style)}'; "
+            f"script-src '{_hash(script)}'"
+        )
+        fields = {
+            "POLICY": policy,
+            "MADE": f"ioi_eval {__version__}",
+            "TITLE": escape(self._title()),
+            "WITHOUT": escape(visible(noscript)),
+            "STYLE": style,
+        }
+        head, body = (_PAGE / "page.html").read_text(encoding="utf-8").split("<!-- data -->")
+        for place, text in enumerate(_FIELD.split(head)):
+            yield fields[text] if place % 2 else text
+        for name, (how, text) in parts:
+            yield f'<script type="text/plain" id="{name}" data-packed="{how}">{text}</script>\n'
+        yield f"<script>{script}</script>{body}"
+
+    def _title(self) -> str:
+        named = ", ".join(printable(str(results.directory.name or results.directory)) for results in self._results)
+        return f"Report: {named}"
+
+    def _place_of(self, name: str) -> tuple[Any, ...]:
+        problem = self._problems[name]
+        numbered = name.rjust(20) if name.isdigit() else name
+        return problem.bucket, problem.day, numbered
+
+    def _summary(self) -> dict[str, Any]:
+        """What charts are drawn from."""
+        places = {name: place for place, name in enumerate(self._order)}
+        cells = sorted(self._cells.items(), key=lambda item: (item[0][0], places[item[0][1]]))
+        return {
+            "title": self._title(),
+            "made": __version__,
+            "family": self.family,
+            "groups": self.group_names,
+            "ks": KS,
+            "verdicts": [verdict.value for verdict in Verdict],
+            "problems": [_shown_problem(name, self._problems[name]) for name in self._order],
+            "cells": [[group, places[name], cell.as_dict(self._full(name, cell))] for (group, name), cell in cells],
+            "refused": sum(not row.verdict for row in self.rows),
+            "rows": len(self.rows),
+            "shown": min(len(self.rows), MOST_ROWS),
+            "runs": [_run(results) for results in self._results],
+        }
+
+    def _full(self, name: str, cell: Cell) -> float:
+        """Full marks; for APPS a share is a score. A problem without points is worth what its best submission has."""
+        if self.family == APPS:
+            return 1.0
+        return sum(points for _, points in self._problems[name].subtasks) or max(cell.scores, default=0.0)
+
+    def _table(self, rows: Sequence[PageRow], details: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
+        """By column, which packs better; numbers are rounded as they are shown."""
+        problems = {name: place for place, name in enumerate(self._order)}
+        verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
+        return {
+            "id": [row.id for row in rows],
+            "directory": [row.directory for row in rows] if len(self._results) > 1 else [],
+            "line": [row.number for row in rows],
+            "group": [self._groups[row.directory, row.model] for row in rows],
+            "problem": [problems.get(row.problem, -1) for row in rows],
+            "verdict": [verdicts.get(row.verdict, -1) for row in rows],
+            "score": [None if row.score is None else round(row.score, 4) for row in rows],
+            "time": [None if row.time_s is None else float(f"{row.time_s:.3g}") for row in rows],
+            "memory": [None if row.memory_bytes is None else float(f"{row.memory_bytes / 2**20:.3g}") for row in rows],
+            "near": [place for place, row in enumerate(rows) if row.near_limit],
+            "copy": [place for place, row in enumerate(rows) if row.copy],
+            "detail": [details.get(place, (-1, 0)) for place in range(len(rows))] if details else [],
+        }
+
+
+def check_together(results: Sequence[Results]) -> None:
+    """Refuse directories that one report cannot be about.
+
+    Raises:
+        InputError: one is named twice, or they are of different families.
+    """
+    first = results[0]
+    for place, one in enumerate(results):
+        if any(one.directory.resolve() == other.directory.resolve() for other in results[:place]):
+            raise InputError(f"{one.directory} is named twice: its rows would count twice; name it once")
+        if one.family != first.family:
+            kinds = {APPS: "`ioi-eval apps score`"}
+            raise InputError(
+                f"{first.directory} holds results of {kinds.get(first.family, '`ioi-eval score`')}, {one.directory} of "
+                f"{kinds.get(one.family, '`ioi-eval score`')}: make a report of each"
+            )
+
+
+def _check_same(name: str, one: PageProblem, other: PageProblem, directory: Path) -> None:
+    if one.subtasks != other.subtasks:
+        raise InputError(
+            f"{directory}: problem {name} was judged with other subtasks than in the directories before it; make a "
+            "report of each"
+        )
+    other.time_limit_s = other.time_limit_s or one.time_limit_s
+    other.memory_limit_bytes = other.memory_limit_bytes or one.memory_limit_bytes
+
+
+def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
+    """The groups' names, in the order in which rows name them, and the group of each directory and model.
+
+    A group is a model; where dumps name none, or several directories have the same, the directory tells them apart.
+    Where there are too many the smallest are one: then the column is of something else.
+    """
+    counts = Counter((row.directory, row.model) for row in rows)
+    models = [model for _, model in counts]
+    largest = {key for key, _ in counts.most_common(_MOST_GROUPS)}
+    names: dict[str, int] = {}
+    groups = {}
+    for directory, model in counts:
+        place = printable(str(results[directory].directory), length=60)
+        if (directory, model) not in largest:
+            name = _OTHERS
+        elif len(results) > 1 and models.count(model) > 1:
+            name = f"{place}: {model}" if model else place
+        else:
+            name = model or (place if len(results) > 1 else "all submissions")
+        groups[directory, model] = names.setdefault(name, len(names))
+    return list(names), groups
+
+
+def _shown_problem(name: str, problem: PageProblem) -> dict[str, Any]:
+    size = problem.memory_limit_bytes
+    return {
+        "id": name,
+        "name": problem.name,
+        "bucket": problem.bucket,
+        "date": problem.date,
+        "points": sum(points for _, points in problem.subtasks),
+        "subtasks": problem.subtasks,
+        "time": problem.time_limit_s,
+        "memory": None if size is None else round(size / 2**20, 1),
+    }
+
+
+def _run(results: Results) -> dict[str, Any]:
+    """What a directory's summary says of its run; little where there is none."""
+    summary = results.summary
+    counts = summary.get("submissions") or {}
+    return {
+        "directory": printable(str(results.directory)),
+        "complete": bool(summary.get("complete", True)),
+        "interrupted": bool(summary.get("interrupted")),
+        "pending": counts.get("pending", 0),
+        "finished": printable(str(summary.get("finished", "")), length=40),
+        "notes": [printable(str(note)) for note in (summary.get("notes") or [])[:_NOTES]],
+    }
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

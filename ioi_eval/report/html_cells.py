@@ -1,0 +1,136 @@
+"""What the charts of `report.html` are drawn from: for each group and problem the numbers of its submissions. Pure.
+
+A browser draws and averages; what needs every submission is worked out here. The mean of the best of k submissions is
+exact, not sampled: of n values in order, each is the highest of k drawn without replacement with a known probability
+(arXiv 2107.03374 has the same for right and wrong). For a sum of subtasks it is the sum of the subtasks' means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ioi_eval.report.html_rows import PageProblem, PageRow
+
+KS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""The numbers of submissions for which there is a point in a curve."""
+
+BINS = 12  # tenths of the limit; up to a tenth over it; more
+
+
+@dataclass(slots=True)
+class Cell:
+    """The submissions of a group to a problem."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    near: int = 0
+    scores: Counter[float] = field(default_factory=Counter)
+    parts: list[Counter[float]] = field(default_factory=list)
+    time: list[int] = field(default_factory=lambda: [0] * BINS)
+    memory: list[int] = field(default_factory=lambda: [0] * BINS)
+
+    def add(self, row: PageRow, problem: PageProblem) -> None:
+        """Take in a submission that was judged, or that we failed to judge."""
+        self.verdicts[row.verdict] += 1
+        self.near += row.near_limit
+        for used, limit, bins in (
+            (row.time_s, problem.time_limit_s, self.time),
+            (row.memory_bytes, problem.memory_limit_bytes, self.memory),
+        ):
+            if used is not None and limit:
+                bins[min(int(10 * used / limit), BINS - 1)] += 1
+        if row.score is None:
+            return
+        self.scores[row.score] += 1
+        if len(self.parts) < len(row.parts):
+            self.parts += [Counter() for _ in range(len(row.parts) - len(self.parts))]
+        for counter, points in zip(self.parts, row.parts, strict=False):
+            counter[points or 0.0] += 1
+
+    def as_dict(self, full: float) -> dict[str, Any]:
+        """For JSON: shares of full marks.
+
+        Args:
+            full: full marks of the problem.
+        """
+        judged = self.scores.total()
+        ks = [k for k in KS if k <= judged]
+        values: dict[str, Any] = {
+            "n": judged,
+            "je": self.verdicts["JE"],
+            "near": self.near,
+            "solved": self.verdicts["AC"],
+            "verdicts": dict(self.verdicts),
+        }
+        if judged and full:
+            together = [best_of(part, ks) for part in self.parts]
+            values |= {
+                "mean": _share(_mean(self.scores), full),
+                "best": _share(max(self.scores), full),
+                "all": _share(math.fsum(max(part) for part in self.parts), full),
+                "single": [_share(mean, full) for mean in best_of(self.scores, ks)],
+                "union": [_share(math.fsum(means), full) for means in zip(*together, strict=True)],
+            }
+            if len(self.parts) > 1:
+                values["parts"] = [[round(_mean(part), 4), max(part)] for part in self.parts]
+        for name, bins in (("time", self.time), ("memory", self.memory)):
+            if any(bins):
+                values[name] = bins
+        return values
+
+
+def best_of(values: Mapping[float, int], ks: Sequence[int]) -> list[float]:
+    """The mean of the highest of k values that are drawn without replacement, for each k.
+
+    Args:
+        values: how often there is each; at least as many as the highest k.
+        ks: how many are drawn.
+    """
+    n = sum(values.values())
+    ordered = sorted(values.items())
+    means = []
+    for k in ks:
+        below, mean, reached = 0, [], 0.0
+        for value, count in ordered:
+            below += count
+            until = _none_above(n, below, k)
+            mean.append(value * (until - reached))
+            reached = until
+        means.append(math.fsum(mean))
+    return means
+
+
+def _none_above(n: int, below: int, k: int) -> float:
+    """The probability that all of k of n are among the `below` lowest: C(below, k) / C(n, k), exact for large n."""
+    if below < k:
+        return 0.0
+    above = n - below
+    steps, drawn = (above, k) if above < k else (k, above)  # the shorter of two equal products
+    return math.prod(1.0 - drawn / (n - step) for step in range(steps))
+
+
+def cells_of(
+    rows: Iterable[PageRow], groups: Mapping[tuple[int, str], int], problems: Mapping[str, PageProblem]
+) -> dict[tuple[int, str], Cell]:
+    """The numbers by group and problem; rows that were refused are in none."""
+    cells: dict[tuple[int, str], Cell] = {}
+    for row in rows:
+        if not row.verdict:
+            continue
+        key = groups[row.directory, row.model], row.problem
+        cell = cells.get(key)
+        if cell is None:
+            cell = cells[key] = Cell()
+        cell.add(row, problems[row.problem])
+    return cells
+
+
+def _mean(values: Mapping[float, int]) -> float:
+    return math.fsum(value * count for value, count in values.items()) / sum(values.values())
+
+
+def _share(points: float, full: float) -> float:
+    return round(points / full, 5)

@@ -1,0 +1,223 @@
+"""Programs and tests inside `report.html`: as many as there is room for, of every kind some.
+
+A page for ten thousand submissions should not have more than 5 MB, and their programs alone have more than that. So
+rows take turns: the first of each group, problem and verdict, then the second, and so on, until the room is used up.
+What is not in the page is named there with its place in `results.jsonl`. Programs to a problem resemble each other, so
+they are compressed together, in blocks that a browser unpacks one at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from gzip import compress
+from typing import Any
+
+import orjson
+
+from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID
+from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.html_rows import CONTEST, PageRow, Results, line_at
+
+CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
+"""Most characters of a program, of a compiler's words, of a message or an output; most tests of a submission."""
+
+_BLOCK = 200_000  # bytes of JSON: unpacked in some milliseconds
+_TURN = 512  # rows that are put in order by problem before they are packed
+_PLAIN = 20_000  # bytes that are not worth packing
+_LEVEL = 9
+
+_RIGHT = ("AC", "SKIPPED")
+_CAUSES = ("exit_code", "signal", "limit")
+_OUTPUTS = ("output", "stderr")
+
+_UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+"""What is not seen, or changes the order of what is (Source: the "Trojan Source" attacks, arXiv 2111.00169)."""
+
+Packed = tuple[str, str]
+"""How a block is packed (`json`, or `gzip` in base64), and its text."""
+
+
+def packed(values: object, *, plain: int = _PLAIN) -> Packed:
+    """A value as text that can stand in a page: nothing in it ends a script.
+
+    Args:
+        values: become JSON.
+        plain: up to how many bytes it is not compressed.
+    """
+    body = orjson.dumps(values)
+    if len(body) <= plain:
+        return "json", body.decode().replace("<", "\\u003c")
+    return "gzip", b64encode(compress(body, _LEVEL, mtime=0)).decode()
+
+
+def in_turns(rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> Iterator[list[int]]:
+    """The places of all rows in the order in which they get room, some hundred at a time, those of a problem together.
+
+    Args:
+        rows: all.
+        groups: the group of each directory and model.
+    """
+    met: Counter[tuple[int, str, str]] = Counter()
+    turns = []
+    for row in rows:
+        kind = groups[row.directory, row.model], row.problem, row.verdict
+        turns.append(met[kind])
+        met[kind] += 1
+    order = sorted(range(len(rows)), key=turns.__getitem__)
+    for start in range(0, len(order), _TURN):
+        yield sorted(order[start : start + _TURN], key=lambda place: (rows[place].problem, place))
+
+
+class Details:
+    """Packs what a page shows of single submissions.
+
+    Args:
+        results: by directory.
+        room: characters that all blocks together may have.
+    """
+
+    def __init__(self, results: Sequence[Results], room: int) -> None:
+        self._results, self._room = results, room
+        self.blocks: list[Packed] = []
+        self.places: dict[int, tuple[int, int]] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._size = 0
+        self._rows: list[list[int]] = []
+        self._known: dict[tuple[int, str], tuple[int, int]] = {}
+
+    def fill(self, rows: Sequence[PageRow], groups: Mapping[tuple[int, str], int]) -> None:
+        """Pack rows until there is no more room; `places` then has the block and the place in it of each."""
+        for turn in in_turns(rows, groups):
+            for place in turn:
+                self._add(place, rows[place])
+                if self._size >= _BLOCK and not self._pack():
+                    return
+        self._pack()
+
+    def _add(self, place: int, row: PageRow) -> None:
+        """Copies of a program share what is shown of it."""
+        key = row.directory, row.program
+        if row.program and key in self._known:
+            block, index = self._known[key]
+            if block == len(self.blocks):
+                self._rows[index].append(place)
+            else:
+                self.places[place] = block, index
+            return
+        shown = detail_of(self._results[row.directory], row)
+        self._known[key] = len(self.blocks), len(self._waiting)
+        self._waiting.append(shown)
+        self._rows.append([place])
+        self._size += len(orjson.dumps(shown))
+
+    def _pack(self) -> bool:
+        """Make a block of those that wait; where it would not fit, of half of them, and so on. Whether all fit."""
+        count = len(self._waiting)
+        while count:
+            block = packed(self._waiting[:count])
+            if len(block[1]) <= self._room:
+                self._room -= len(block[1])
+                for index, places in enumerate(self._rows[:count]):
+                    self.places |= dict.fromkeys(places, (len(self.blocks), index))
+                self.blocks.append(block)
+                break
+            count //= 2
+        whole = count == len(self._waiting)
+        self._waiting, self._rows, self._size = [], [], 0
+        return whole
+
+
+def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
+    """What a page shows of a submission when it is opened: what is empty is left out.
+
+    Args:
+        results: its directory.
+        row: where it stands.
+    """
+    values = line_at(results.directory / RESULTS, row.offset)
+    line: Mapping[str, Any] = {}
+    if (known := results.tests.get(values.get(TESTS_ID) or "")) is not None:
+        line = line_at(results.directory / TESTS, known[0])
+    contest = results.family == CONTEST
+    subtasks = values.get("all_subtasks_results") or [] if contest else []
+    tests, table = _tests(values, line, subtasks)
+    shown = {
+        "code": _cut(values.get("code"), CODE),
+        "language": _cut(values.get("language"), MESSAGE),
+        "extraction": _cut(values.get("extraction"), MESSAGE),
+        "compiler": _cut(values.get("compile_message"), WORDS),
+        "error": _cut(values.get("error"), WORDS),
+        "message": _cut(values.get("message"), WORDS),
+        "target": _cut(values.get("target_subtask"), MESSAGE),
+        "judged": _cut(values.get("target"), MESSAGE),
+        "subtasks": [
+            [_cut(one["subtask"], MESSAGE), one["status"], one["weighted_score"], one["points"], table.get(name, [])]
+            for one in subtasks
+            for name in (one["subtask"],)
+        ],
+        "tests": [_test(test) for test in tests[:SHOWN_TESTS]],
+        "more": max(0, len(tests) - SHOWN_TESTS),
+    }
+    return {name: value for name, value in shown.items() if value}
+
+
+def _tests(
+    values: Mapping[str, Any], line: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]
+) -> tuple[list[Mapping[str, Any]], dict[str, list[int]]]:
+    """The tests, those that failed first where there are too many, and by subtask their places among those shown."""
+    tests: list[Mapping[str, Any]] = list(line.get(TEST_RESULTS) or values.get(TEST_RESULTS) or ())
+    table: dict[str, list[int]] = dict(line.get(SUBTASKS) or {})
+    for one in subtasks:  # of an earlier version, whose rows have their tests in them
+        for test in one.get(TEST_RESULTS) or ():
+            table.setdefault(one["subtask"], []).append(len(tests))
+            tests.append(test)
+    if len(tests) <= SHOWN_TESTS:
+        return tests, table
+    order = sorted(range(len(tests)), key=lambda place: (_verdict(tests[place]) in _RIGHT, place))
+    placed = {old: new for new, old in enumerate(order[:SHOWN_TESTS])}
+    return [tests[place] for place in order], {
+        name: [placed[place] for place in places if place in placed] for name, places in table.items()
+    }
+
+
+def _test(test: Mapping[str, Any]) -> dict[str, Any]:
+    """A test without what nobody looks for: a right one has no words."""
+    verdict = _verdict(test)
+    shown: dict[str, Any] = {
+        "name": _cut(str(test.get("test_name", test.get("test", ""))), MESSAGE),
+        "verdict": verdict,
+    }
+    if (seconds := test.get("time_s")) is not None:
+        shown["time"] = float(f"{seconds:.2g}")
+    if (size := test.get("memory_bytes")) is not None:
+        shown["memory"] = float(f"{size / 2**20:.2g}")
+    if test.get("near_limit"):
+        shown["near"] = True
+    if verdict not in _RIGHT:
+        fields = (*_CAUSES, "score") if verdict == "PA" else _CAUSES
+        shown |= {name: value for name in fields if (value := test.get(name)) is not None}
+        words = (("message", test.get("feedback") or test.get("message")), *((n, test.get(n)) for n in _OUTPUTS))
+        shown |= {name: _cut(value, MESSAGE) for name, value in words if value}
+    return shown
+
+
+def _verdict(test: Mapping[str, Any]) -> str:
+    return str(test.get("status", test.get("verdict", "")))
+
+
+def _cut(value: object, most: int) -> str:
+    """Text of that length at most, in which nothing is unseen; what was cut is said."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    if len(text) <= most and text.isascii() and text.isprintable():
+        return text
+    return visible(text[:most]) + f"… ⟨{len(text) - most:,} characters more⟩" * (len(text) > most)
+
+
+def visible(text: str) -> str:
+    """The text with a name for each character that is not seen, or that turns others around."""
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)

@@ -1,0 +1,339 @@
+"""Results as `report.html` needs them: a small value for each row, and where the rest of it stands on disk.
+
+A run may have left a hundred thousand rows, with the texts of models in them. So a row is read once, what charts and
+the table need of it is kept in a few hundred bytes, and its program is read again if it is to be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
+from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.summary import FORMAT
+from ioi_eval.report.terminal import printable
+
+CONTEST, APPS = "contest", "apps"
+DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
+"""Columns that say when a problem was published. Source: LiveCodeBench has `contest_date`."""
+
+_NAME = 120  # characters of an id, a model or a problem that a page shows
+_MODEL_FIRST = ("model", "model_name", "model_id")
+_DEFAULT_YEAR = 2024
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRow:
+    """A row of results, without what is large.
+
+    Args:
+        directory: place of its directory among those of the report.
+        offset, number: where its line begins in `results.jsonl`, in bytes; and which line it is, from 1.
+        id: names the submission.
+        model: what its group is named by: the model, as its dump calls it; empty if it does not.
+        problem: as `2024/nile`; for APPS the id.
+        verdict: of the whole; empty for a row that was refused.
+        score: points, or for APPS the share of tests passed; `None` where that is not known.
+        parts: points of each subtask, in the problem's order; for APPS the score alone.
+        time_s, memory_bytes: the most that a test took; `None` where nothing ran.
+        near_limit: a time was within 10 % of the limit.
+        copy: it has the result of an identical program.
+        program: the fingerprint, which copies share; empty for none.
+    """
+
+    directory: int
+    offset: int
+    number: int
+    id: str
+    model: str
+    problem: str
+    verdict: str
+    score: float | None
+    parts: tuple[float | None, ...]
+    time_s: float | None
+    memory_bytes: int | None
+    near_limit: bool
+    copy: bool
+    program: str
+
+
+@dataclass(slots=True, kw_only=True)
+class PageProblem:
+    """What rows and summaries say of a problem.
+
+    Args:
+        name: its title; empty if unknown.
+        bucket: the year, or for APPS the difficulty.
+        day: of a contest; empty if unknown.
+        date: when it was published, as text that sorts; empty if unknown.
+        subtasks: names and points, in the problem's order; none for APPS.
+        time_limit_s, memory_limit_bytes: `None` where no summary has them.
+    """
+
+    name: str = ""
+    bucket: str = ""
+    day: str = ""
+    date: str = ""
+    subtasks: tuple[tuple[str, float], ...] = ()
+    time_limit_s: float | None = None
+    memory_limit_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class Results:
+    """All rows of a directory.
+
+    Args:
+        directory: as the user named it.
+        place: its place among those of the report.
+        id_column: what names a submission where the summary does not say.
+    """
+
+    directory: Path
+    place: int = 0
+    id_column: str = "uuid"
+    family: str = ""
+    summary: Row = field(default_factory=dict)
+    problems: dict[str, PageProblem] = field(default_factory=dict)
+    tests: dict[str, tuple[int, float | None, int | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.summary = earlier_summary(self.directory)
+        self.id_column = str(self.summary.get("options", {}).get("id_column") or self.id_column)
+        self.family = family_of(self.directory)
+        self.tests = _tests_by_id(self.directory / TESTS)
+
+    def rows(self) -> Iterator[PageRow]:
+        """Read all, in order; `problems` is complete afterwards.
+
+        Raises:
+            InputError: there are no results, a line is damaged, or it is no row of results.
+        """
+        path, offset = self.directory / RESULTS, 0
+        for number, line in enumerate(_lines(path, self.directory), 1):
+            row = _parsed(path, number, line)
+            try:
+                yield self._contest(row, offset, number) if self.family == CONTEST else self._apps(row, offset, number)
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
+                raise InputError(
+                    f"{path}, line {number}: this is no row of results ({type(error).__name__}: {error}); "
+                    "name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
+                ) from error
+            offset += len(line)
+        self._learn_from_summary()
+
+    def _contest(self, row: Row, offset: int, number: int) -> PageRow:
+        subtasks = row["all_subtasks_results"] or []
+        year = row.get("year") or _DEFAULT_YEAR
+        problem = _name(f"{year}/{row.get('problem_id')}")
+        if row["verdict"] is not None and problem not in self.problems:
+            self.problems[problem] = PageProblem(
+                bucket=_name(year),
+                date=_date(row),
+                subtasks=tuple((_name(one["subtask"]), float(one["points"])) for one in subtasks),
+            )
+        time_s, memory = self._most(row, (test for one in subtasks for test in one.get(TEST_RESULTS, ())))
+        return PageRow(
+            id=_name(row.get(f"dump_{self.id_column}", row.get(self.id_column, f"line {number}"))),
+            problem=problem,
+            score=row["total_score"],
+            parts=tuple(one["weighted_score"] for one in subtasks),
+            time_s=time_s,
+            memory_bytes=memory,
+            **self._shared(row, offset, number),
+        )
+
+    def _apps(self, row: Row, offset: int, number: int) -> PageRow:
+        problem = _name(row.get("problem_id"))
+        if row["verdict"] is not None and problem not in self.problems:
+            self.problems[problem] = PageProblem(bucket=_name(row.get("difficulty") or "unknown"), date=_date(row))
+        time_s, memory = self._most(row, row.get(TEST_RESULTS) or ())
+        return PageRow(
+            id=_name(row["submission"] or f"line {number}"),
+            problem=problem,
+            score=row["score"],
+            parts=(row["score"],),
+            time_s=time_s,
+            memory_bytes=memory,
+            **self._shared(row, offset, number),
+        )
+
+    def _shared(self, row: Row, offset: int, number: int) -> dict[str, Any]:
+        return {
+            "directory": self.place,
+            "offset": offset,
+            "number": number,
+            "model": self._group(row),
+            "verdict": row["verdict"] or "",
+            "near_limit": bool(row["near_limit"]),
+            "copy": row["duplicate_of"] is not None,
+            "program": row["fingerprint"] or "",
+        }
+
+    def _group(self, row: Row) -> str:
+        """By the columns that its summary was grouped by; else by the model."""
+        by = self.summary.get("by")
+        if not isinstance(by, list) or not by:
+            return model_of(row)
+        values: list[Any] = [row] * len(by)
+        for place, column in enumerate(by):
+            for name in str(column).split("."):
+                values[place] = values[place].get(name) if isinstance(values[place], dict) else None
+        return ", ".join("(none)" if value is None else _name(value) for value in values)
+
+    def _most(self, row: Row, inline: Iterable[Row]) -> tuple[float | None, int | None]:
+        """The most that a test took; rows of an earlier version have their tests in them."""
+        if TESTS_ID in row:
+            return self.tests.get(row[TESTS_ID] or "", (0, None, None))[1:]
+        return _most_of(inline)
+
+    def _learn_from_summary(self) -> None:
+        """What rows do not say: titles, days, limits. For APPS all problems have the same limits."""
+        options = self.summary.get("options", {})
+        for problem in self.problems.values():
+            if self.family == APPS:
+                problem.time_limit_s = _number(options.get("time_limit_s"))
+                problem.memory_limit_bytes = options.get("memory_limit_bytes")
+        for told in self.summary.get("problems", ()):
+            known = self.problems.get(_name(f"{told.get('year')}/{told.get('problem')}"))
+            if known is not None:
+                known.name, known.day = _name(told.get("name") or ""), _name(told.get("day") or "")
+                known.time_limit_s = _number(told.get("time_limit_s"))
+                known.memory_limit_bytes = told.get("memory_limit_bytes")
+
+
+def earlier_summary(directory: Path) -> Row:
+    """What `summary.json` says; nothing where there is none that we wrote.
+
+    Raises:
+        InputError: a newer version of this package wrote it.
+    """
+    try:
+        summary = orjson.loads((directory / "summary.json").read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    if not isinstance(summary, dict) or not isinstance(summary.get("options"), dict):
+        return {}
+    if isinstance(summary.get("format"), int) and summary["format"] > FORMAT:
+        raise InputError(
+            f"{directory / 'summary.json'} has format {summary['format']}, of ioi_eval {summary.get('ioi_eval')}: "
+            f"this version reads format {FORMAT}; install that one"
+        )
+    return summary
+
+
+def family_of(directory: Path) -> str:
+    """Whose results these are: `contest` or `apps`.
+
+    Raises:
+        InputError: there are none, or nobody's.
+    """
+    path = directory / RESULTS
+    for number, line in enumerate(_lines(path, directory), 1):
+        row = _parsed(path, number, line)
+        if isinstance(row, dict) and "all_subtasks_results" in row and "verdict" in row:
+            return CONTEST
+        if isinstance(row, dict) and "judged_by" in row and "submission" in row:
+            return APPS
+        raise InputError(
+            f"{path}, line {number}: this is no row of results; name a directory that `ioi-eval score` or "
+            "`ioi-eval apps score` has written"
+        )
+    return APPS if "judged_by" in earlier_summary(directory) else CONTEST
+
+
+def model_of(row: Mapping[str, Any]) -> str:
+    """What the dump's columns `model…` call the model; empty if none is a text."""
+    names = [name for name in row if name.startswith("model") and isinstance(row[name], str) and row[name]]
+    return _name(row[min(names, key=lambda name: (name not in _MODEL_FIRST, name))]) if names else ""
+
+
+def line_at(path: Path, offset: int) -> Row:
+    """The row, or the tests, whose line begins there."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        row: Row = orjson.loads(file.readline())
+        return row
+
+
+def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
+    """By name: where the line begins, and the most time and memory that a test took."""
+    found: dict[str, tuple[int, float | None, int | None]] = {}
+    if not path.exists():
+        return found
+    offset = 0
+    for number, line in enumerate(_lines(path, path.parent), 1):
+        try:
+            values = _parsed(path, number, line)
+            found[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}, line {number}: these are no tests of results") from error
+        offset += len(line)
+    return found
+
+
+def _most_of(tests: Iterable[Row]) -> tuple[float | None, int | None]:
+    time_s: float | None = None
+    memory: int | None = None
+    for test in tests:
+        seconds, size = test.get("time_s"), test.get("memory_bytes")
+        if seconds is not None and (time_s is None or seconds > time_s):
+            time_s = seconds
+        if size is not None and (memory is None or size > memory):
+            memory = size
+    return time_s, memory
+
+
+def _lines(path: Path, directory: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{path} does not exist: `ioi-eval score … --out {directory}` writes it") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {number} cannot be read: {error}; delete the file and run the command that wrote it again, "
+            "which makes it anew"
+        ) from error
+
+
+def _name(value: object) -> str:
+    """A name as a page shows it. Most are plain; some stand in every row."""
+    if isinstance(value, str) and len(value) <= _NAME and value.isascii() and value.isprintable() and "  " not in value:
+        return value.strip()
+    return _odd_name(str(value))
+
+
+@lru_cache(maxsize=4096)
+def _odd_name(value: str) -> str:
+    return printable(value.encode("utf-8", "replace").decode(), length=_NAME)
+
+
+def _date(row: Row) -> str:
+    """A problem's date as text that sorts; a year is one too where there is nothing better."""
+    for column in DATE_COLUMNS:
+        value = row.get(column)
+        if isinstance(value, str) and value[:4].isdigit():
+            return _name(value[:10])
+    year = row.get("year")
+    return str(year) if isinstance(year, int) and 1900 < year < 3000 else ""
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,219 @@
+// Charts: each a picture for eyes, named for screen readers, with its numbers in a table below.
+
+const DASHES = ["", "7 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 4", "6 2 2 2 2 2"];
+const colour = (place) => `var(--g${place % 8})`;
+
+function table(caption, head, rows, { className = "", left = 1 } = {}) {
+  const side = (place) => (place < left ? "" : "number");
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", { class: className },
+      el("caption", {}, caption),
+      el("thead", {}, el("tr", {}, head.map((text, place) => el("th", { scope: "col", class: side(place) }, text)))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, place) =>
+        el(place ? "td" : "th", place ? { class: side(place) } : { scope: "row" }, text)))))));
+}
+
+function numbers(caption, head, rows) {
+  return el("details", {}, el("summary", {}, "The numbers as a table"), table(caption, head, rows));
+}
+
+function mark(place) {
+  return svg("svg", { class: "swatch", viewBox: "0 0 32 16", "aria-hidden": "true" },
+    svg("line", { x1: 0, y1: 8, x2: 32, y2: 8, stroke: colour(place), "stroke-width": 3, "stroke-dasharray": DASHES[place % 8] }),
+    shape(place, 16, 8));
+}
+
+// Lines are told apart by colour, dashes and marks: in black and white too.
+function shape(place, x, y) {
+  const kinds = ["M-4-4h8v8h-8z", "M0-5 5 4H-5z", "M-5 0 0-5 5 0 0 5z", "M0 5 5-4H-5z"];
+  const isRound = place % 8 >= 4;
+  if (isRound) {
+    return svg("circle", { cx: x, cy: y, r: 3.5 + (place % 4) / 2, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
+  }
+  return svg("path", { d: kinds[place % 4], transform: `translate(${x} ${y})`, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
+}
+
+// lines: [{group, name, values: [[k, {value, low, high}], …]}], values from 0 to 1.
+function lineChart(title, xName, lines) {
+  const ks = [...new Set(lines.flatMap((line) => line.values.map(([k]) => k)))].sort((a, b) => a - b);
+  const drawn = lines.filter((line) => line.values.length);
+  if (!ks.length) return el("p", { class: "quiet" }, "There is nothing to draw: no submission was judged.");
+  const figure = el("figure", {}, el("figcaption", {}, title));
+  const draw = (width) => {
+    const [height, left, right, top, bottom] = [260, 40, 12, 10, 40];
+    const span = Math.log(ks[ks.length - 1]) || 1;
+    const x = (k) => left + (ks.length < 2 ? (width - left - right) / 2 : (Math.log(k) / span) * (width - left - right));
+    const y = (value) => top + (1 - value) * (height - top - bottom);
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    for (const value of [0, 0.25, 0.5, 0.75, 1]) {
+      add(picture, [svg("line", { class: "axis", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
+        svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, `${100 * value}`)]);
+    }
+    let last = -100;
+    for (const k of ks) {
+      if (x(k) - last < 30) continue;
+      last = x(k);
+      add(picture, [svg("text", { x: x(k), y: height - bottom + 18, "text-anchor": "middle" }, `${k}`)]);
+    }
+    add(picture, [svg("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, xName)]);
+    for (const line of drawn) {
+      const sure = line.values.filter(([, found]) => found.low !== null);
+      if (sure.length > 1) {
+        const path = [...sure.map(([k, found]) => `${x(k)},${y(found.high)}`), ...sure.slice().reverse().map(([k, found]) => `${x(k)},${y(found.low)}`)];
+        add(picture, [svg("polygon", { class: "band", points: path.join(" "), fill: colour(line.group), opacity: 0.13 })]);
+      } else if (sure.length) {
+        const [k, found] = sure[0];
+        add(picture, [svg("line", { x1: x(k), x2: x(k), y1: y(found.low), y2: y(found.high), stroke: colour(line.group), "stroke-width": 2, opacity: 0.6 })]);
+      }
+    }
+    for (const line of drawn) {
+      const path = line.values.map(([k, found]) => `${x(k)},${y(found.value)}`).join(" ");
+      add(picture, [svg("polyline", { points: path, fill: "none", stroke: colour(line.group), "stroke-width": 2.5, "stroke-dasharray": DASHES[line.group % 8] }),
+        line.values.map(([k, found]) => shape(line.group, x(k), y(found.value)))]);
+    }
+    return picture;
+  };
+  const head = ["", ...ks.map(String)];
+  const rows = lines.map((line) => {
+    const found = new Map(line.values);
+    return [line.name, ...ks.map((k) => told(found.get(k) ?? null))];
+  });
+  add(figure, [
+    responsive(draw),
+    el("ul", { class: "legend" }, drawn.map((line) => el("li", {}, mark(line.group), line.name))),
+    numbers(`${title}: per cent, with 95 % intervals`, head, rows),
+  ]);
+  return figure;
+}
+
+// A picture that is drawn again when its width changes.
+function responsive(draw) {
+  const holder = el("div", {});
+  let last = 0;
+  new ResizeObserver(([entry]) => {
+    const width = Math.max(260, Math.floor(entry.contentRect.width));
+    if (Math.abs(width - last) < 2) return;
+    last = width;
+    requestAnimationFrame(() => holder.replaceChildren(draw(width)));
+  }).observe(holder);
+  return holder;
+}
+
+const HATCHES = { WA: 45, TLE: -45, RE: 90, MLE: 0, CE: 20, NC: 70, OLE: -20, SV: 135, PA: null, AC: null };
+
+// Strokes over a bar, which tell verdicts apart without colour.
+function hatched(verdict, x, y, width, height) {
+  const angle = HATCHES[verdict];
+  if (angle === null || angle === undefined || width < 4) return [];
+  const id = `hatch-${verdict}`;
+  return [svg("rect", { x, y, width, height, fill: `url(#${id})`, "pointer-events": "none" })];
+}
+
+function patterns() {
+  return svg("svg", { width: 0, height: 0, "aria-hidden": "true", style: null },
+    svg("defs", {}, Object.entries(HATCHES).filter(([, angle]) => angle !== null).map(([verdict, angle], place) =>
+      svg("pattern", { id: `hatch-${verdict}`, width: 5 + (place % 3) * 2, height: 5 + (place % 3) * 2, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})` },
+        svg("line", { class: "hatch", x1: 0, y1: 0, x2: 0, y2: 12, opacity: 0.45 })))));
+}
+
+// rows: [{name, parts: [[verdict, count], …], total}].
+function stackedBars(title, rows) {
+  const draw = (width) => {
+    const [step, bar] = [46, 22];
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${rows.length * step}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    rows.forEach((row, place) => {
+      const y = place * step + 18;
+      let x = 0;
+      add(picture, [svg("text", { x: 0, y: y - 5 }, `${shortened(row.name, width / 9)} (${row.total.toLocaleString("en")})`)]);
+      for (const [verdict, count] of row.parts) {
+        const size = (count / row.total) * width;
+        const label = `${verdict} ${percent(count / row.total, 0)}`;
+        add(picture, [
+          svg("rect", { class: "segment", x, y, width: Math.max(0.5, size - 1), height: bar, fill: `var(--${verdict})` }, svg("title", {}, `${verdict}: ${count} (${percent(count / row.total)})`)),
+          ...hatched(verdict, x, y, Math.max(0, size - 1), bar),
+        ]);
+        if (size > 7.8 * label.length + 8) {
+          add(picture, [svg("rect", { x: x + 3, y: y + 3, width: 7.8 * label.length + 2, height: bar - 6, rx: 3, fill: "var(--page)" }), svg("text", { x: x + 6, y: y + 15 }, label)]);
+        }
+        x += size;
+      }
+    });
+    return picture;
+  };
+  const verdicts = [...new Set(rows.flatMap((row) => row.parts.map(([verdict]) => verdict)))];
+  const swatch = (verdict) => svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" },
+    svg("rect", { class: "segment", x: 0.5, y: 0.5, width: 25, height: 12, fill: `var(--${verdict})` }), ...hatched(verdict, 0, 0, 26, 13));
+  return el("figure", {}, el("figcaption", {}, title), responsive(draw),
+    el("ul", { class: "legend" }, verdicts.map((verdict) => el("li", {}, swatch(verdict), `${verdict}: ${MEANINGS[verdict] ?? ""}`))),
+    numbers(title, ["", "judged", ...verdicts], rows.map((row) => {
+      const counts = new Map(row.parts);
+      return [row.name, row.total, ...verdicts.map((verdict) => counts.get(verdict) ?? 0)].map(String);
+    })));
+}
+
+function shortened(text, most) {
+  return text.length > most ? `${text.slice(0, Math.max(4, Math.floor(most) - 1))}…` : text;
+}
+
+// bars: [{name, rows: [{group, name, value, best, text}]}], values from 0 to 1.
+function barChart(title, bars) {
+  const count = sum(bars.map((bar) => bar.rows.length));
+  const draw = (width) => {
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${bars.length * 24 + count * 18}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    let y = 0;
+    for (const bar of bars) {
+      add(picture, [svg("text", { x: 0, y: y + 15, "font-weight": 600 }, shortened(bar.name, width / 8))]);
+      y += 20;
+      for (const row of bar.rows) {
+        const right = 44;
+        add(picture, [
+          svg("rect", { x: 0, y, width: width - right, height: 13, fill: "none", class: "axis" }),
+          svg("rect", { class: "segment", x: 0, y, width: row.value * (width - right), height: 13, fill: colour(row.group) }, svg("title", {}, `${row.name}: ${row.text}`)),
+          svg("line", { class: "limit", x1: row.best * (width - right), x2: row.best * (width - right), y1: y - 1, y2: y + 14 }),
+          svg("text", { x: width - right + 6, y: y + 11 }, percent(row.value, 0)),
+        ]);
+        y += 18;
+      }
+      y += 4;
+    }
+    return picture;
+  };
+  const groups = [...new Map(bars.flatMap((bar) => bar.rows).map((row) => [row.group, row.name]))];
+  return el("figure", {}, el("figcaption", {}, title), responsive(draw),
+    el("ul", { class: "legend" },
+      groups.map(([group, name]) => el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" },
+        svg("rect", { class: "segment", width: 26, height: 13, fill: colour(group) })), name)),
+      el("li", {}, svg("svg", { class: "swatch", viewBox: "0 0 26 13", "aria-hidden": "true" }, svg("line", { class: "limit", x1: 13, x2: 13, y1: 0, y2: 13 })), "the best submission")),
+    numbers(title, ["", "group", "mean", "best"], bars.flatMap((bar) => bar.rows.map((row) => [bar.name, row.name, percent(row.value), percent(row.best)]))));
+}
+
+const BINS = ["0–10", "10–20", "20–30", "30–40", "40–50", "50–60", "60–70", "70–80", "80–90", "90–100", "100–110", "over 110"];
+
+// rows: [{group, name, bins: [12 counts]}].
+function limitChart(title, rows, isTime) {
+  const draw = (width) => {
+    const [height, left, bottom] = [190, 40, 36];
+    const shares = rows.map((row) => row.bins.map((count) => count / sum(row.bins)));
+    const top = Math.max(...shares.flat());
+    const slot = (width - left) / BINS.length;
+    const bar = Math.max(1.5, (slot - 4) / rows.length);
+    const y = (share) => 8 + (1 - share / top) * (height - bottom - 8);
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    for (const share of [0, top / 2, top]) {
+      add(picture, [svg("line", { class: "axis", x1: left, x2: width, y1: y(share), y2: y(share) }),
+        svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${(100 * share).toFixed(0)}`)]);
+    }
+    rows.forEach((row, order) => row.bins.forEach((count, bin) => {
+      const share = shares[order][bin];
+      if (!count) return;
+      add(picture, [svg("rect", { class: "segment", x: left + bin * slot + 2 + order * bar, y: y(share), width: Math.max(1, bar - 1), height: y(0) - y(share), fill: colour(row.group) },
+        svg("title", {}, `${row.name}: ${count} at ${BINS[bin]} %`))]);
+    }));
+    add(picture, [svg("line", { class: "limit", x1: left + 10 * slot, x2: left + 10 * slot, y1: 0, y2: y(0) }),
+      svg("text", { x: left + 10 * slot - 4, y: 9, "text-anchor": "end" }, "limit"),
+      [0, 5, 10].map((bin) => svg("text", { x: left + bin * slot, y: height - 20, "text-anchor": "middle" }, `${10 * bin}`)),
+      svg("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, `${isTime ? "CPU time" : "memory"}, % of the limit`)]);
+    return picture;
+  };
+  return el("figure", {}, el("figcaption", {}, title), responsive(draw), numbers(`${title}: submissions by per cent of the limit`, ["", ...BINS], rows.map((row) => [row.name, ...row.bins.map(String)])));
+}

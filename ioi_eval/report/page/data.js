@@ -1,0 +1,123 @@
+// Making elements, unpacking data, and statistics. What comes from results becomes text, never markup.
+
+function add(parent, children) {
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined) parent.append(child);
+  }
+  return parent;
+}
+
+function setAll(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name.startsWith("--")) element.style.setProperty(name, value);
+    else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  return element;
+}
+
+function el(tag, attributes = {}, ...children) {
+  return add(setAll(document.createElement(tag), attributes), children);
+}
+
+function svg(tag, attributes = {}, ...children) {
+  return add(setAll(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes), children);
+}
+
+class TooOld extends Error {}
+
+// A block of the page: JSON, as it is or compressed.
+async function unpack(id) {
+  const block = document.getElementById(id);
+  if (block.dataset.packed === "json") return JSON.parse(block.textContent);
+  if (typeof DecompressionStream === "undefined") throw new TooOld();
+  const text = atob(block.textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+const percent = (share, digits = 1) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
+const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+function points(value) {
+  if (value === null || value === undefined) return "–";
+  return String(Math.round(value * 100) / 100);
+}
+
+// 1 − C(n − c, k) / C(n, k). Source: arXiv 2107.03374.
+function passAt(n, c, k) {
+  if (n - c < k) return 1;
+  let none = 1;
+  for (let i = n - c + 1; i <= n; i++) none *= 1 - k / i;
+  return 1 - none;
+}
+
+// The same numbers in every browser and at every opening (mulberry32).
+function dice(seed) {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+// A mean over problems with its 95 % interval, from drawing problems again; no interval for fewer than two.
+function estimate(values) {
+  if (!values.length) return null;
+  const value = mean(values);
+  if (values.length < 2) return { value, low: null, high: null };
+  const draws = Math.max(200, Math.min(1000, Math.floor(1e6 / values.length)));
+  const random = dice(20210520);
+  const means = new Float64Array(draws);
+  for (let draw = 0; draw < draws; draw++) {
+    let total = 0;
+    for (let i = 0; i < values.length; i++) total += values[Math.floor(random() * values.length)];
+    means[draw] = total / values.length;
+  }
+  means.sort();
+  return { value, low: means[Math.floor(0.025 * draws)], high: means[Math.ceil(0.975 * draws) - 1] };
+}
+
+function told(found, digits = 1) {
+  if (found === null) return "–";
+  if (found.low === null) return percent(found.value, digits);
+  return `${percent(found.value, digits)} [${(100 * found.low).toFixed(digits)}, ${(100 * found.high).toFixed(digits)}]`;
+}
+
+// What is shown now: groups and dates that are chosen, and the cells of these.
+class View {
+  constructor(summary) {
+    this.summary = summary;
+    this.groups = summary.groups.map((_, place) => place).slice(0, 8);
+    this.dates = [...new Set(summary.problems.map((problem) => problem.date).filter(Boolean))].sort();
+    this.from = 0;
+    this.until = this.dates.length - 1;
+    this.cells = new Map(summary.cells.map(([group, problem, cell]) => [group * summary.problems.length + problem, cell]));
+  }
+
+  get isDated() {
+    return this.dates.length > 1;
+  }
+
+  get problems() {
+    const all = this.summary.problems.map((_, place) => place);
+    if (!this.isDated || (this.from === 0 && this.until === this.dates.length - 1)) return all;
+    const [from, until] = [this.dates[this.from], this.dates[this.until]];
+    return all.filter((place) => {
+      const date = this.summary.problems[place].date;
+      return date && date >= from && date <= until;
+    });
+  }
+
+  cell(group, problem) {
+    return this.cells.get(group * this.summary.problems.length + problem);
+  }
+
+  of(group) {
+    return this.problems.map((problem) => this.cell(group, problem)).filter(Boolean);
+  }
+}

@@ -1,0 +1,109 @@
+// Puts the page together. Charts are shown even where a browser cannot unpack the table.
+
+function section(id, title, content) {
+  const holder = el("div", {});
+  const show = () => {
+    const focused = holder.contains(document.activeElement) ? document.activeElement.id : "";
+    holder.replaceChildren(...content(show).flat(9).filter((one) => one !== null && one !== undefined));
+    if (focused) document.getElementById(focused)?.focus();
+  };
+  return { id, title, show, element: el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), holder) };
+}
+
+function controls(view, changed) {
+  const { groups } = view.summary;
+  const boxes = groups.length < 2 ? null : el("fieldset", {}, el("legend", {}, "Groups"),
+    el("div", { class: "row" }, groups.map((name, group) => el("label", {},
+      el("input", { type: "checkbox", checked: view.groups.includes(group), onchange: (event) => {
+        const chosen = new Set(view.groups);
+        if (event.target.checked) chosen.add(group);
+        else chosen.delete(group);
+        view.groups = groups.map((_, place) => place).filter((place) => chosen.has(place));
+        changed();
+      } }), mark(group), name))));
+  return boxes || view.isDated ? el("div", { class: "controls" }, boxes, view.isDated ? dates(view, changed) : null) : null;
+}
+
+// Problems by when they were published: those after a model was trained cannot have been seen by it.
+function dates(view, changed) {
+  const last = view.dates.length - 1;
+  const words = el("output", { id: "date-range" });
+  const say = () => { words.textContent = `${view.dates[view.from]} to ${view.dates[view.until]}: ${counted(view.problems.length, "problem")}`; };
+  const slider = (name, label) => el("label", { class: "above" }, label, el("input", {
+    type: "range", id: `date-${name}`, min: 0, max: last, step: 1, value: view[name], "aria-valuetext": view.dates[view[name]],
+    oninput: (event) => {
+      view[name] = Number(event.target.value);
+      if (name === "from") view.until = Math.max(view.until, view.from);
+      else view.from = Math.min(view.from, view.until);
+      for (const other of ["from", "until"]) {
+        const input = document.getElementById(`date-${other}`);
+        input.value = view[other];
+        input.setAttribute("aria-valuetext", view.dates[view[other]]);
+      }
+      say();
+      changed();
+    },
+  }));
+  say();
+  return el("fieldset", {}, el("legend", {}, "Problems published"), el("div", { class: "row" }, slider("from", "from"), slider("until", "until"), words));
+}
+
+function about(summary) {
+  const runs = summary.runs;
+  const open = runs.filter((run) => !run.complete || run.interrupted || run.pending);
+  const finished = runs.map((run) => run.finished).filter(Boolean).sort();
+  const said = [`${counted(summary.rows, "submission")} to ${counted(summary.problems.length, "problem")}`];
+  if (summary.groups.length > 1) said.push(`in ${summary.groups.length} groups`);
+  if (finished.length) said.push(`judged until ${finished[finished.length - 1]}`);
+  add(document.getElementById("about"), [`${said.join(", ")}. Made by ioi_eval ${summary.made}.`]);
+  const notes = runs.flatMap((run) => run.notes);
+  return [
+    open.map((run) => el("p", { class: "warning" }, `${run.directory} is not complete: ${run.pending ? `${counted(run.pending, "submission")} still to be judged; the same command goes on with it` : "something could not be judged; see below"}.`)),
+    summary.rows > summary.shown ? el("p", { class: "warning" }, `The table holds the first ${summary.shown.toLocaleString("en")} of ${summary.rows.toLocaleString("en")} submissions; charts are of all.`) : [],
+    notes.length ? el("details", {}, el("summary", {}, counted(notes.length, "note")), el("ul", {}, notes.map((note) => el("li", {}, note)))) : [],
+  ].flat(9);
+}
+
+async function start() {
+  const main = document.getElementById("main");
+  const summary = await unpack("summary");
+  const view = new View(summary);
+  const state = { measure: "mean", rows: "auto", problem: -1 };
+  const sections = [
+    section("groups", "Which is best", () => overview(view)),
+    section("heat-map", "Problems", (show) => heat(view, state, show)),
+    section("scores", "Score against submissions", () => scoreCurves(view)),
+    section("pass-at-k", "pass@k", () => passCurves(view)),
+    section("subtasks", summary.family === "apps" ? "Difficulties" : "Subtasks", (show) => subtaskBars(view, state, show)),
+    section("verdicts", "Verdicts", () => verdictMix(view)),
+    section("limits", "Time and memory", () => limits(view)),
+    section("apart", "Not judged, and near a limit", () => apart(view)),
+  ];
+  const changed = () => sections.forEach((one) => one.show());
+  const holder = el("section", { id: "submissions", "aria-labelledby": "submissions-title" }, el("h2", { id: "submissions-title" }, "Submissions"));
+  add(main, [...about(summary), controls(view, changed), sections.map((one) => one.element), holder].filter((one) => one !== null));
+  document.body.append(patterns());
+  changed();
+  const contents = [...sections.map((one) => [one.id, one.title]), ["submissions", "Submissions"]];
+  document.getElementById("contents").append(el("ul", {}, contents.map(([id, title]) => el("li", {}, el("a", { href: `#${id}` }, title)))));
+  const list = new Submissions(view, await unpack("rows"));
+  holder.append(list.element);
+  const go = () => {
+    list.filter();
+    holder.scrollIntoView();
+    list.search.focus({ preventScroll: true });
+  };
+  view.showProblem = (problem) => { list.problem.value = String(problem); go(); };
+  view.showOnly = (verdict, isNear) => {
+    list.verdict.value = verdict ? String(summary.verdicts.indexOf(verdict)) : "";
+    list.onlyNear.checked = isNear;
+    go();
+  };
+  document.documentElement.dataset.ready = "yes";
+}
+
+start().catch((error) => {
+  const old = "This browser is too old to unpack the page (DecompressionStream): report.md beside it has the numbers.";
+  document.getElementById("loading").textContent = error instanceof TooOld ? old : `The page could not be built: ${error.message}`;
+  if (!(error instanceof TooOld)) throw error;
+});

@@ -1,0 +1,209 @@
+// The sections above the table of submissions. Each is a function of the view that makes its content anew.
+
+const MEANINGS = {
+  AC: "right", PA: "partly right", WA: "wrong", TLE: "time limit", MLE: "memory limit", OLE: "output limit",
+  RE: "crashed", CE: "does not compile", SV: "forbidden system call", NC: "no code found", SKIPPED: "not run",
+  JE: "judge error: not scored",
+};
+const MOST_HEAT_ROWS = 60;
+
+const isApps = (view) => view.summary.family === "apps";
+const problemName = (problem) => (problem.name && problem.name !== problem.id ? `${problem.id} ${problem.name}` : problem.id);
+
+// What a group is worth: means over problems, and counts.
+function worth(view, group) {
+  const cells = view.of(group);
+  const judged = cells.filter((cell) => cell.n > 0);
+  return {
+    n: sum(cells.map((cell) => cell.n)),
+    je: sum(cells.map((cell) => cell.je)),
+    near: sum(cells.map((cell) => cell.near)),
+    solved: estimate(judged.map((cell) => cell.solved / cell.n)),
+    score: estimate(judged.map((cell) => cell.mean ?? 0)),
+    all: judged.length ? mean(judged.map((cell) => cell.all ?? 0)) : null,
+    problems: judged.length,
+  };
+}
+
+function behind(view, group, first) {
+  if (group === first) return "first";
+  const pairs = view.problems.map((problem) => [view.cell(group, problem), view.cell(first, problem)]);
+  const both = pairs.filter(([one, other]) => one?.n && other?.n);
+  const found = estimate(both.map(([one, other]) => (one.mean ?? 0) - (other.mean ?? 0)));
+  if (found === null) return "–";
+  const signed = (value) => (100 * value).toFixed(1).replace("-", "−");
+  if (found.low === null) return signed(found.value);
+  const word = found.high < 0 || found.low > 0 ? "" : ": may be noise";
+  return `${signed(found.value)} [${signed(found.low)}, ${signed(found.high)}]${word}`;
+}
+
+function overview(view) {
+  const rows = view.groups.map((group) => [group, worth(view, group)]);
+  rows.sort((a, b) => (b[1].score?.value ?? -1) - (a[1].score?.value ?? -1));
+  const first = rows.length ? rows[0][0] : -1;
+  const scoreHead = isApps(view) ? "mean share of tests passed" : "mean score, % of full marks";
+  const head = ["group", scoreHead, "difference to the first", "solved (pass@1)", isApps(view) ? "best of all together" : "best of each subtask together", "problems", "judged", "not judged (JE)", "near a limit"];
+  const cells = rows.map(([group, of]) => [
+    view.summary.groups[group], told(of.score), rows.length > 1 ? behind(view, group, first) : "–", told(of.solved), percent(of.all),
+    ...[of.problems, of.n, of.je, of.near].map((count) => count.toLocaleString("en")),
+  ]);
+  return [
+    table("Groups, the best mean score first", head, cells, { className: "sticky" }),
+    el("p", { class: "quiet" }, "Means are over problems, first over a problem's own submissions. In brackets: 95 % intervals, from drawing problems again; a difference whose interval holds 0 may be noise. What could not be judged (JE) is in no mean."),
+  ];
+}
+
+const MEASURES = { mean: "mean score", best: "best submission", all: "best of all together", solved: "solved (pass@1)" };
+
+function heatValue(cells, measure) {
+  const judged = cells.filter((cell) => cell && cell.n > 0);
+  if (!judged.length) return null;
+  return mean(judged.map((cell) => (measure === "solved" ? cell.solved / cell.n : cell[measure] ?? 0)));
+}
+
+function heat(view, state, show) {
+  const problems = view.problems;
+  const buckets = [...new Set(problems.map((place) => view.summary.problems[place].bucket))];
+  const byBucket = state.rows === "buckets" || (state.rows === "auto" && problems.length > MOST_HEAT_ROWS);
+  const rows = byBucket
+    ? buckets.map((name) => ({ name: name || "unknown", problems: problems.filter((place) => view.summary.problems[place].bucket === name) }))
+    : problems.slice(0, 500).map((place) => ({ name: problemName(view.summary.problems[place]), problems: [place], place }));
+  const measure = el("select", { onchange: (event) => { state.measure = event.target.value; show(); }, id: "heat-measure" },
+    Object.entries(MEASURES).map(([name, words]) => el("option", { value: name, selected: state.measure === name }, words)));
+  const kind = el("select", { onchange: (event) => { state.rows = event.target.value; show(); }, id: "heat-rows" },
+    el("option", { value: "problems", selected: !byBucket }, "problems"),
+    el("option", { value: "buckets", selected: byBucket }, isApps(view) ? "difficulties" : "years"));
+  const cell = (row, group) => {
+    const cells = row.problems.map((problem) => view.cell(group, problem));
+    const value = heatValue(cells, state.measure);
+    const undecided = sum(cells.map((one) => one?.je ?? 0));
+    if (value === null) return el("td", {}, "–", undecided ? el("small", {}, `JE ${undecided}`) : null);
+    return el("td", {
+      "--cell": `color-mix(in oklab, var(--heat-high) ${Math.round(100 * value)}%, var(--heat-low))`,
+      "--ink-in-light": value >= 0.685 ? "#fff" : "#000", // where white and black are equally easy to read
+      "--ink-in-dark": value <= 0.565 ? "#fff" : "#000",
+    }, (100 * value).toFixed(0), undecided ? el("small", {}, `JE ${undecided}`) : null);
+  };
+  const caption = `${MEASURES[state.measure]}, % of full marks, by ${byBucket ? "kind of problem" : "problem"} and group`;
+  return [
+    el("div", { class: "row no-print" }, el("label", { class: "above" }, "Number", measure), el("label", { class: "above" }, "Rows", kind)),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+      el("table", { class: "heat sticky" },
+        el("caption", {}, caption),
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, byBucket ? "problems" : "problem"), view.groups.map((group) => el("th", { scope: "col" }, view.summary.groups[group])))),
+        el("tbody", {}, rows.map((row) => el("tr", {},
+          el("th", { scope: "row" }, row.place === undefined ? `${row.name} (${counted(row.problems.length, "problem")})`
+            : el("button", { class: "link", title: "Show its submissions", onclick: () => view.showProblem(row.place) }, row.name)),
+          view.groups.map((group) => cell(row, group))))))),
+    !byBucket && problems.length > 500 ? el("p", { class: "quiet" }, `The first 500 of ${problems.length} problems.`) : null,
+  ];
+}
+
+// For each k for which every problem has so many judged submissions: else means were of different problems.
+function curve(view, group, value) {
+  const cells = view.of(group).filter((cell) => cell.n > 0);
+  if (!cells.length) return [];
+  const least = Math.min(...cells.map((cell) => cell.n));
+  return view.summary.ks.map((k, place) => [k, place]).filter(([k]) => k <= least)
+    .map(([k, place]) => [k, estimate(cells.map((cell) => value(cell, k, place)))]);
+}
+
+const lines = (view, value) => view.groups.map((group) => ({ group, name: view.summary.groups[group], values: curve(view, group, value) }));
+
+const CURVES_END = "A curve ends where a problem has no more judged submissions. Bands: 95 % intervals over problems.";
+
+function scoreCurves(view) {
+  const union = lines(view, (cell, k, place) => cell.union?.[place] ?? 0);
+  const single = lines(view, (cell, k, place) => cell.single?.[place] ?? 0);
+  if (isApps(view)) {
+    return [lineChart("Share of tests passed by the best of k submissions, in the mean", "submissions", single), el("p", { class: "quiet" }, CURVES_END)];
+  }
+  return [
+    el("div", { class: "charts" },
+      el("div", {}, el("h3", {}, "Each subtask's best together"), lineChart("Mean score of k submissions together, % of full marks", "submissions", union)),
+      el("div", {}, el("h3", {}, "The best single one"), lineChart("Mean score of the best of k submissions, % of full marks", "submissions", single))),
+    el("p", { class: "quiet" }, "What k submissions of those that there are would reach, drawn by chance; exact, not sampled. ", CURVES_END),
+  ];
+}
+
+function passCurves(view) {
+  const title = "Share of problems solved by one of k submissions (pass@k), %";
+  return [lineChart(title, "k", lines(view, (cell, k) => passAt(cell.n, cell.solved, k))), el("p", { class: "quiet" }, "Unbiased estimator. ", CURVES_END)];
+}
+
+function subtaskBars(view, state, show) {
+  const rowsOf = (problem, part) => view.groups.map((group) => [group, view.cell(group, problem)]).filter(([, cell]) => cell?.parts).map(([group, cell]) => {
+    const full = view.summary.problems[problem].subtasks[part][1];
+    const [average, best] = cell.parts[part];
+    return { group, name: view.summary.groups[group], value: Math.min(1, average / full), best: Math.min(1, best / full), text: `${points(average)} of ${points(full)} points` };
+  });
+  const problems = view.problems.filter((place) => view.summary.problems[place].subtasks.length > 1);
+  if (!problems.length) {
+    const cells = [...new Set(view.problems.map((place) => view.summary.problems[place].bucket))];
+    return [el("p", { class: "quiet" }, "These problems have no subtasks; the bars are of kinds of problems."), barChart("Mean score by kind of problem",
+      cells.map((bucket) => ({
+        name: bucket,
+        rows: view.groups.map((group) => {
+          const found = view.problems.filter((place) => view.summary.problems[place].bucket === bucket).map((place) => view.cell(group, place)).filter((cell) => cell?.n);
+          return { group, name: view.summary.groups[group], found };
+        }).filter((row) => row.found.length).map((row) => ({ ...row, value: mean(row.found.map((cell) => cell.mean ?? 0)), best: mean(row.found.map((cell) => cell.best ?? 0)), text: counted(row.found.length, "problem") })),
+      })))];
+  }
+  if (!problems.includes(state.problem)) state.problem = problems[0];
+  const chosen = view.summary.problems[state.problem];
+  return [
+    el("label", { class: "above no-print" }, "Problem", el("select", { id: "subtask-problem", onchange: (event) => { state.problem = Number(event.target.value); show(); } },
+      problems.map((place) => el("option", { value: place, selected: place === state.problem }, problemName(view.summary.problems[place]))))),
+    barChart(`${problemName(chosen)}: mean score by subtask`,
+      chosen.subtasks.map(([name, full], part) => ({ name: `${name} (${points(full)} points)`, rows: full > 0 ? rowsOf(state.problem, part) : [] })).filter((bar) => bar.rows.length)),
+  ];
+}
+
+function verdictMix(view) {
+  const rows = view.groups.map((group) => {
+    const counts = new Map();
+    for (const cell of view.of(group)) {
+      for (const [verdict, count] of Object.entries(cell.verdicts)) if (verdict !== "JE") counts.set(verdict, (counts.get(verdict) ?? 0) + count);
+    }
+    const parts = view.summary.verdicts.filter((verdict) => counts.has(verdict)).map((verdict) => [verdict, counts.get(verdict)]);
+    return { name: view.summary.groups[group], parts, total: sum(parts.map(([, count]) => count)) };
+  }).filter((row) => row.total);
+  return rows.length ? [stackedBars("Verdicts of judged submissions", rows)] : [el("p", { class: "quiet" }, "No submission was judged.")];
+}
+
+function limits(view) {
+  const of = (name) => view.groups.map((group) => {
+    const bins = BINS.map((_, bin) => sum(view.of(group).map((cell) => cell[name]?.[bin] ?? 0)));
+    return { group, name: view.summary.groups[group], bins };
+  }).filter((row) => sum(row.bins));
+  const charts = [["time", "CPU time"], ["memory", "Memory"]].map(([name, words]) => [name, words, of(name)]).filter(([, , rows]) => rows.length);
+  if (!charts.length) return [el("p", { class: "quiet" }, "Nothing ran, or the limits are not known: summary.json has them, which was not beside these results or is of an earlier version.")];
+  return [
+    el("div", { class: "charts" }, charts.map(([name, words, rows]) => el("div", {}, el("h3", {}, words), limitChart(`${words} of the slowest or largest test, % of submissions`, rows, name === "time")))),
+    el("ul", { class: "legend" }, charts[0][2].map((row) => el("li", {}, mark(row.group), row.name))),
+    el("p", { class: "quiet" }, "Each submission counts once, by its slowest or largest test. Of a program that was stopped at a limit nobody knows more."),
+  ];
+}
+
+function apart(view) {
+  const rows = [];
+  for (const group of view.groups) {
+    for (const problem of view.problems) {
+      const cell = view.cell(group, problem);
+      if (cell && (cell.je || cell.near)) rows.push([view.summary.groups[group], problemName(view.summary.problems[problem]), cell.je, cell.near, cell.n]);
+    }
+  }
+  rows.sort((a, b) => b[2] - a[2] || b[3] - a[3]);
+  const refused = view.summary.refused;
+  const list = rows.slice(0, 50).map((row) => row.map(String));
+  return [
+    rows.length ? table("Not judged, and near a limit", ["group", "problem", "judge errors (JE)", "near a limit", "judged"], list, { left: 2 })
+      : el("p", {}, "No judge error, and no time within 10 % of a limit."),
+    rows.length > 50 ? el("p", { class: "quiet" }, `The first 50 of ${rows.length}.`) : null,
+    el("p", { class: "quiet" }, "JE is our failure, or a checker's: it has no score and is in no mean. Near a limit: another machine, or another run, may give another verdict."),
+    refused ? el("p", {}, `${counted(refused, "row")} could not be judged at all (refused): they are in the table of submissions as "not judged".`) : null,
+    el("p", { class: "row no-print" },
+      el("button", { onclick: () => view.showOnly("JE", false) }, "Show judge errors"),
+      el("button", { onclick: () => view.showOnly("", true) }, "Show those near a limit")),
+  ];
+}

@@ -1,0 +1,207 @@
+// The table of submissions: filtered and sorted in columns of numbers, fifty rows at a time in the document.
+
+const PAGE = 50;
+
+const COLUMNS = [
+  { name: "id", words: "submission", less: false },
+  { name: "group", words: "group", less: true },
+  { name: "problem", words: "problem", less: false },
+  { name: "verdict", words: "verdict", less: false },
+  { name: "score", words: "score", number: true, less: false },
+  { name: "time", words: "time, s", number: true, less: true },
+  { name: "memory", words: "memory, MiB", number: true, less: true },
+];
+
+class Submissions {
+  constructor(view, rows) {
+    this.view = view;
+    this.rows = rows;
+    this.count = rows.id.length;
+    this.near = new Uint8Array(this.count);
+    this.copy = new Uint8Array(this.count);
+    for (const place of rows.near) this.near[place] = 1;
+    for (const place of rows.copy) this.copy[place] = 1;
+    const { groups, problems } = view.summary;
+    const names = problems.map((problem) => problemName(problem).toLowerCase());
+    this.texts = rows.id.map((id, place) => `${id.toLowerCase()} ${names[rows.problem[place]] ?? ""} ${groups[rows.group[place]].toLowerCase()}`);
+    this.blocks = new Map();
+    this.page = 0;
+    this.sorted = { name: "", down: false };
+    this.order = Array.from({ length: this.count }, (_, place) => place);
+    this.build();
+  }
+
+  build() {
+    const { summary } = this.view;
+    const change = () => this.filter();
+    const choose = (id, words, options) => {
+      const select = el("select", { id, onchange: change }, el("option", { value: "" }, "all"), options.map(([value, text]) => el("option", { value }, text)));
+      return [select, el("label", { class: "above" }, words, select)];
+    };
+    this.search = el("input", { type: "search", id: "search", oninput: change, autocomplete: "off", spellcheck: "false" });
+    const there = new Set(this.rows.verdict);
+    const verdicts = summary.verdicts.map((name, place) => [place, name]).filter(([place]) => there.has(place));
+    if (there.has(-1)) verdicts.push([-1, "not judged"]);
+    let groupLabel, problemLabel, verdictLabel;
+    [this.group, groupLabel] = choose("filter-group", "Group", summary.groups.map((name, place) => [place, name]));
+    [this.problem, problemLabel] = choose("filter-problem", "Problem", summary.problems.map((problem, place) => [place, problemName(problem)]));
+    [this.verdict, verdictLabel] = choose("filter-verdict", "Verdict", verdicts);
+    this.onlyNear = el("input", { type: "checkbox", id: "filter-near", onchange: change });
+    this.status = el("p", { role: "status", id: "found", class: "quiet" });
+    this.head = el("tr", {}, COLUMNS.map((column) => el("th", { scope: "col", class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` },
+      el("button", { "data-column": column.name, onclick: () => this.sort(column.name) }, column.words))));
+    this.body = el("tbody", {});
+    this.before = el("button", { onclick: () => this.turn(-1) }, "Previous");
+    this.after = el("button", { onclick: () => this.turn(1) }, "Next");
+    this.element = el("div", {},
+      el("div", { class: "row no-print" }, el("label", { class: "above" }, "Search id, problem, group", this.search), groupLabel, problemLabel, verdictLabel, el("label", {}, this.onlyNear, "near a limit")),
+      this.status,
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Submissions" },
+        el("table", { id: "submissions-table", class: "wide" },
+          el("caption", {}, "Submissions. A heading sorts; a submission's name opens its program and its tests."),
+          el("thead", {}, this.head), this.body)),
+      el("p", { class: "row no-print" }, this.before, this.after));
+    this.filter();
+  }
+
+  filter() {
+    const { rows } = this;
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const [group, problem, verdict] = [this.group, this.problem, this.verdict].map((select) => (select.value === "" ? null : Number(select.value)));
+    this.found = this.order.filter((place) =>
+      (group === null || rows.group[place] === group) && (problem === null || rows.problem[place] === problem)
+      && (verdict === null || rows.verdict[place] === verdict) && (!this.onlyNear.checked || this.near[place])
+      && words.every((word) => this.texts[place].includes(word)));
+    this.page = 0;
+    this.draw();
+  }
+
+  sort(name) {
+    this.sorted = { name, down: this.sorted.name === name && !this.sorted.down };
+    const { summary } = this.view;
+    const column = this.rows[name];
+    const sign = this.sorted.down ? -1 : 1;
+    if (name === "id") {
+      const collator = new Intl.Collator("en", { numeric: true });
+      this.order.sort((a, b) => sign * collator.compare(column[a], column[b]) || a - b);
+    } else {
+      // What is not known is last, whichever way.
+      const ranks = name === "group" ? ranked(summary.groups) : null;
+      const value = (place) => (ranks ? ranks[column[place]] : column[place]);
+      const isUnknown = (place) => column[place] === null || column[place] === -1;
+      this.order.sort((a, b) => isUnknown(a) - isUnknown(b) || sign * (value(a) - value(b)) || a - b);
+    }
+    for (const heading of this.head.children) {
+      if (heading.firstChild.dataset.column === name) heading.setAttribute("aria-sort", this.sorted.down ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    }
+    this.filter();
+  }
+
+  turn(by) {
+    this.page += by;
+    this.draw();
+    this.element.querySelector("tbody button")?.focus();
+  }
+
+  draw() {
+    const start = this.page * PAGE;
+    const shown = this.found.slice(start, start + PAGE);
+    this.body.replaceChildren(...shown.map((place) => this.row(place)));
+    this.before.disabled = this.page === 0;
+    this.after.disabled = start + PAGE >= this.found.length;
+    const range = shown.length ? `: ${(start + 1).toLocaleString("en")} to ${(start + shown.length).toLocaleString("en")} are shown` : "";
+    this.status.textContent = `${counted(this.found.length, "submission")} of ${this.count.toLocaleString("en")}${range}`;
+  }
+
+  row(place) {
+    const { summary } = this.view;
+    const { rows } = this;
+    const problem = summary.problems[rows.problem[place]];
+    const verdict = rows.verdict[place] < 0 ? null : summary.verdicts[rows.verdict[place]];
+    const button = el("button", { class: "link", "aria-expanded": "false", onclick: () => this.toggle(place, button) }, rows.id[place] || "(no name)");
+    const full = summary.family === "apps" ? null : problem?.points;
+    const score = rows.score[place];
+    const cells = {
+      id: button,
+      group: summary.groups[rows.group[place]],
+      problem: problem ? problemName(problem) : "–",
+      verdict: [el("span", { class: "verdict", title: verdict ? MEANINGS[verdict] : "refused", "--verdict": `var(--${verdict ?? "NC"})` }, verdict ?? "not judged"),
+        this.near[place] ? el("span", { class: "tag" }, "near limit") : null, this.copy[place] ? el("span", { class: "tag" }, "copy") : null],
+      score: score === null ? "–" : full ? `${points(score)}/${points(full)}` : percent(score, 0),
+      time: rows.time[place] === null ? "–" : String(rows.time[place]) + (problem?.time ? ` / ${points(problem.time)}` : ""),
+      memory: rows.memory[place] === null ? "–" : String(rows.memory[place]) + (problem?.memory ? ` / ${points(problem.memory)}` : ""),
+    };
+    return el("tr", {}, COLUMNS.map((column, order) => el(order ? "td" : "th",
+      { ...(order ? {} : { scope: "row" }), class: `${column.number ? "number" : ""} ${column.less ? "less" : ""}` }, cells[column.name])));
+  }
+
+  async toggle(place, button) {
+    const row = button.closest("tr");
+    if (button.getAttribute("aria-expanded") === "true") {
+      button.setAttribute("aria-expanded", "false");
+      row.nextElementSibling.remove();
+      return;
+    }
+    button.setAttribute("aria-expanded", "true");
+    const holder = el("div", { class: "detail" }, "Unpacking …");
+    row.after(el("tr", { class: "opened" }, el("td", { colspan: COLUMNS.length }, holder)));
+    holder.replaceChildren(...add(document.createDocumentFragment(), [await this.opened(place)]).childNodes);
+  }
+
+  async opened(place) {
+    const { rows, view } = this;
+    const run = view.summary.runs[rows.directory.length ? rows.directory[place] : 0];
+    const where = `line ${rows.line[place]} of results.jsonl in ${run.directory}`;
+    const [block, index] = rows.detail[place] ?? [-1, 0];
+    if (block < 0) return [el("p", {}, `This program is not in the page, which would be too large: it is ${where}.`)];
+    if (!this.blocks.has(block)) this.blocks.set(block, unpack(`block-${block}`));
+    const shown = (await this.blocks.get(block))[index];
+    return [detail(shown, view.summary.problems[rows.problem[place]]), el("p", { class: "quiet" }, `It is ${where}.`)].flat(9);
+  }
+}
+
+function ranked(names) {
+  const order = names.map((name, place) => [name, place]).sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+  const ranks = [];
+  order.forEach(([, place], rank) => { ranks[place] = rank; });
+  return ranks;
+}
+
+const FAILED = (test) => test.verdict !== "AC" && test.verdict !== "SKIPPED";
+const box = (words, text, className = "") => (text ? [el("h3", {}, words), el("pre", { class: className, tabindex: "0", "aria-label": words }, text)] : []);
+
+function testLine(test) {
+  const of = [`test ${test.name}: ${test.verdict}`];
+  if (test.score !== undefined) of.push(`score ${Math.round(test.score * 1e4) / 1e4}`);
+  if (test.time !== undefined) of.push(`${test.time} s`);
+  if (test.memory !== undefined) of.push(`${test.memory} MiB`);
+  if (test.limit) of.push(`limit: ${test.limit}`);
+  if (test.exit_code) of.push(`exit code ${test.exit_code}`);
+  if (test.signal) of.push(`signal ${test.signal}`);
+  if (test.near) of.push("near a limit");
+  return of.join(", ");
+}
+
+// A submission that was opened: why it failed first, then its subtasks, its tests and its program.
+function detail(shown, problem) {
+  const tests = shown.tests ?? [];
+  const failing = tests.find(FAILED);
+  const facts = [["subtask it was written for", shown.target], ["language", shown.language], ["code found by", shown.extraction], ["judged by", shown.judged]].filter(([, value]) => value);
+  return [
+    facts.length ? el("p", { class: "quiet" }, facts.map(([name, value]) => `${name}: ${value}`).join("; ")) : [],
+    shown.error && shown.error !== shown.message ? box("Why it was not judged", shown.error, "words") : [],
+    box("The judge's words", shown.message, "words"),
+    box("The compiler's words", shown.compiler, "words"),
+    failing ? el("div", { class: "failing" },
+      el("h3", {}, "The first test that failed"), el("p", {}, testLine(failing)),
+      box("What was found", failing.message, "words"), box("Output", failing.output, "words"), box("Standard error", failing.stderr, "words")) : [],
+    (shown.subtasks ?? []).length ? table("Subtasks", ["subtask", "verdict", "points", "tests"], shown.subtasks.map(([name, verdict, score, full, places]) =>
+      [name, verdict, `${points(score)}/${points(full)}`, `${places.filter((place) => tests[place]?.verdict === "AC").length} of ${places.length} right`])) : [],
+    tests.length ? el("details", {}, el("summary", {}, counted(tests.length + (shown.more ?? 0), "test")),
+      table("Tests", ["test", "verdict", "time, s", "memory, MiB", "words"],
+        tests.map((test) => [test.name, test.verdict, points(test.time), points(test.memory), test.message || test.stderr || ""])),
+      shown.more ? el("p", { class: "quiet" }, `${counted(shown.more, "test")} more; those that failed are shown first.`) : null) : [],
+    shown.code ? box("Program", shown.code) : el("p", {}, "There is no program."),
+  ].flat(9);
+}

@@ -1,0 +1,239 @@
+"""The page of a report: what stands in it, and that nothing of strangers becomes more than text."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import itertools
+import random
+import re
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_results import apps_row, contest_row, refused, write_results
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.html import Page
+from ioi_eval.report.html_cells import best_of
+
+SUMMARY = {
+    "ioi_eval": "1",
+    "problems": [
+        {
+            "year": 2024,
+            "problem": "nile",
+            "name": "Nile",
+            "day": "1",
+            "time_limit_s": 1.0,
+            "memory_limit_bytes": 1 << 28,
+        }
+    ],
+}
+HOSTILE = (
+    "</script><script>window.harmed = 1</script>",
+    "<!--<script>",
+    '"><img src=x onerror="window.harmed = 2">',
+    "%STYLE% %TITLE%",
+    "\x00\x07\x1b[31m\u202egpj.exe\u2066",
+    "\ufffe\uffff\U0010ffff",
+)
+
+
+def html(*directories: Path, noscript: str = "") -> str:
+    """The page of a report of these."""
+    file = BytesIO()
+    Page(directories).write(file, noscript=noscript)
+    return file.getvalue().decode()
+
+
+def blocks(page: str) -> dict[str, Any]:
+    """The data in a page, by its name."""
+    found = {}
+    for name, how, text in re.findall(r'<script type="text/plain" id="(.*?)" data-packed="(.*?)">(.*?)</script>', page):
+        found[name] = orjson.loads(text if how == "json" else gzip.decompress(base64.b64decode(text)))
+    return found
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=7), st.integers(1, 7))
+def test_the_best_of_k_is_the_mean_over_all_ways_to_draw(values: list[int], k: int) -> None:
+    """As all combinations say."""
+    k = min(k, len(values))
+    drawn = [max(one) for one in itertools.combinations(values, k)]
+    (mean,) = best_of(Counter(map(float, values)), [k])
+    assert mean == pytest.approx(sum(drawn) / len(drawn))
+
+
+def test_numbers_of_a_contest(tmp_path: Path) -> None:
+    """By group: means of what was judged; judge errors, refused rows and times near a limit apart."""
+    rows = [
+        contest_row("a", 1.0, 1.0, model="m"),
+        contest_row("b", 1.0, 0.0, model="m", near_limit=True),
+        contest_row("c", 0.0, 1.0, model="m"),
+        contest_row("d", None, 0.0, model="m"),
+        contest_row("e", 0.0, 0.5, model="n"),
+        refused("f", "no such problem", model="n"),
+    ]
+    summary = blocks(html(write_results(tmp_path, rows, SUMMARY)))["summary"]
+    assert summary["groups"] == ["m", "n"]
+    assert (summary["rows"], summary["refused"]) == (6, 1)
+    (problem,) = summary["problems"]
+    assert (problem["id"], problem["name"], problem["points"], problem["time"]) == ("2024/nile", "Nile", 100, 1)
+    (_, _, first), (_, _, second) = summary["cells"]
+    assert (first["n"], first["je"], first["near"], first["solved"]) == (3, 1, 1, 1)
+    assert (first["mean"], first["best"], first["all"]) == (pytest.approx(2 / 3, abs=1e-4), 1, 1)
+    assert first["union"][:2] == pytest.approx([2 / 3, 1.0], abs=1e-4)  # any two have both subtasks
+    assert first["single"][:2] == pytest.approx([2 / 3, (1 + 1 + 0.5) / 3], abs=1e-4)
+    assert first["time"][2] == 4
+    assert second["parts"] == [[0, 0], [25, 25]]
+
+
+def test_numbers_of_apps(tmp_path: Path) -> None:
+    """A score is a share of tests; limits are those of the run."""
+    options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}
+    rows = [apps_row("a", True, True), apps_row("b", True, False)]
+    found = blocks(html(write_results(tmp_path, rows, {"options": options, "judged_by": "tokens"})))
+    ((_, _, cell),) = found["summary"]["cells"]
+    assert (cell["n"], cell["solved"], cell["mean"], cell["single"]) == (2, 1, 0.75, [0.75, 1.0])
+    assert found["summary"]["problems"][0]["bucket"] == "interview"
+    (shown,) = [one for one in found["block-0"] if one["tests"][-1]["verdict"] == "WA"]
+    assert shown["tests"][1] == {
+        "name": "1", "verdict": "WA", "time": 0.1, "memory": 8.0, "message": "line 1 differs", "output": "7\n",
+    }  # fmt: skip
+
+
+def test_results_of_an_earlier_version_have_their_tests_in_them(tmp_path: Path) -> None:
+    """They are shown all the same."""
+    row = contest_row("a", 1.0, 0.0)
+    (tmp_path / "results.jsonl").write_bytes(orjson.dumps(row) + b"\n")
+    found = blocks(html(tmp_path))
+    assert [one["verdict"] for one in found["block-0"][0]["tests"]] == ["AC", "WA"]
+    assert found["rows"]["time"] == [0.25]
+
+
+def test_groups(tmp_path: Path) -> None:
+    """A model; where several directories have the same one, or none, the directory; or what a summary names."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0, model_name="m", model_kwargs={"seed": 1})])
+    two = write_results(tmp_path / "two", [contest_row("a", 1.0, model_name="m")])
+    none = write_results(tmp_path / "none", [contest_row("a", 1.0)])
+    by = write_results(tmp_path / "by", [contest_row("a", 1.0, model="m", t={"x": 0.5})], {"by": ["model", "t.x"]})
+    assert Page([none]).group_names == ["all submissions"]
+    assert Page([one, none]).group_names == ["m", str(none)]
+    assert Page([one, two]).group_names == [f"{one}: m", f"{two}: m"]
+    assert Page([by]).group_names == ["m, 0.5"]
+
+
+def test_a_column_that_differs_in_every_row_does_not_make_a_thousand_groups(tmp_path: Path) -> None:
+    """The smallest are one."""
+    rows = [contest_row(str(n), 1.0, model=f"m{n}" if n < 100 else "m0") for n in range(150)]
+    names = Page([write_results(tmp_path, rows)]).group_names
+    assert len(names) == 41
+    assert {"m0", "(all others)"} <= set(names)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_strangers_wrote_is_no_markup(text: str, tmp_path: Path) -> None:
+    """Wherever it stands: the page has just the scripts of ours, and what is unseen is shown."""
+    directory = tmp_path / re.sub(r"[/\0]", "_", text)
+    tests = [{"test_name": text, "score": 0.0, "status": "WA", "feedback": text, "stderr": text}]
+    row = contest_row(text, 0.0, model=text, code=text * 3, compile_message=text, extraction=text, problem_id=text)
+    row["all_subtasks_results"][0] |= {"subtask": text, "test_results": tests}
+    page = html(write_results(directory, [row, refused(text, text)], {"notes": [text]}), noscript=text)
+    found = blocks(page)
+    assert page.count("</script") == len(found) + 1
+    assert page.count("<script") == len(found) + 1
+    assert "<img" not in page
+    unseen = set("\0\x07\x1b\u202e\u2066")
+    assert not unseen & set(page + orjson.dumps(found).decode())
+    shown, other = sorted(found["block-0"], key=lambda one: "code" not in one)
+    assert (text in shown["code"]) == (not unseen & set(text))
+    assert other["error"]
+
+
+def test_a_program_of_megabytes_is_cut(tmp_path: Path) -> None:
+    """And what is left out is said; of many tests those that failed are kept."""
+    row = contest_row("a", 0.0, code="x" * 5_000_000)
+    tests = [{"test_name": str(n), "score": 1.0, "status": "AC"} for n in range(1000)]
+    row["all_subtasks_results"][0]["test_results"] = [*tests, {"test_name": "last", "score": 0.0, "status": "WA"}]
+    page = html(write_results(tmp_path, [row]))
+    (shown,) = blocks(page)["block-0"]
+    assert shown["code"].endswith("x… ⟨4,940,000 characters more⟩")
+    assert len(page) < 300_000
+    assert (shown["tests"][0]["name"], len(shown["tests"]), shown["more"]) == ("last", 200, 801)
+
+
+def test_programs_take_turns_for_the_room(tmp_path: Path) -> None:
+    """A page has 5 MB at most, whatever there is to show; of every kind of submission it shows some."""
+    dice = random.Random(1)
+    rows = [
+        contest_row(str(n), float(n % 100 > 0), model=f"m{n % 2}", code=f"{dice.getrandbits(20_000):x}")
+        for n in range(3000)
+    ]
+    page = html(write_results(tmp_path, rows))
+    assert 4_000_000 < len(page) <= 5_000_000
+    found = blocks(page)
+    places = found["rows"]["detail"]
+    shown = [place for place, (block, _) in enumerate(places) if block >= 0]
+    assert 1000 < len(shown) < 3000
+    assert sum(n % 100 == 0 for n in shown) == 30
+    for place in shown[:: len(shown) // 7]:
+        block, index = places[place]
+        assert found[f"block-{block}"][index]["code"] == rows[place]["code"]
+
+
+def test_copies_share_what_is_shown(tmp_path: Path) -> None:
+    """A program that a thousand rows have stands there once."""
+    rows = [contest_row("a", 0.0, fingerprint="f", duplicate_of="b" if n else None) for n in range(1000)]
+    found = blocks(html(write_results(tmp_path, rows)))
+    assert found["rows"]["detail"] == [[0, 0]] * 1000
+    assert len(found["block-0"]) == 1
+
+
+BAD = {
+    "is no row of results": b'{"uuid": "a"}\n',
+    "line 1 cannot be read": b"{not json\n",
+    "is no row": b"[]\n",
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_what_are_no_results_is_said(words: str, tmp_path: Path) -> None:
+    """With the file, the line, and what to do."""
+    (tmp_path / "results.jsonl").write_bytes(BAD[words])
+    with pytest.raises(InputError, match=words) as refusal:
+        Page([tmp_path])
+    assert str(tmp_path / "results.jsonl") in str(refusal.value)
+
+
+def test_directories_that_one_report_cannot_be_of(tmp_path: Path) -> None:
+    """None, the same twice, both families, a newer version, other subtasks, a row that lacks something."""
+    contest = write_results(tmp_path / "contest", [contest_row("a", 1.0)])
+    apps = write_results(tmp_path / "apps", [apps_row("a", True)])
+    other = write_results(tmp_path / "other", [contest_row("a", 1.0, 0.0)])
+    newer = write_results(tmp_path / "newer", [contest_row("a", 1.0)], {"format": 99, "ioi_eval": "9.9"})
+    torn = write_results(tmp_path / "torn", [contest_row("a", 1.0)])
+    (torn / "tests.jsonl").write_bytes(b'{"tests_id": "x"}\n')
+    lacking = write_results(tmp_path / "lacking", [contest_row("a", 1.0), {**contest_row("b", 1.0)}])
+    lines = (lacking / "results.jsonl").read_bytes().splitlines()
+    (lacking / "results.jsonl").write_bytes(lines[0] + b'\n{"verdict": "AC", "all_subtasks_results": []}\n')
+    for directories, words in (
+        ([tmp_path / "no"], "does not exist: `ioi-eval score"),
+        ([contest, contest / "." / ".." / "contest"], "is named twice"),
+        ([contest, apps], "make a report of each"),
+        ([contest, other], "with other subtasks"),
+        ([newer], "of ioi_eval 9.9"),
+        ([torn], "these are no tests"),
+        ([lacking], "line 2: this is no row of results"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Page(directories)
+
+
+def test_no_rows_at_all(tmp_path: Path) -> None:
+    """An empty dump has a report too."""
+    assert blocks(html(write_results(tmp_path, [])))["summary"]["rows"] == 0
