@@ -1,0 +1,285 @@
+"""The page of a report in a real browser: it says nothing, fetches nothing, and can be used without a mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from browser import Tab, browser_tab, needs_chromium
+from small_results import apps_row, contest_row, refused, test, write_results
+
+from ioi_eval.report.html import Page
+
+pytestmark = needs_chromium
+
+LIMITS = {"name": "Nile", "day": "1", "time_limit_s": 1.0, "memory_limit_bytes": 1 << 28, "problem": "nile"}
+SUMMARY = {
+    "problems": [{"year": year, **LIMITS} for year in (2022, 2023, 2024)],
+    "complete": False, "notes": ["<b>a note</b>"], "submissions": {"pending": 3},
+}  # fmt: skip
+HARM = '</script><script>harmed = 1</script><img src="x" onerror="harmed = 2">'
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Tab]:
+    """One browser for all."""
+    with browser_tab() as one:
+        yield one
+
+
+@pytest.fixture
+def quiet(tab: Tab) -> Iterator[Tab]:
+    """The browser; after the test, it has said nothing, and asked for nothing but files."""
+    tab.said.clear()
+    tab.asked.clear()
+    yield tab
+    tab.value("1")  # what was said until now has arrived
+    assert tab.said == []
+    assert all(address.startswith(("file:", "data:,")) for address in tab.asked), tab.asked
+
+
+def page(directories: Sequence[Path], to: Path) -> Path:
+    """The report of these, in a file."""
+    with to.open("wb") as file:
+        Page(directories).write(file)
+    return to
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models, three years, of everything a little."""
+    directory = tmp_path_factory.mktemp("report")
+    rows = [
+        contest_row(f"{model}-{year}-{n}", float(n % 3 > 0), float(n % 4 > 0), model=model, year=year)
+        for model in ("first", "second")
+        for year in (2022, 2023, 2024)
+        for n in range(20 + (model == "second"))
+    ]
+    rows.append(contest_row("judge-error", None, 1.0, model="first"))
+    rows.append(contest_row("near", 1.0, 0.0, model="first", near_limit=True))
+    rows.append(refused("refused", "there is no problem nowhere", model="second"))
+    rows.append(contest_row("odd", 0.5, 0.5, model="second", code=HARM, compile_message=HARM))
+    rows[-1]["all_subtasks_results"][0]["test_results"] = [test(HARM, 0.5, "PA", feedback=HARM, stderr=HARM)]
+    return page([write_results(directory, rows, SUMMARY)], directory / "report.html")
+
+
+def shown(tab: Tab) -> str:
+    """What the table of submissions says of itself."""
+    return str(tab.value("document.getElementById('found').textContent"))
+
+
+def type_in(tab: Tab, text: str) -> None:
+    """Search for it."""
+    tab.value(
+        f"{{ const s = document.getElementById('search'); s.value = {text!r}; s.dispatchEvent(new Event('input')) }}"
+    )
+
+
+SHORT = "[...document.querySelectorAll({0!r})].map((one) => one.textContent)"
+
+
+@pytest.mark.parametrize("width", [375, 768, 1440])
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_fits_and_can_be_read(quiet: Tab, report: Path, width: int, dark: bool) -> None:
+    """Nothing is wider than the screen but what scrolls by itself; every text stands out from what is behind it."""
+    quiet.open(report, width=width, dark=dark)
+    assert quiet.value("document.documentElement.scrollWidth <= innerWidth")
+    assert quiet.value("document.querySelectorAll('main section').length") == 9
+    assert quiet.value(_CONTRASTS) == []
+
+
+_CONTRASTS = """(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    if (a < 255) return null;
+    const part = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const behind = (one) => {
+    for (; one; one = one.parentElement) {
+      const found = light(getComputedStyle(one).backgroundColor);
+      if (found !== null) return found;
+    }
+    return light("canvas");
+  };
+  const found = new Set();
+  const texts = "p, td, th, caption, a, button, label, legend, li, summary, figcaption, h1, h2, h3, span, select, output";
+  for (const one of document.querySelectorAll(texts)) {
+    const [text, ground] = [light(getComputedStyle(one).color), behind(one)];
+    const contrast = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+    if (contrast < 4.5) found.add(`${one.tagName}.${one.className} ${one.textContent.slice(0, 20)}: ${contrast}`);
+  }
+  return [...found];
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_heat_map_can_be_read_at_every_value(quiet: Tab, tmp_path: Path, dark: bool) -> None:
+    """Also where the colours are of the middle."""
+    rows = [contest_row(str(n), n / 100, n / 100, problem_id=f"p{n // 2}", model=f"m{n % 2}") for n in range(101)]
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "heat.html"), dark=dark)
+    assert quiet.value("new Set([...document.querySelectorAll('.heat td')].map((one) => one.textContent)).size") == 102
+    assert quiet.value(_CONTRASTS) == []
+
+
+def test_search_filter_sort_and_pages(quiet: Tab, report: Path) -> None:
+    """The number that is found is said aloud; what is not known is last in either order."""
+    quiet.open(report)
+    assert shown(quiet) == "127 submissions of 127: 1 to 50 are shown"
+    type_in(quiet, "FIRST 2023")
+    assert shown(quiet).startswith("20 submissions")
+    type_in(quiet, "nothing such")
+    assert shown(quiet) == "0 submissions of 127"
+    type_in(quiet, "")
+    quiet.value("document.querySelector('[data-column=score]').click()")
+    assert quiet.value("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "ascending"
+    scores = "#submissions-table tbody tr td:nth-child(5)"
+    assert quiet.value(SHORT.format(scores))[0] == "0/100"
+    quiet.value("document.querySelector('[data-column=score]').click()")
+    assert quiet.value("document.querySelector('th[aria-sort]').getAttribute('aria-sort')") == "descending"
+    assert quiet.value(SHORT.format(scores))[0] == "100/100"
+    for _ in range(2):
+        quiet.value("[...document.querySelectorAll('#submissions button')].at(-1).click()")
+    assert shown(quiet).endswith(": 101 to 127 are shown")
+    assert quiet.value(SHORT.format(scores))[-2:] == ["–", "–"]
+    assert quiet.value("[...document.querySelectorAll('#submissions button')].at(-1).disabled")
+
+
+def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> None:
+    """They have a table, and buttons that show them below; they are in no bar of verdicts."""
+    quiet.open(report)
+    rows = "[...document.querySelectorAll('#apart tbody tr')].map((row) => row.textContent)"
+    assert quiet.value(rows) == ["first2024/nile Nile1121"]
+    assert "JE" not in quiet.value("document.getElementById('verdicts').textContent")
+    for place, name in enumerate(("judge-error", "near")):
+        quiet.value(f"document.querySelectorAll('#apart button')[{place}].click()")
+        assert quiet.value(SHORT.format("#submissions-table tbody th"))[0] == name
+        assert shown(quiet).startswith("1 submission of")
+    assert "1 row could not be judged at all" in quiet.value("document.getElementById('apart').textContent")
+
+
+def test_dates(quiet: Tab, report: Path) -> None:
+    """Charts are of the problems between two dates; the sliders say theirs."""
+    quiet.open(report)
+    slide = "{ const one = document.getElementById('date-from'); one.value = 2; one.dispatchEvent(new Event('input')) }"
+    quiet.value(slide)
+    assert quiet.value("document.getElementById('date-range').textContent") == "2024 to 2024: 1 problem"
+    assert quiet.value("document.getElementById('date-from').getAttribute('aria-valuetext')") == "2024"
+    assert quiet.value(SHORT.format(".heat tbody th")) == ["2024/nile Nile"]
+
+
+def test_keyboard(quiet: Tab, report: Path) -> None:
+    """The first key leads past the head; every control can be reached in the order of the page, and is seen."""
+    quiet.open(report)
+    quiet.press("Tab")
+    assert quiet.value("document.activeElement.textContent") == "Skip to the report"
+    assert quiet.value("document.activeElement.getBoundingClientRect().left >= 0")
+    quiet.press("Enter", text="\r")
+    assert quiet.value("document.activeElement.id") == "main"
+    places = []
+    for _ in range(12):
+        quiet.press("Tab")
+        places.append(quiet.value("document.activeElement.getBoundingClientRect().top + scrollY"))
+        assert quiet.value("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert places == sorted(places)
+    quiet.value("document.querySelector('#submissions-table tbody button').focus()")
+    quiet.press("Enter", text="\r")
+    quiet.value(_OPENED)
+    assert quiet.value("document.activeElement.getAttribute('aria-expanded')") == "true"
+    quiet.press("Enter", text="\r")
+    assert quiet.value("document.querySelectorAll('.opened').length") == 0
+
+
+_OPENED = """new Promise((done) => {
+  const look = () => (document.querySelector(".opened .quiet, .opened p") ? done(true) : setTimeout(look, 5));
+  look();
+})"""
+
+
+def test_what_was_written_to_harm_is_text(quiet: Tab, report: Path) -> None:
+    """Where it is shown too: program, compiler's words, test, its name."""
+    quiet.open(report)
+    type_in(quiet, "odd")
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(_OPENED)
+    words = quiet.value("document.querySelector('.opened').textContent")
+    assert words.count("onerror") >= 5
+    assert quiet.value("typeof harmed") == "undefined"
+    assert quiet.value("document.querySelectorAll('main img, main script').length") == 0
+    assert "<b>a note</b>" in quiet.value("document.querySelector('main').textContent")
+
+
+def test_for_a_screen_reader(quiet: Tab, report: Path) -> None:
+    """Charts have names, and their numbers as tables with heads; controls have labels; ids and heads are in order."""
+    quiet.open(report)
+    assert quiet.value("[...document.querySelectorAll('[role=img]')].every((one) => one.getAttribute('aria-label'))")
+    assert quiet.value("[...document.querySelectorAll('figure')].every((one) => one.querySelector('details table'))")
+    assert quiet.value(
+        "[...document.querySelectorAll('table')].every((one) => one.caption?.textContent && "
+        "[...one.querySelectorAll('th')].every((head) => head.scope))"
+    )
+    labelled = "[...document.querySelectorAll('main input, main select')].every((one) => one.labels.length === 1)"
+    assert quiet.value(labelled)
+    assert quiet.value("{ const ids = [...document.querySelectorAll('[id]')].map((one) => one.id); "
+                       "new Set(ids).size === ids.length }")  # fmt: skip
+    levels = quiet.value("[...document.querySelectorAll('h1, h2, h3')].map((one) => Number(one.tagName[1]))")
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_in_black_and_white(quiet: Tab, report: Path) -> None:
+    """On paper nothing has a colour, controls are gone, and bars have edges."""
+    quiet.open(report)
+    quiet.call("Emulation.setEmulatedMedia", media="print")
+    names = "WA PA TLE RE g0 g1 g7 heat-low".split()
+    colours = quiet.value(
+        f"{names!r}.slice(0, 7).map((one) => getComputedStyle(document.documentElement).getPropertyValue('--' + one))"
+    )
+    assert all(len(set(one.strip("# "))) == 1 for one in colours), colours
+    assert quiet.value("getComputedStyle(document.querySelector('.controls')).display") == "none"
+    assert quiet.value("getComputedStyle(document.querySelector('.heat td')).backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert quiet.value("getComputedStyle(document.querySelector('.segment')).stroke") == "rgb(0, 0, 0)"
+    quiet.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_apps(quiet: Tab, tmp_path: Path) -> None:
+    """Python programs: difficulties in the place of subtasks, shares of tests in that of points."""
+    rows = [
+        apps_row(
+            f"s{n}", n % 2 == 0, n % 3 == 0, problem_id=str(n % 80), difficulty=("interview", "competition")[n % 2]
+        )
+        for n in range(240)
+    ]
+    options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}
+    written = write_results(tmp_path / "out", rows, {"options": options, "judged_by": "tokens"})
+    quiet.open(page([written], tmp_path / "apps.html"))
+    assert quiet.value(SHORT.format(".heat tbody th")) == ["competition (40 problems)", "interview (40 problems)"]
+    assert "interview" in quiet.value("document.getElementById('subtasks').textContent")
+    type_in(quiet, "s1")
+    quiet.value("document.querySelector('#submissions-table tbody button').click()")
+    quiet.value(_OPENED)
+    assert "line 1 differs" in quiet.value("document.getElementById('submissions').textContent")
+
+
+@pytest.mark.parametrize("rows", [[], [refused("a", "no")], [contest_row("a", None)]], ids=["none", "refused", "JE"])
+def test_hardly_anything(quiet: Tab, tmp_path: Path, rows: list[dict[str, object]]) -> None:
+    """No submission, none that could be judged: a page that says so."""
+    quiet.open(page([write_results(tmp_path / "out", rows)], tmp_path / "empty.html"))
+    assert shown(quiet).startswith(f"{len(rows)} submission")
+    assert quiet.value("document.getElementById('loading').textContent") == ""
+
+
+def test_browser_that_cannot_unpack(quiet: Tab, tmp_path: Path) -> None:
+    """It shows the charts, and says why there is no table."""
+    written = write_results(tmp_path / "out", [contest_row(f"a{n}", 1.0, 0.0) for n in range(1000)])
+    old = quiet.call("Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.DecompressionStream")
+    try:
+        quiet.open(page([written], tmp_path / "old.html"))
+        assert "too old" in quiet.value("document.getElementById('loading').textContent")
+        assert quiet.value("document.querySelectorAll('.heat td').length") == 1
+    finally:
+        quiet.call("Page.removeScriptToEvaluateOnNewDocument", identifier=old["identifier"])
