@@ -1,21 +1,45 @@
 """mcpbr's configuration files: the keys that say which problems are taken, and how long a test may run.
 
-Other keys (which model, which server) are not about scoring, and are passed over; `unused` names them.
+mcpbr's other keys (which model, which server) are not about scoring, and are passed over; `unused` names them. A key
+that mcpbr does not have is an error: misspelt, it would change the score by its absence.
 
-Source: mcpbr's page on APPS and its `HarnessConfig`.
+Source: mcpbr's page on APPS, and its `HarnessConfig`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps_selection import Sampling
 
-KEYS = ("sample_size", "timeout_seconds", "filter_difficulty", "sampling_strategy", "random_seed")
+KEYS = (
+    *("benchmark", "sample_size", "timeout_seconds", "filter_difficulty", "task_ids"),
+    *("sampling_strategy", "random_seed", "stratify_field"),
+)
+"""What is read here."""
+
+OTHER_KEYS = frozenset(
+    {
+        *("agent_harness", "agent_prompt", "audit_enabled", "audit_log_file", "budget", "cache_dir", "cache_enabled"),
+        *("checkpoint_interval", "claude_code_version", "cloud_storage", "comparison_mode", "continue_on_error"),
+        *("cybergym_level", "data_retention_days", "deterministic_mode", "disable_logs", "enable_profiling"),
+        *("eval_timeout_seconds", "exclude_result_fields", "filter_category", "filter_tags", "github_token"),
+        *("global_seed", "infrastructure", "max_concurrent", "max_failures", "max_iterations", "mcp_server"),
+        *("mcp_server_a", "mcp_server_b", "model", "notify_discord_webhook", "notify_email"),
+        *("notify_progress_interval", "notify_progress_time_minutes", "notify_slack_webhook", "output_dir"),
+        *("prompt_security", "provider", "rate_limit_rpm", "rate_limit_strategy", "record_environment"),
+        *("redaction_level", "resume_from_checkpoint", "sandbox", "slack_bot_token", "slack_channel"),
+        *("thinking_budget", "use_prebuilt_images", "volumes", "wandb_enabled", "wandb_project"),
+    }
+)
+"""What mcpbr reads besides. Source: `HarnessConfig` in mcpbr, src/mcpbr/config.py."""
+
+_BENCHMARK, _STRATUM = "apps", "difficulty"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +50,16 @@ class Configuration:
         sample_size: how many problems.
         timeout_seconds: how long a task may take; a test at most so long.
         filter_difficulty: which difficulties.
+        task_ids: only these problems, as `42` or `apps_42`.
         sampling_strategy: which problems of these.
         random_seed: of the random choices.
-        unused: the other keys.
+        unused: the keys of mcpbr's that are not about scoring.
     """
 
     sample_size: int | None = None
     timeout_seconds: float | None = None
     filter_difficulty: tuple[str, ...] = ()
+    task_ids: tuple[str, ...] = ()
     sampling_strategy: Sampling | None = None
     random_seed: int | None = None
     unused: tuple[str, ...] = ()
@@ -43,7 +69,7 @@ def read_configuration(path: Path) -> Configuration:
     """Read a YAML file.
 
     Raises:
-        InputError: it cannot be read, or a value makes no sense.
+        InputError: it cannot be read, has a key that mcpbr has not, or a value makes no sense.
     """
     import yaml
 
@@ -55,6 +81,10 @@ def read_configuration(path: Path) -> Configuration:
         return Configuration()
     if not isinstance(values, dict):
         raise InputError(f"the configuration {path} is no table of names and values")
+    for key in values:
+        _check_key(path, str(key))
+    _check_word(path, values, "benchmark", _BENCHMARK)
+    _check_word(path, values, "stratify_field", _STRATUM)
     strategy = values.get("sampling_strategy")
     try:
         sampling = None if strategy is None else Sampling(strategy)
@@ -63,11 +93,30 @@ def read_configuration(path: Path) -> Configuration:
     return Configuration(
         sample_size=_integer(path, values, "sample_size", at_least=1),
         timeout_seconds=_seconds(path, values),
-        filter_difficulty=_difficulties(path, values),
+        filter_difficulty=_words(path, values, "filter_difficulty", "difficulties"),
+        task_ids=_words(path, values, "task_ids", "ids, as 42 or apps_42"),
         sampling_strategy=sampling,
         random_seed=_integer(path, values, "random_seed"),
         unused=tuple(str(key) for key in values if key not in KEYS),
     )
+
+
+def _check_key(path: Path, key: str) -> None:
+    """Refuse a key that mcpbr does not have."""
+    if key in KEYS or key in OTHER_KEYS:
+        return
+    if key == "extends":
+        raise InputError(f"the configuration {path}: extends is not read here; put the keys of that file into this one")
+    near = get_close_matches(key, [*KEYS, *sorted(OTHER_KEYS)], n=1)
+    meant = f"did you mean {near[0]}?" if near else f"those about scoring are {', '.join(KEYS)}"
+    raise InputError(f"the configuration {path}: mcpbr has no key {key}; {meant}")
+
+
+def _check_word(path: Path, values: Mapping[str, Any], key: str, only: str) -> None:
+    """Refuse a value that asks for something else than what is done here."""
+    value = values.get(key)
+    if value is not None and not (isinstance(value, str) and value.strip().lower() == only):
+        raise _wrong(path, key, values, only)
 
 
 def _integer(path: Path, values: Mapping[str, Any], key: str, at_least: int | None = None) -> int | None:
@@ -88,15 +137,14 @@ def _seconds(path: Path, values: Mapping[str, Any]) -> float | None:
     return float(value)
 
 
-def _difficulties(path: Path, values: Mapping[str, Any]) -> tuple[str, ...]:
-    value = values.get("filter_difficulty")
+def _words(path: Path, values: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
+    value = values.get(key)
     if value is None:
         return ()
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise _wrong(path, "filter_difficulty", values, "a list of difficulties")
-    return tuple(value)
+    several = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, str) or (key == "task_ids" and type(one) is int) for one in several):
+        raise _wrong(path, key, values, f"a list of {what}")
+    return tuple(map(str, several))
 
 
 def _wrong(path: Path, key: str, values: Mapping[str, Any], needed: str) -> InputError:

@@ -41,7 +41,7 @@ class AppsJudging:
     """
 
     def __init__(self, executor: Executor, catalog: Catalog, judged_by: str) -> None:
-        self._executor, self._catalog, self._judged_by = executor, catalog, judged_by
+        self._executor, self._catalog, self.judged_by = executor, catalog, judged_by
 
     async def judge(self, candidate: AppsCandidate) -> AppsResult:
         """Judge one. Where there is no program there is nothing to run: no test is passed."""
@@ -69,7 +69,7 @@ class AppsJudging:
             verdict=verdict,
             passed=0,
             total=candidate.listed.tests,
-            judged_by=self._judged_by,
+            judged_by=self.judged_by,
             message=words,
         )
 

@@ -1,5 +1,7 @@
 """mcpbr's records: one dictionary for each problem. Pure.
 
+A record that other rules than mcpbr's made says so in `judged_by`: its `resolved` may not be what mcpbr would say.
+
 Source: mcpbr's page on APPS, and `src/mcpbr/benchmarks/apps.py`.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ioi_eval.compat.mcpbr import EMPTY, ERRORS
+from ioi_eval.compat.mcpbr import EMPTY, ERRORS, PROFILE
 from ioi_eval.compat.terms import Code
 from ioi_eval.model.apps import AppsProblem, RowFault
 
@@ -22,6 +24,11 @@ class Named(Protocol):
     def instance_id(self) -> str:
         """Its id in mcpbr's spelling."""
         ...
+
+
+def under(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
+    """A record with the rules that it was made by; mcpbr's own are not named, so that it is a record of mcpbr's."""
+    return record if judged_by in ("", PROFILE.name) else {**record, "judged_by": judged_by}
 
 
 def record(problem: AppsProblem, codes: Sequence[Code]) -> dict[str, Any]:

@@ -63,22 +63,28 @@ class Shown:
 
 def shown(entry: Accepted, found: Found[AppsResult]) -> Shown:
     """What is written of a submission that was judged, or that we failed to judge."""
-    return Shown(row=_row(entry, found), record=_record(entry, found.result))
+    return Shown(row=_row(entry, found), record=mcpbr.under(_record(entry, found.result), found.result.judged_by))
 
 
-def refused_rows(entry: Refused) -> Shown:
-    """What is written of a row that was not judged: nothing that its dump says of itself stands for a result."""
+def refused_rows(entry: Refused, judged_by: str = "") -> Shown:
+    """What is written of a row that was not judged: nothing that its dump says of itself stands for a result.
+
+    Args:
+        entry: the row.
+        judged_by: by which rules the others were judged.
+    """
     empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
     row = {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), "test_results": [], "error": entry.message}
     if isinstance(entry, Invalid):
         fault, refusal = entry.listed.fault, entry.listed.refusal
         words = refusal if fault is None else mcpbr.row_words(fault, refusal)
-        return Shown(row=row, record=mcpbr.error_record(entry.listed, words))
+        return Shown(row=row, record=mcpbr.under(mcpbr.error_record(entry.listed, words), judged_by))
     try:
         problem = problem_of(entry.row)
     except RowError:
         problem = "unknown"
-    return Shown(row=row, record=mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message))
+    record = mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message)
+    return Shown(row=row, record=mcpbr.under(record, judged_by))
 
 
 def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:

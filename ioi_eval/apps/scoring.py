@@ -69,7 +69,7 @@ async def score_apps(
     ledger = Ledger(journal, Spool(directory), APPS_FORMAT)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
-        write_results(directory, intake, ledger, summary, writing)
+        write_results(directory, intake, ledger, summary, writing, judged_by=judging.judged_by)
         before = len(facts.notes)
         if over := intake.passed_over:
             words = f"{counted(over, 'row')} for problems that were not asked for: passed over"
@@ -84,7 +84,13 @@ async def score_apps(
 
 
 def write_results(
-    directory: Path, intake: AppsIntake, ledger: Ledger[AppsResult], summary: AppsSummary, progress: Progress
+    directory: Path,
+    intake: AppsIntake,
+    ledger: Ledger[AppsResult],
+    summary: AppsSummary,
+    progress: Progress,
+    *,
+    judged_by: str,
 ) -> None:
     """Write a row for every submission that was judged and every row that was refused, in the dump's order.
 
@@ -94,6 +100,7 @@ def write_results(
         ledger: what became of them.
         summary: takes in all of them.
         progress: is told of every row.
+        judged_by: the rules in a word.
 
     Raises:
         SetupError: they cannot be written.
@@ -105,9 +112,9 @@ def write_results(
         for entry in intake.entries(whole_rows=True):
             progress.advance("")
             if isinstance(entry, Refused):
-                lines = _lines(entry, summary, tests)
+                lines = _lines(entry, summary, tests, judged_by)
             elif (found := ledger.find(entry.candidate)) is not None:
-                lines = _lines(entry, summary, tests, found)
+                lines = _lines(entry, summary, tests, judged_by, found)
             else:
                 summary.postpone(entry.row.values)
                 continue
@@ -116,7 +123,11 @@ def write_results(
 
 
 def _lines(
-    entry: Accepted | Refused, summary: AppsSummary, tests: TestLines, found: Found[AppsResult] | None = None
+    entry: Accepted | Refused,
+    summary: AppsSummary,
+    tests: TestLines,
+    judged_by: str,
+    found: Found[AppsResult] | None = None,
 ) -> tuple[bytes, bytes]:
     """An entry's row and record; where these cannot be written, such that say why."""
     try:
@@ -125,7 +136,7 @@ def _lines(
             summary.add(entry, found)
             return lines
         assert isinstance(entry, Refused), "a row that was judged has a result"
-        lines = _written(refused_rows(entry), tests)
+        lines = _written(refused_rows(entry, judged_by), tests)
         summary.refuse(entry)
         return lines
     except ODD_DATA as error:
@@ -133,7 +144,7 @@ def _lines(
         bare = Row(source=entry.row.source, number=entry.row.number, values={})
         refused = Refused(row=bare, kind=OWN_FAULT, message=words)
         summary.refuse(refused)
-        return _written(refused_rows(refused), tests)
+        return _written(refused_rows(refused, judged_by), tests)
 
 
 def _written(out: Shown, tests: TestLines) -> tuple[bytes, bytes]:

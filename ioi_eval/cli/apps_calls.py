@@ -62,7 +62,7 @@ class Problems:
         seed = self.seed if self.seed is not None else config.random_seed
         return Selection(
             difficulties=self.difficulties or config.filter_difficulty,
-            ids=self.ids,
+            ids=self.ids or config.task_ids,
             limit=self.limit if self.limit is not None else config.sample_size,
             sampling=sampling or Sampling.SEQUENTIAL,
             seed=seed or 0,
@@ -140,8 +140,20 @@ async def ready(here: Opened, settings: AppsSettings, place: Place) -> tuple[App
     judge = executor(here.sandbox, settings, place)
     python = await judge.interpreter()
     tell(interpreter_words(python, settings.python, here=place.cluster is None))
-    tell(f"judged by {settings.judged_by}, {settings.cpu_s:g} s a test")
+    tell(rules_words(settings))
     return judge, AppsFingerprints(settings, judge.target, python.fingerprint, checker=judge.checker)
+
+
+def rules_words(settings: AppsSettings) -> str:
+    """By which rules programs are judged, in one line."""
+    limit = f"{settings.cpu_s:g} s of CPU a test"
+    if settings.profile is not None:
+        return f"judged by the rules of {settings.profile.name}: all that it scores, as it scores it; {limit}"
+    tests = "tests up to the first failure" if settings.fail_fast else "all tests"
+    return (
+        f"judged by ioi_eval's own rules: outputs by {settings.comparator}, functions called, {tests}, {limit}"
+        " (--compat NAME for another grader's)"
+    )
 
 
 def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:

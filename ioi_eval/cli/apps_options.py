@@ -87,9 +87,10 @@ Exclude = Annotated[
 Config = Annotated[
     Path | None,
     typer.Option(
+        "-c",
         "--config",
         metavar="YAML",
-        help="sample_size, timeout_seconds, filter_difficulty, sampling_strategy, random_seed, as for mcpbr; options"
-        " of the command come first.",
+        help="A configuration of mcpbr's: sample_size, timeout_seconds, filter_difficulty, task_ids,"
+        " sampling_strategy, random_seed. Options of the command come first.",
     ),
 ]

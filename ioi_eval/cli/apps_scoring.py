@@ -67,8 +67,11 @@ def score(call: Call) -> int:
     """
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
-    settings = call.rules.settings(call.problems.configuration)
-    dumps = [open_dump(name, call.problems.ids) for name in call.dumps]
+    configuration = call.problems.configuration
+    settings = call.rules.settings(configuration)
+    if configuration.unused:
+        tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
+    dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
     dump, dataset = in_one(list(zip(call.dumps, dumps, strict=True))), call.problems.open()
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by)

@@ -39,9 +39,29 @@ _RUN_TESTS = OtherProgram(
     },
 )
 
+_LEAVE_OUT_MODEL = "nothing; leave it out, as no model is asked here; DUMP holds what it wrote"
+_LEAVE_OUT_BENCHMARK = "nothing; leave it out, as the command itself says that the benchmark is APPS"
+
+_MCPBR = OtherProgram(
+    name="mcpbr",
+    options={
+        "-b": _LEAVE_OUT_BENCHMARK,
+        "--benchmark": _LEAVE_OUT_BENCHMARK,
+        "-o": "--out DIR, whose mcpbr.jsonl holds mcpbr's records",
+        "--output": "--out DIR, whose mcpbr.jsonl holds mcpbr's records",
+        "--output-dir": "--out DIR",
+        "--sampling-strategy": "--sampling sequential, random or stratified",
+        "--random-seed": "--seed N",
+        "--stratify-field": "nothing; leave it out, as --sampling stratified goes by difficulty",
+        "-m": _LEAVE_OUT_MODEL,
+        "--model": _LEAVE_OUT_MODEL,
+    },
+)
+
 OTHER_NAMES: Mapping[tuple[str, ...], Sequence[OtherProgram]] = {
     ("score",): (_RUN_TESTS,),
     ("validate",): (_RUN_TESTS,),
+    ("apps", "score"): (_MCPBR,),
 }
 """By our command, the programs whose options are known."""
 
@@ -50,6 +70,7 @@ _WHOLE_COMMAND = {("score",): "ioi-eval run-tests takes all of that program's op
 _OTHER_COMMANDS = {
     "tests_runner.py": "run-tests",
     "run_tests": "run-tests",
+    "run": "apps score DUMP --dataset SRC --out DIR (for what `mcpbr run` scores)",
     "evaluate.py": "score (answers of a model are made elsewhere; this scores them)",
 }
 """What is typed where a command stands."""

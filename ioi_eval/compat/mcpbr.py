@@ -1,6 +1,7 @@
 """mcpbr: a process for each test, exact text, exit code 0. What is no text becomes Python's spelling of it.
 
-A test that runs out of time ends the whole evaluation: its error is not caught where the tests are counted.
+A test that runs out of time, or whose output is no text, has failed, as mcpbr's page says. Its code gives up the whole
+evaluation there, as the error is not caught where the tests are counted; it counts such a task as not resolved.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, R
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 PER_TEST_S = 10.0
-WHOLE_S = 600.0
 NO_TESTS, UNREADABLE, EMPTY = "No test cases provided", "Could not parse test cases", "Empty test cases"
-TIMED_OUT = "Evaluation timed out after agent completed"
 
 ERRORS = {
     RowFault.NO_TESTS: NO_TESTS,
@@ -41,22 +40,20 @@ def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
     codes: list[Code] = []
     rules: list[str] = []
     for test, run in zip(problem.tests, runs, strict=False):
-        if run.ending is Ending.TIMED_OUT:
-            return Graded(crash=TIMED_OUT)
         match = match_output(_spelled(test.expected), run)
-        if match is None:
-            return Graded(crash="'utf-8' codec can't decode the output")
         codes.append(match.right)
         rules.append(match.rule)
     return Graded(codes=tuple(codes), rules=tuple(rules))
 
 
-def match_output(expected: str, run: Run) -> Match | None:
-    """Compare the text without blanks around it; `None` where its comparison itself fails."""
+def match_output(expected: str, run: Run) -> Match:
+    """Compare the text without blanks around it, of a program that ended in time with exit code 0."""
+    if run.ending is Ending.TIMED_OUT:
+        return Match(right=False, rule="out of time")
     try:
         printed = run.output.decode("utf-8")
     except UnicodeDecodeError:
-        return None
+        return Match(right=False, rule="the output is no UTF-8")
     if run.exit_code != 0:
         return Match(right=False, rule=f"exit code {run.exit_code}" if run.exit_code is not None else "a signal")
     right = printed.strip() == expected.strip()

@@ -16,11 +16,12 @@ def test_what_is_for_us_is_read(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(
         "benchmark: apps\nsample_size: 5\ntimeout_seconds: 180\nfilter_difficulty:\n  - interview\n"
-        "sampling_strategy: stratified\nrandom_seed: 7\n"
+        "sampling_strategy: stratified\nstratify_field: difficulty\nrandom_seed: 7\ntask_ids: [apps_4, 5]\n"
+        "model: some-model\nmcp_server:\n  command: npx\n"
     )
     assert read_configuration(path) == Configuration(
         sample_size=5, timeout_seconds=180.0, filter_difficulty=("interview",), sampling_strategy=Sampling.STRATIFIED,
-        random_seed=7, unused=("benchmark",),
+        random_seed=7, task_ids=("apps_4", "5"), unused=("model", "mcp_server"),
     )  # fmt: skip
     path.write_text("")
     assert read_configuration(path) == Configuration()
@@ -38,6 +39,18 @@ def test_what_is_for_us_is_read(tmp_path: Path) -> None:
         ("timeout_seconds: .nan", "timeout_seconds is nan"),
         ("filter_difficulty: [1]", "filter_difficulty is"),
         ("sampling_strategy: best", "sampling_strategy is 'best', where one of sequential, random, stratified"),
+        ("sample_sise: 5", r"mcpbr has no key sample_sise; did you mean sample_size\?"),
+        ("Sample_Size: 5", r"mcpbr has no key Sample_Size; did you mean sample_size\?"),
+        ("timeout_second: 5", r"mcpbr has no key timeout_second; did you mean timeout_seconds\?"),
+        ("filter_dificulty: easy", r"mcpbr has no key filter_dificulty; did you mean filter_difficulty\?"),
+        ("modle: x", r"mcpbr has no key modle; did you mean model\?"),
+        ("comparator: exact", "mcpbr has no key comparator; those about scoring are benchmark, sample_size"),
+        ("1: 2", "mcpbr has no key 1; "),
+        ("extends: base.yaml", "extends is not read here; put the keys of that file into this one"),
+        ("benchmark: codecontests", "benchmark is 'codecontests', where apps is needed"),
+        ("benchmark: [apps]", "benchmark is .*, where apps is needed"),
+        ("stratify_field: url", "stratify_field is 'url', where difficulty is needed"),
+        ("task_ids: [true]", "task_ids is .*, where a list of ids, as 42 or apps_42 is needed"),
         ("[1]", "is no table of names and values"),
         ("a: [", "cannot be read"),
     ],

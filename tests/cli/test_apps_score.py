@@ -68,8 +68,9 @@ def test_a_dump_is_scored(score: Start, write: Write, rows: Rows, tmp_path: Path
     assert wrong["memory_bytes"] > 1_000_000
     assert "ValueError" in by_id["f"]["test_results"][0]["message"]
     assert rows("mcpbr.jsonl")[3] == {
-        "instance_id": "apps_1", "resolved": False, "passed": 1, "total": 4, "pass_rate": 0.25,
+        "instance_id": "apps_1", "resolved": False, "passed": 1, "total": 4, "pass_rate": 0.25, "judged_by": "lines",
     }  # fmt: skip
+    assert "judged by ioi_eval's own rules: outputs by lines, functions called, all tests, 10 s of CPU" in ended.stderr
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     lines = {line["difficulty"]: line for line in summary["difficulties"]}
     assert lines["introductory"]["strict_accuracy"]["value"] == 0.5
@@ -137,9 +138,12 @@ def test_rows_that_cannot_be_judged_are_named(score: Start, write: Write, rows: 
     assert "1 of 8 submissions scored" in ended.stdout
     assert [row["score"] for row in rows("results.jsonl")] == [1.0, *[None] * 7]
     assert rows("mcpbr.jsonl")[3:6] == [
-        {"instance_id": "apps_3", "resolved": False, "error": "its input_output has 2 inputs and 1 output"},
-        {"instance_id": "apps_4", "resolved": False, "error": "No test cases provided"},
-        {"instance_id": "apps_5", "resolved": False, "error": "Could not parse test cases"},
+        {"instance_id": problem, "resolved": False, "error": words, "judged_by": "lines"}
+        for problem, words in (
+            ("apps_3", "its input_output has 2 inputs and 1 output"),
+            ("apps_4", "No test cases provided"),
+            ("apps_5", "Could not parse test cases"),
+        )
     ]
     for words in ("unknown problem 77", "problem 3 cannot be judged", "code is no text", "problem_id is missing"):
         assert words in ended.stdout
@@ -164,7 +168,7 @@ def test_which_problems_are_taken(score: Start, write: Write, rows: Rows, tmp_pa
     assert taken("-t", "apps_1") == ["apps_1"]
     assert taken("-n", "2") == ["apps_0", "apps_1"]
     (tmp_path / "c.yaml").write_text("sample_size: 1\nfilter_difficulty: [introductory]\nmodel: x\n")
-    assert taken("--config", "c.yaml") == ["apps_0"]
+    assert taken("--config", "c.yaml") == taken("-c", "c.yaml") == ["apps_0"]
     assert taken("--config", "c.yaml", "--filter-difficulty", "interview") == ["apps_1"]
     (tmp_path / "broken.txt").write_text("0\napps_4\n")
     assert taken("--exclude", "broken.txt") == ["apps_1"]
@@ -178,7 +182,7 @@ def test_solution_files(score: Start, rows: Rows, tmp_path: Path) -> None:
     assert rows("mcpbr.jsonl")[0]["resolved"]
     assert score("work/apps_0/solution.py", "-t", "1", "--no-resume").returncode == 0
     assert rows("mcpbr.jsonl") == [
-        {"instance_id": "apps_1", "resolved": True, "passed": 4, "total": 4, "pass_rate": 1.0}
+        {"instance_id": "apps_1", "resolved": True, "passed": 4, "total": 4, "pass_rate": 1.0, "judged_by": "lines"}
     ]
 
 
@@ -249,6 +253,29 @@ def test_another_grader(score: Start, write: Write, rows: Rows) -> None:
         ("mcpbr", [False] * 3), ("mcpbr", [True] * 3),
     ]  # fmt: skip
     assert rows("results.jsonl")[0]["rules"][0] == "exit code 1"
+    assert "judged by the rules of mcpbr" in ended.stderr
+
+
+def test_a_program_that_is_out_of_time_has_failed_for_mcpbr(
+    score: Start, write: Write, rows: Rows, tmp_path: Path
+) -> None:
+    """Its test is not passed and its task is not resolved: it counts, and is no failure of ours. As is a text that is
+    none."""
+    programs = (DOUBLE, "while True:\n    pass\n", "while True: pass\n")
+    dump = write("dump.jsonl", *({"problem_id": 0, "code": code} for code in programs))
+    ended = score(dump, "--compat", "mcpbr", "--timeout", "1")
+    assert ended.returncode == 0, ended.stderr
+    assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "TLE", "TLE"]
+    assert rows("results.jsonl")[1]["rules"] == ["out of time"] * 3
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    line = next(line for line in summary["difficulties"] if line["difficulty"] == "all")
+    assert (line["submissions"], line["undecided"]) == (3, 0)
+    assert line["strict_accuracy"]["value"] == pytest.approx(1 / 3)
+    failed = {"instance_id": "apps_0", "resolved": False, "passed": 0, "total": 3, "pass_rate": 0.0}
+    assert rows("mcpbr.jsonl") == [{**failed, "resolved": True, "passed": 3, "pass_rate": 1.0}, failed, failed]
+    dump = write("dump.jsonl", {"problem_id": 0, "code": "import sys\nsys.stdout.buffer.write(b'\\xff')\n"})
+    assert score(dump, "--compat", "mcpbr").returncode == 0
+    assert rows("mcpbr.jsonl") == [failed]
 
 
 def test_halves_of_characters_end_no_run(score: Start, write: Write, rows: Rows) -> None:
@@ -311,6 +338,18 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["--dataset", "none.jsonl"], "there is no file or folder none.jsonl"),
         (["--exclude", "none.txt"], "none.txt, the list of problems to leave out, cannot be read"),
         (["--config", "none.yaml"], "the configuration none.yaml cannot be read"),
+        (
+            ["--benchmark", "apps"],
+            "--benchmark is an option of mcpbr; in ioi-eval apps score it is: nothing; leave it out",
+        ),
+        (
+            ["--benchmark=apps"],
+            "--benchmark is an option of mcpbr; in ioi-eval apps score it is: nothing; leave it out",
+        ),
+        (["-o", "results.json"], "-o is an option of mcpbr; in ioi-eval apps score it is: --out DIR"),
+        (["--sampling-strategy", "random"], "it is: --sampling sequential, random or stratified"),
+        (["--random-seed", "7"], "it is: --seed N"),
+        (["--model", "m"], "no model is asked here; DUMP holds what it wrote"),
         (["--python", "/no/python"], "/no/python"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -74,14 +74,16 @@ def test_unequal_numbers_are_judged_as_far_as_they_pair() -> None:
 
 
 def test_it_never_stops() -> None:
-    """All tests are run; one that runs out of time ends the evaluation, and bytes that are no text do too."""
+    """All tests are run and counted: one that runs out of time has failed, and bytes that are no text are wrong."""
     row = row_of({"inputs": ["1", "2"], "outputs": ["1", "2"]})
     assert PROFILE.wants_another(row, [printed(b"x")])
     assert grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)
-    assert (
-        grade(row, [printed(b"1"), Run(ending=Ending.TIMED_OUT)]).crash == "Evaluation timed out after agent completed"
-    )
-    assert grade(row, [printed(b"\xff"), printed(b"2")]).crash
+    late = Run(ending=Ending.TIMED_OUT, output=b"1")
+    assert PROFILE.wants_another(row, [late])
+    assert grade(row, [late, printed(b"2")]).codes == (False, True)
+    assert grade(row, [late, printed(b"2")]).rules == ("out of time", "equal text")
+    assert grade(row, [printed(b"\xff"), printed(b"2")]).codes == (False, True)
+    assert not grade(row, [late, late]).crash
 
 
 def test_what_is_no_text() -> None:
