@@ -68,7 +68,8 @@ _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 _HARNESS = (
     *("__init__", "main", "other_graders", "program", "sight", "top_level", "values", "warm"),
-    *("profiles/__init__", "profiles/eval_protocol", "profiles/hendrycks", "profiles/livecodebench"),
+    *("profiles/__init__", "profiles/eval_protocol", "profiles/eval_protocol_page", "profiles/hendrycks"),
+    "profiles/livecodebench",
 )
 _HARNESS_MAIN = b"""import os
 import sys

@@ -71,7 +71,8 @@ def bundle(path: str) -> None:
 
 MODULES = (
     *("", "main", "other_graders", "program", "top_level", "values", "warm"),
-    *("profiles", "profiles.eval_protocol", "profiles.hendrycks", "profiles.livecodebench"),
+    *("profiles", "profiles.eval_protocol", "profiles.eval_protocol_page", "profiles.hendrycks"),
+    "profiles.livecodebench",
 )
 
 

@@ -26,7 +26,8 @@ class OtherGrader:
     `DIGITS`: how long an integer may be in decimal; `None` for the interpreter's own limit;
     `prepare(text)`: a stdin program as the grader executes it;
     `guard()`: takes from the interpreter what the grader takes;
-    `pretend(text)`: puts what the grader puts in place of standard input.
+    `pretend(text)`: puts what the grader puts in place of standard input;
+    or only `PRELUDE` and `SCRIPT`: programs run as ours do, behind the prelude.
 
     A run ends in the phase `load`, `run` or `done`. A `SystemExit` from the function is swallowed, as all of them do.
     """
@@ -35,12 +36,17 @@ class OtherGrader:
         for library in ("OPENBLAS", "OMP", "MKL"):  # a process with threads cannot be forked safely
             os.environ[f"{library}_NUM_THREADS"] = "1"
         self._rules: Any = importlib.import_module(f"{__package__}.profiles.{name}")
-        with contextlib.suppress(ImportError):
-            import numpy  # noqa: F401 - all of them have it loaded
-        exec(self._rules.PRELUDE, {"__name__": "prelude"})  # so that the imports of every program find it done
+        self._is_script: bool = getattr(self._rules, "SCRIPT", False)
+        if not self._is_script:
+            with contextlib.suppress(ImportError):
+                import numpy  # noqa: F401 - all of them have it loaded
+        self._prelude = compile(self._rules.PRELUDE, "prelude", "exec", dont_inherit=True)
+        exec(self._prelude, {"__name__": "prelude"})  # so that the imports of every program find it done
 
     def run_stdin(self, task: program.Task, report: program.Report) -> int:
         """Run a program as the function that the grader makes of it; write what it printed, if it succeeded."""
+        if self._is_script:
+            return program.run_stdin(task, report, self._prelude)
         text = program.read_all(0).decode("utf-8", "replace")
         module = self._load(self._rules.prepare(task.program.decode("utf-8", "replace")), report)
         if module is None:
@@ -65,6 +71,8 @@ class OtherGrader:
 
     def run_call(self, task: program.Task, arguments: Any, result_fd: int, report: program.Report) -> int:
         """Call the function; its result is written to `result_fd`."""
+        if self._is_script:
+            return program.run_call(task, arguments, result_fd, report, self._prelude)
         text = task.program.decode("utf-8", "replace")
         module = self._load(self._rules.PRELUDE + text, report)
         if module is None:

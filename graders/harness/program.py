@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
+DEEP = 2000  # frames of a traceback, more than there can be without a program's own recursion limit
 MOST_UNSEEN = 3  # calls in C below a program that have no frame, and count as recursion before Python 3.12
 
 CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bisect", "math", "fractions", "random")
@@ -91,7 +92,8 @@ class Report:
             from json.encoder import encode_basestring_ascii as quote
             from traceback import format_exception
 
-            lines = format_exception(type(error), error, error.__traceback__)
+            trace = from_program(error.__traceback__)
+            lines = format_exception(type(error), error, trace, most_frames(trace))
             line.append(f'"exit":{"true" if isinstance(error, SystemExit) else "false"}')
             line.append(f'"error":{quote(_shown(error)[:SHOWN])}')
             line.append(f'"traceback":{quote("".join(lines)[-SHOWN:])}')
@@ -129,8 +131,14 @@ def perform(task: Task, report: Report, grader: Any = None) -> int:
     return run(task, arguments, result_fd, report)
 
 
-def run_stdin(task: Task, report: Report) -> int:
-    """Run a program as `python3 solution.py` would, to its end. Returns its exit code."""
+def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
+    """Run a program as `python3 solution.py` would, to its end. Returns its exit code.
+
+    Args:
+        task: the program.
+        report: where to say more.
+        prelude: code that is executed before it, in its module; its own lines keep their numbers.
+    """
     module = _module("__main__", task)
     phase = "compile"
     status = 0
@@ -140,6 +148,8 @@ def run_stdin(task: Task, report: Report) -> int:
         if b"/dev/" in task.program or b"/proc/self/fd" in task.program:
             _name_streams()
         _reset_interpreter()
+        if prelude is not None:
+            exec(prelude, module.__dict__)
         exec(code, module.__dict__)
         _start(task, module)
     except SystemExit as error:
@@ -154,18 +164,28 @@ def run_stdin(task: Task, report: Report) -> int:
     return _end(module, status)
 
 
-def run_call(task: Task, arguments: Any, result_fd: int, report: Report) -> int:
-    """Load a program and call its function; what it returns is written to `result_fd`. Returns the exit code."""
+def run_call(task: Task, arguments: Any, result_fd: int, report: Report, prelude: Any = None) -> int:
+    """Load a program and call its function; what it returns is written to `result_fd`. Returns the exit code.
+
+    Args:
+        task: the program.
+        arguments: of the call.
+        result_fd: gets the result.
+        report: where to say more.
+        prelude: code that is executed before the program, in its module.
+    """
     from . import values
 
     module = _module("solution", task)
-    module.__dict__.update(call_prelude())
     phase = "compile"
     status = 1
     try:
         code = _compiled(task)
         phase = "load"
         _reset_interpreter()
+        if prelude is not None:
+            exec(prelude, module.__dict__)
+        module.__dict__.update(call_prelude())
         exec(code, module.__dict__)
         function = _function(module, task.name)
         phase = "run"
@@ -301,10 +321,7 @@ def _exit_status(error: SystemExit) -> int:
 
 def _print_error(error: BaseException) -> None:
     """Print the traceback, from the program's first frame on."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
-        trace = trace.tb_next
-    error.__traceback__ = trace
+    trace = error.__traceback__ = from_program(error.__traceback__)
     import traceback
 
     try:
@@ -313,7 +330,22 @@ def _print_error(error: BaseException) -> None:
             return
     except BaseException:  # noqa: BLE001 - the program's own hook
         pass
-    traceback.print_exception(type(error), error, trace)
+    traceback.print_exception(type(error), error, trace, most_frames(trace))
+
+
+def from_program(trace: Any) -> Any:
+    """A traceback from the program's first frame on."""
+    while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
+        trace = trace.tb_next
+    return trace
+
+
+def most_frames(trace: Any) -> int | None:
+    """How many frames of a traceback are told: the last of a deep one; `None` for all. 100,000 would take seconds."""
+    depth = 0
+    while trace is not None and depth <= DEEP:
+        trace, depth = trace.tb_next, depth + 1
+    return None if depth <= DEEP else -DEEP // 10
 
 
 def _shown(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """Eval Protocol's words and metrics, from what a program did. Pure.
 
-By default a score counts all tests, as Eval Protocol's page says; under its profile it counts those that its code ran.
-Strings and shapes are the same in both: the first failure is told, whatever comes after it.
+A score counts all tests, as Eval Protocol's page says; under the profile of its code it counts those that the code ran.
+Strings and shapes are the same: the first failure is told, whatever comes after it.
 
 Source: `evaluate_apps_solution` in eval-protocol 0.3.
 """
@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
-from ioi_eval.compat.terms import Code, truncated
-from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault, joined
+from ioi_eval.compat.eval_protocol_page import NO_RESULTS, failure
+from ioi_eval.compat.terms import Code
+from ioi_eval.model.apps import AppsProblem, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
-
-_SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,9 @@ def over_all_tests(problem: AppsProblem, judged: Sequence[Judged]) -> EvaluateRe
     metadata: dict[str, Any] = {}
     for test, one in zip(problem.tests, judged, strict=True):
         if one.code is not True:
-            metadata = _failure(test, one)
+            wrong = one.code is False
+            error = {"error": one.error or "the program failed", "traceback": one.traceback}
+            metadata = failure(test, one.output.rstrip()) if wrong else error
             break
     return evaluation(codes, [metadata])
 
@@ -149,7 +150,7 @@ def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> 
         metrics["pass_rate"] = MetricResult(score=score, reason=f"{passed}/{len(codes)}")
         metrics["raw_results"] = _note(json.dumps(list(codes)))
     else:
-        reason = "Execution utility returned no results."
+        reason = NO_RESULTS
         metrics["execution_error"] = _note(reason)
     first = metadata[0] if metadata else {}
     if len(metadata) == 1 and first.get("error"):
@@ -167,29 +168,3 @@ def evaluation(codes: Sequence[Code], metadata: Sequence[Mapping[str, Any]]) -> 
 
 def _note(words: str) -> MetricResult:
     return MetricResult(score=0.0, reason=words, is_score_valid=False)
-
-
-def _failure(test: AppsTest, judged: Judged) -> dict[str, Any]:
-    if judged.code is not False:
-        return {"error": judged.error or "the program failed", "traceback": judged.traceback}
-    given, expected = _shown(test)
-    return {
-        "output": truncated(judged.output.rstrip(), _SHOWN_OUTPUT),
-        "expected": truncated(expected, _SHOWN_OUTPUT),
-        "inputs": truncated(given, _SHOWN_INPUT),
-        "error_message": "Wrong Answer",
-    }
-
-
-def _shown(test: AppsTest) -> tuple[str, str]:
-    """Input and expected output as text."""
-    if isinstance(test, CallTest):
-        return _spelled(list(test.given)), _spelled(test.expected)
-    return joined(test.given), joined(test.expected)
-
-
-def _spelled(value: object) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except ValueError:
-        return "(an integer of more than 4,300 digits)"

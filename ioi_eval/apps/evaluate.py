@@ -23,18 +23,18 @@ from ioi_eval.apps.eval_protocol import (
     over_all_tests,
     read_ground_truth,
 )
-from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message
+from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, own_fault
 from ioi_eval.extract.fences import encodable
-from ioi_eval.extract.messages import last_answer
-from ioi_eval.extract.python import extract_eval_protocol, extract_python
+from ioi_eval.extract.messages import last_answer, last_answer_or_content
+from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, Comparator
 
-COMPAT = "eval-protocol"
+PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
 TIMEOUT_S = 10.0  # Source: its `execution_timeout`
 
 _KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "isolation")
@@ -43,8 +43,10 @@ _KNOWN = ("execution_timeout", "compat", "comparator", "memory_mb", "python", "i
 def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **kwargs: Any) -> Any:
     """Say what the program in a conversation is worth: Eval Protocol's function, with its strings and metrics.
 
-    By default all tests count, as Eval Protocol's page says, functions are called, and outputs are compared by our
-    rules. With `compat="eval-protocol"` the program is found, run and judged as by Eval Protocol's own code.
+    By default it is judged as Eval Protocol's page says: each test in a process of its own, behind the page's prelude;
+    outputs are equal but for blanks at both ends; all tests count. Functions are called, which the page does not do.
+    With `compat="ioi_eval"`, or a `comparator`, our own rules judge, and a metric `judged_by` names them. With
+    `compat="eval-protocol"` the program is found, run and judged as by Eval Protocol's own code.
 
     Synchronous; also where the caller runs an event loop, and from several threads at once.
 
@@ -62,7 +64,7 @@ def evaluate_apps_solution(messages: Sequence[Any], ground_truth: Any = None, **
     Raises:
         InputError: an argument of ours makes no sense.
 
-    Source: `evaluate_apps_solution` in eval-protocol 0.3.
+    Source: Eval Protocol's page on APPS; `evaluate_apps_solution` in eval-protocol 0.3.
     """
     return _as_theirs(_evaluate(messages, ground_truth, kwargs))
 
@@ -94,20 +96,24 @@ def _evaluate(messages: Sequence[Any], ground_truth: Any, kwargs: Mapping[str, A
         raise InputError('messages is a text; give a list: [{"role": "assistant", "content": "…"}]')
     if not messages:
         return no_messages()
-    code = _program(messages, settings)
+    code = _program(messages, settings.judged_by)
     if not code:
         return empty_code()
-    problem = read_ground_truth(ground_truth, as_is=settings.profile is not None)
+    problem = read_ground_truth(ground_truth, as_is=settings.judged_by == CODE)
     if isinstance(problem, EvaluateResult):
         return problem
     try:
-        return _told(problem, background(settings.isolation).score(problem, code, settings))
+        result = _told(problem, background(settings.isolation).score(problem, code, settings))
     except InputError:
         raise
     except IoiEvalError as error:
         return judge_failed(str(error))
     except ODD_DATA as error:
         return judge_failed(own_fault(error, "judging this row"))
+    if settings.profile is None:
+        note = MetricResult(score=0.0, reason=f"{OURS}: {settings.judged_by}", is_score_valid=False)
+        result.metrics["judged_by"] = note
+    return result
 
 
 def _warn_of_unknown(kwargs: Mapping[str, Any]) -> None:
@@ -124,9 +130,14 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     timeout = TIMEOUT_S if timeout is None else timeout
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise InputError(f"execution_timeout is {timeout!r}, where a number of seconds above 0 is needed")
+    comparator = kwargs.get("comparator")
     compat = kwargs.get("compat")
-    if compat not in (None, COMPAT):
-        raise InputError(f"compat is {compat!r}, where {COMPAT!r} or nothing is possible")
+    if compat not in (None, PAGE, CODE, OURS):
+        raise InputError(f"compat is {compat!r}, where one of {PAGE}, {CODE}, {OURS} is possible")
+    if comparator is not None and compat in (PAGE, CODE):
+        raise InputError(f"{compat} has its own rules; leave comparator={comparator!r} or compat={compat!r} away")
+    if compat is None:
+        compat = PAGE if comparator is None else OURS
     memory_mb = kwargs.get("memory_mb", 1024)
     if isinstance(memory_mb, bool) or not isinstance(memory_mb, int):
         raise InputError(f"memory_mb is {memory_mb!r}, where a whole number is needed")
@@ -136,25 +147,21 @@ def _settings(kwargs: Mapping[str, Any]) -> AppsSettings:
     return AppsSettings(
         time_limit_s=float(timeout),
         memory_limit_bytes=memory_mb * MIB,
-        comparator=Comparator.parse(kwargs.get("comparator", "lines")),
-        profile=None if compat is None else profile_named(compat),
+        comparator=Comparator() if comparator is None else Comparator.parse(comparator),
+        profile=None if compat == OURS else profile_named(compat),
         python=kwargs.get("python", "python3"),
         isolation=Isolation(isolation),
     )
 
 
-def _program(messages: Sequence[Any], settings: AppsSettings) -> str:
-    """The program by our rules, else by Eval Protocol's, which takes anything for one; by its alone under its name."""
-    if settings.profile is None:
-        text = last_answer(messages) or ""
-        found = extract_python(text).code
-        if found is not None and found.strip():
-            return found
-    else:
+def _program(messages: Sequence[Any], judged_by: str) -> str:
+    """The program by our rules, else by Eval Protocol's, which takes anything for one; by its alone for its code."""
+    if judged_by == CODE:
         last = messages[-1]
         content = last.get("content") if isinstance(last, Mapping) else getattr(last, "content", None)
-        text = content if isinstance(content, str) else ""
-    return encodable(extract_eval_protocol(text) or "").strip()
+        return encodable(extract_eval_protocol(content if isinstance(content, str) else "") or "").strip()
+    text = last_answer_or_content(messages) if judged_by == PAGE else last_answer(messages)
+    return extract_eval_protocol_page(text or "").code or ""
 
 
 def _told(problem: AppsProblem, result: AppsResult) -> EvaluateResult:

@@ -215,20 +215,31 @@ def run_of(came: Returned, profile: Profile) -> Run:
     CPU and idle time together stand for its wall clock: how loaded this machine is does not count.
     """
     outcome = came.outcome
-    ending = _PHASES.get(came.report.phase, Ending.DIED) if profile.harness is not None else Ending.FINISHED
-    if outcome.verdict is Verdict.TLE:
-        ending = Ending.TIMED_OUT
-    elif outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
-        ending = Ending.DIED if profile.harness is not None else Ending.FINISHED
     by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return Run(
-        ending=ending,
+        ending=_ending(came, profile),
         output=came.output,
         exit_code=outcome.exit_code if by_itself else None,
         wall_s=(outcome.cpu_ms or 0.0) / 1000 + came.idle_s,
         error=came.report.error,
         traceback=came.report.traceback,
     )
+
+
+def _ending(came: Returned, profile: Profile) -> Ending:
+    """How a run ended, for a profile. Of a script the exit code says it, and the report only which error it was."""
+    outcome, report = came.outcome, came.report
+    if outcome.verdict is Verdict.TLE:
+        return Ending.TIMED_OUT
+    if profile.harness is None:
+        return Ending.FINISHED
+    if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
+        return Ending.DIED
+    if not profile.script:
+        return _PHASES.get(report.phase, Ending.DIED)
+    if outcome.exit_code == 0:
+        return Ending.FINISHED
+    return Ending.LOAD_FAILED if report.phase == "compile" and not report.exit else Ending.RAISED
 
 
 def graded_result(problem: AppsProblem, came: Sequence[Returned], graded: Graded, settings: AppsSettings) -> AppsResult:

@@ -178,7 +178,7 @@ def explain(
     rules: Rules,
     compat: Annotated[
         list[str] | None,
-        typer.Option("--compat", metavar="P", help="Only this other grader; may be repeated. All four by default."),
+        typer.Option("--compat", metavar="P", help="Only this other grader; may be repeated. All by default."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also programs about which graders agree.")] = False,
     id_column: options.IdColumn = "uuid",

@@ -69,7 +69,7 @@ Compat = Annotated[
     typer.Option(
         "--compat",
         metavar="P",
-        help="Another grader's verdicts: hendrycks, eval-protocol, livecodebench or mcpbr.",
+        help="Another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or mcpbr.",
     ),
 ]
 Timeout = Annotated[

@@ -7,7 +7,7 @@ the comparison, and no test sees what another left behind.
 
 from __future__ import annotations
 
-from ioi_eval.compat import eval_protocol, hendrycks, livecodebench, mcpbr
+from ioi_eval.compat import eval_protocol, eval_protocol_page, hendrycks, livecodebench, mcpbr
 from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run
 from ioi_eval.errors import InputError
 
@@ -15,7 +15,10 @@ __all__ = ["NAMES", "Calls", "Code", "Ending", "Graded", "Match", "Profile", "Ru
 
 _PROFILES = {
     profile.name: profile
-    for profile in (hendrycks.PROFILE, eval_protocol.PROFILE, livecodebench.PROFILE, mcpbr.PROFILE)
+    for profile in (
+        *(hendrycks.PROFILE, eval_protocol.PROFILE, eval_protocol_page.PROFILE, livecodebench.PROFILE),
+        mcpbr.PROFILE,
+    )
 }
 NAMES = tuple(_PROFILES)
 

@@ -14,7 +14,11 @@ from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 PER_TEST_S = 10.0
 _FAILED = "Exception in _temp_run/run_test"
-_KILLED = "Global timeout or process killed prematurely"
+KILLED = {
+    "error": "Global timeout or process killed prematurely",
+    "details": "No results returned from subprocess.",
+}
+"""What it tells of a test whose process was stopped or died."""
 
 
 def given(test: AppsTest) -> bytes:
@@ -88,9 +92,8 @@ def _failed(problem: AppsProblem, rule: str) -> Graded:
 
 
 def _killed(problem: AppsProblem, rule: str) -> Graded:
-    metadata = {"error": _KILLED, "details": "No results returned from subprocess."}
     count = problem.inputs
-    return Graded(codes=(-1,) * count, rules=(rule,) * count, metadata=(metadata,) * count)
+    return Graded(codes=(-1,) * count, rules=(rule,) * count, metadata=(KILLED,) * count)
 
 
 PROFILE = Profile(

@@ -107,6 +107,7 @@ class Profile:
     Args:
         name: `hendrycks`, ….
         harness: its name for the harness, which runs programs its way; `None` for the plain interpreter.
+        script: whether that runs each test as a script, in a process of its own whose exit code says how it ended.
         calls: what it does with functions.
         per_test_s: wall clock for one test.
         whole_s: wall clock for so many tests together; `None` for no bound.
@@ -127,6 +128,7 @@ class Profile:
     given: Callable[[AppsTest], bytes]
     grade: Callable[[AppsProblem, Sequence[Run]], Graded]
     source: str
+    script: bool = False
     numpy: bool = False
     least_python: tuple[int, int] = (3, 8)
 
@@ -140,11 +142,15 @@ class Profile:
         only_loads = not problem.tests or (problem.fn_name is not None and self.calls is Calls.LOAD)
         if self.harness is not None and only_loads:
             return not runs
-        if len(runs) >= len(problem.tests) or (runs and runs[-1].ending in (Ending.LOAD_FAILED, Ending.DIED)):
+        if len(runs) >= len(problem.tests) or (runs and self._ends(runs[-1])):
             return False
         if self.whole_s is not None and too_long(runs, self.whole_s(problem.inputs)):
             return False
         return not (self.stops and runs) or self.grade(problem, runs).all_passed
+
+    def _ends(self, run: Run) -> bool:
+        """Whether nothing is run after it: the program does not load, or has taken the grader's process with it."""
+        return run.ending is Ending.LOAD_FAILED or (run.ending is Ending.DIED and not self.script)
 
 
 def judges(problem: AppsProblem) -> bool:

@@ -36,6 +36,17 @@ def last_content(messages: Sequence[object]) -> str | None:
     return content_text(_part(messages[-1], "content")) if messages else None
 
 
+def last_answer_or_content(messages: Sequence[object]) -> str | None:
+    """What the assistant said last; where nobody is called so, the last message, whoever wrote it.
+
+    Raises:
+        InputError: a message is none.
+    """
+    if any(_part(message, "role") == "assistant" for message in messages):
+        return last_answer(messages)
+    return last_content(messages)
+
+
 def content_text(content: object) -> str:
     """The text of a message's content: a text, nothing, or parts, of which those with text count.
 

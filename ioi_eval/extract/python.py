@@ -148,6 +148,14 @@ def extract_eval_protocol(content: str) -> str | None:
     return text[start:].strip() if start >= 0 else text
 
 
+def extract_eval_protocol_page(text: str) -> Extracted:
+    """The program by our rule; where that finds none, what Eval Protocol takes for one: any text."""
+    found = extract_python(text)
+    if found.code is not None and found.code.strip():
+        return found
+    return Extracted(code=encodable(extract_eval_protocol(text) or "").strip(), rule="eval-protocol")
+
+
 def extract_livecodebench(output: str) -> str:
     """What LiveCodeBench takes for the code: all between the last two lines with a fence; empty without two.
 

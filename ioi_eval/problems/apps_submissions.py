@@ -11,8 +11,13 @@ from typing import Any, TypeAlias
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.extract.fences import Extracted, encodable
-from ioi_eval.extract.messages import last_answer, last_content
-from ioi_eval.extract.python import extract_eval_protocol, extract_livecodebench, extract_python
+from ioi_eval.extract.messages import last_answer, last_answer_or_content, last_content
+from ioi_eval.extract.python import (
+    extract_eval_protocol,
+    extract_eval_protocol_page,
+    extract_livecodebench,
+    extract_python,
+)
 from ioi_eval.problems.row import Row
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
 
@@ -168,6 +173,13 @@ def _eval_protocol(sample: Sample) -> Extracted:
     return Extracted(code=encodable(extract_eval_protocol(text or "") or ""), rule="eval-protocol")
 
 
+def _eval_protocol_page(sample: Sample) -> Extracted:
+    if sample.column == "code":
+        return our_rules(sample)
+    text = last_answer_or_content(sample.value) if sample.column == "messages" else sample.value
+    return extract_eval_protocol_page(text or "")
+
+
 def _livecodebench(sample: Sample) -> Extracted:
     if sample.column == "code":
         return our_rules(sample)
@@ -175,5 +187,9 @@ def _livecodebench(sample: Sample) -> Extracted:
     return Extracted(code=encodable(extract_livecodebench(text or "")), rule="livecodebench")
 
 
-RULES: Mapping[str, Rules] = {"eval-protocol": _eval_protocol, "livecodebench": _livecodebench}
+RULES: Mapping[str, Rules] = {
+    "eval-protocol": _eval_protocol,
+    "eval-protocol-page": _eval_protocol_page,
+    "livecodebench": _livecodebench,
+}
 """By the profiles that have rules of their own; the others take programs as they are given."""

@@ -78,13 +78,71 @@ def test_runtime_error() -> None:
 
 
 def test_syntax_error_and_time() -> None:
-    """−2 where the program does not compile, −1 where time is up."""
+    """−2 where the program does not compile, −1 where time is up, in the package's words."""
     result = evaluate("print(", {"inputs": ["1\n"], "outputs": ["2\n"]})
     assert str(result.reason).startswith("Passed 0/1 test cases. Execution Error: SyntaxError(")
     assert notes(result)["raw_results"] == [-2]
     result = evaluate("while True:\n    pass\n", {"inputs": ["1\n"], "outputs": ["2\n"]}, execution_timeout=0.5)
     assert notes(result)["raw_results"] == [-1]
-    assert "Time Limit Exceeded" in str(result.reason)
+    words = "Global timeout or process killed prematurely"
+    assert result.reason == f"Passed 0/1 test cases. Execution Error: {words}"
+    details = {"error": words, "details": "No results returned from subprocess."}
+    assert notes(result)["execution_error_details"] == details
+    ours = evaluate("while True: pass", TESTS, execution_timeout=0.5, compat="ioi_eval")
+    assert "Time Limit Exceeded" in str(ours.reason)
+
+
+ONE = {"inputs": ["4\n"], "outputs": ["4\n"]}
+DEEP = "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(5000) - 4996)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "tests", "page", "ours"),
+    [
+        (DEEP, ONE, 1.0, 0.0),
+        ("print(gcd(8, 12))", ONE, 1.0, 0.0),
+        ("print(Counter('aaaa')['a'])", ONE, 1.0, 0.0),
+        ("def f(n: List[int]) -> int:\n    return 4\nprint(f([]))", ONE, 1.0, 0.0),
+        ("print(' 4')", ONE, 1.0, 0.0),
+        ("print('1 \\n2')", {"inputs": [""], "outputs": ["1\n2\n"]}, 0.0, 1.0),
+        ("from __future__ import annotations\nprint(pow(2, 5, 7))", ONE, 1.0, 1.0),
+        ("print(abs(-4), open(0).read() and '')", ONE, 1.0, 1.0),
+        ("if __name__ == '__main__':\n    print(4)\n    exit()", ONE, 1.0, 1.0),
+        ("import sys\nprint(sys.stdin.buffer.read().decode())\nsys.exit(1)", ONE, 0.0, 0.0),
+        ("import os\nos.write(1, b'4')\nos._exit(0)", ONE, 1.0, 1.0),
+    ],
+)  # fmt: skip
+def test_the_page_s_rules_hold_by_default(code: str, tests: Any, page: float, ours: float) -> None:
+    """Its prelude and its comparison; ours are one argument away, and named in the result."""
+    result = evaluate(code, tests)
+    assert (result.score, result.is_score_valid) == (page, True), result
+    assert set(result.metrics) <= {"pass_rate", "raw_results", "execution_metadata", "execution_error_details"}
+    assert evaluate(code, tests, compat="eval-protocol-page").model_dump() == result.model_dump()
+    for argument in ({"compat": "ioi_eval"}, {"comparator": "lines"}):
+        other = evaluate(code, tests, **argument)
+        assert (other.score, other.metrics["judged_by"].reason) == (ours, "ioi_eval: lines"), other
+
+
+def test_a_deep_recursion_in_a_function() -> None:
+    """The prelude is there for functions too."""
+    tests = {"fn_name": "f", "inputs": [[5000]], "outputs": [5000]}
+    assert evaluate("def f(n):\n    return n and 1 + f(n - 1)\n", tests).score == 1.0
+
+
+def test_a_recursion_without_end() -> None:
+    """600,000 frames are an error of the program's, told in a moment and in few words."""
+    result = evaluate("def f(n):\n    return f(n + 1)\nf(0)\n", ONE)
+    assert notes(result)["raw_results"] == [-1]
+    words = "RecursionError('maximum recursion depth exceeded')"
+    assert result.reason == f"Passed 0/1 test cases. Execution Error: {words}"
+
+
+def test_the_last_message_counts_where_nobody_is_the_assistant() -> None:
+    """As the page's example has it; by our rules what a user says is no answer."""
+    talk = [{"role": "user", "content": f"```python\n{DOUBLE}```"}]
+    assert evaluate_apps_solution(talk, TESTS).score == 1.0
+    result = evaluate_apps_solution(talk, TESTS, compat="ioi_eval")
+    assert result.reason == "The provided code solution was empty after extraction."
 
 
 def test_functions_are_called() -> None:
@@ -126,7 +184,11 @@ def test_unequal_rows_have_no_valid_score() -> None:
     [
         ({"execution_timeout": -1}, "execution_timeout is -1, where a number of seconds above 0"),
         ({"execution_timeout": "10"}, "execution_timeout is '10'"),
-        ({"compat": "hendrycks"}, "compat is 'hendrycks', where 'eval-protocol' or nothing is possible"),
+        ({"compat": "hendrycks"}, "compat is 'hendrycks', where one of eval-protocol-page, eval-protocol, ioi_eval"),
+        (
+            {"compat": "eval-protocol", "comparator": "exact"},
+            "eval-protocol has its own rules; leave comparator='exact'",
+        ),
         ({"comparator": "fuzzy"}, "there is no comparator 'fuzzy'"),
         ({"isolation": "strong"}, "isolation is 'strong', where one of full, reduced, none is needed"),
         ({"memory_mb": "x"}, "memory_mb is 'x', where a whole number is needed"),

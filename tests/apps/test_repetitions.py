@@ -89,7 +89,7 @@ def test_who_knows_that_he_is_run_again_gains_nothing(name: str, called: bool, c
     assert bool(alone) == bool(repeated)
 
 
-@pytest.mark.parametrize("profile", ["hendrycks", "eval-protocol", "livecodebench", "mcpbr"])
+@pytest.mark.parametrize("profile", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
 def test_nor_under_the_rules_of_other_graders(profile: str, cache: Path) -> None:
     """Right and late, then wrong in time: not right. Wrong and late: not repeated. Right both times: right."""
     chosen = profile_named(profile)

@@ -100,7 +100,7 @@ def rows_of_apps(directory: Path) -> int:
     return len(dump)
 
 
-@pytest.mark.parametrize("compat", ["", "eval-protocol", "livecodebench", "mcpbr", "hendrycks"])
+@pytest.mark.parametrize("compat", ["", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr", "hendrycks"])
 def test_no_row_ends_a_run_for_apps(compat: str, start: Start, tmp_path: Path) -> None:
     """Each has its line, in order, with a verdict or an error; the honest ones pass, whoever's rules judge."""
     count = rows_of_apps(tmp_path)

@@ -15,9 +15,9 @@ from ioi_eval.compat.terms import Code, Graded, truncated
 from ioi_eval.errors import InputError
 
 
-@pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "livecodebench", "mcpbr"])
+@pytest.mark.parametrize("name", ["hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr"])
 def test_names(name: str) -> None:
-    """The four profiles are found by name, and the harness has a file for each that needs one."""
+    """The profiles are found by name, and the harness has a file for each that needs one."""
     profile = profile_named(name)
     assert profile.name == name
     assert profile.per_test_s > 0

@@ -1,0 +1,136 @@
+"""Eval Protocol as its page on APPS describes it: a process for each test, a prelude before the program, equal text.
+
+Where the page and the package's code differ (`eval_protocol.py`) the page holds: nothing ends the other tests, and what
+is compared is all that was printed, without blanks at its two ends. Codes, words and metadata are the package's. Beyond
+the page: functions are called, and judged as by our own rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ioi_eval.compat.eval_protocol import KILLED, PER_TEST_S
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run, judges, truncated
+from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Comparator, RowFault, StdinTest, joined
+from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right
+
+NO_RESULTS = "Execution utility returned no results."
+_SHOWN_INPUT, _SHOWN_OUTPUT = 300, 200
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def given(test: AppsTest) -> bytes:
+    """The row's text as it is; for a function its arguments."""
+    if isinstance(test, CallTest):
+        return encode(arguments_of(test))
+    return joined(test.given).encode("utf-8", "replace")
+
+
+def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+    """The results of all tests that pair, and what is told of the first that failed."""
+    if not judges(problem):
+        return Graded(crash=problem.reason)
+    if problem.fault is RowFault.EMPTY:
+        return Graded(crash=NO_RESULTS)
+    codes: list[Code] = []
+    rules: list[str] = []
+    if any(run.ending is Ending.LOAD_FAILED for run in runs):
+        count = len(problem.tests)
+        return Graded(codes=(-2,) * count, rules=("the program does not compile",) * count, metadata=(_error(runs[0]),))
+    for test, run in zip(problem.tests, runs, strict=False):
+        match = _match(test, run)
+        codes.append(match.right if match is not None else -1)
+        rules.append(match.rule if match is not None else run.error or run.ending.value)
+    failed = next((number for number, code in enumerate(codes) if code is not True), None)
+    if failed is None:
+        return Graded(codes=tuple(codes), rules=tuple(rules), metadata=({},))
+    if all(_is_killed(run) for run in runs):
+        return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(KILLED,) * len(codes))
+    test, run = problem.tests[failed], runs[failed]
+    words = failure(test, run.text.rstrip()) if codes[failed] is False else _error(run)
+    return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(words,))
+
+
+def _is_killed(run: Run) -> bool:
+    return run.ending in (Ending.TIMED_OUT, Ending.DIED)
+
+
+def _match(test: AppsTest, run: Run) -> Match | None:
+    """Whether what came of a test is right; `None` for an error."""
+    if run.ending is not Ending.FINISHED:
+        return None
+    if isinstance(test, StdinTest):
+        return match_output(joined(test.expected), run.output)
+    right = result_is_right(test, run.output, Comparator())
+    return Match(right=right, rule="equal" if right else "different")
+
+
+def match_output(expected: str, printed: bytes) -> Match:
+    """Compare the text without blanks at both ends, as Python's `strip` takes them away.
+
+    Line ends are read as Python reads a text file's: a carriage return before a line feed does not count.
+    """
+    try:
+        text = printed.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        return Match(right=False, rule="the output is no UTF-8")
+    right = text.strip() == expected.strip()
+    return Match(right=right, rule="equal text" if right else "different")
+
+
+# --------------------------------------------------------------------------- what is told
+
+
+def failure(test: AppsTest, printed: str) -> dict[str, Any]:
+    """What is told of a wrong answer.
+
+    Args:
+        test: that it was given to.
+        printed: what it printed, or returned as JSON, without blanks behind.
+    """
+    asked, expected = _shown(test)
+    return {
+        "output": truncated(printed, _SHOWN_OUTPUT),
+        "expected": truncated(expected, _SHOWN_OUTPUT),
+        "inputs": truncated(asked, _SHOWN_INPUT),
+        "error_message": "Wrong Answer",
+    }
+
+
+def _error(run: Run) -> Mapping[str, Any]:
+    """What is told of a program that failed."""
+    if _is_killed(run):
+        return KILLED
+    begins = run.traceback.startswith(_TRACEBACK)  # that of a syntax error has no frames
+    traceback = run.traceback if begins or not run.traceback else f"{_TRACEBACK}\n{run.traceback}"
+    return {"error": run.error or f"exit code {run.exit_code}", "traceback": traceback}
+
+
+def _shown(test: AppsTest) -> tuple[str, str]:
+    """Input and expected output as text."""
+    if isinstance(test, CallTest):
+        return _spelled(list(test.given)), _spelled(test.expected)
+    return joined(test.given), joined(test.expected)
+
+
+def _spelled(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except ValueError:
+        return "(an integer of more than 4,300 digits)"
+
+
+PROFILE = Profile(
+    name="eval-protocol-page",
+    harness="eval_protocol_page",
+    script=True,
+    calls=Calls.CALL,
+    per_test_s=PER_TEST_S,
+    whole_s=None,
+    stops=False,
+    given=given,
+    grade=grade,
+    source="Eval Protocol's page on APPS; words and metadata as in eval-protocol 0.3",
+)

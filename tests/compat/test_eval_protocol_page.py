@@ -1,0 +1,98 @@
+"""Eval Protocol's page: equal text but for blanks at both ends, all tests, and the package's words."""
+
+from __future__ import annotations
+
+import pytest
+from compared_runs import printed, problem
+
+from ioi_eval.compat import Ending, Run
+from ioi_eval.compat.eval_protocol import KILLED
+from ioi_eval.compat.eval_protocol_page import PROFILE, given, grade, match_output
+from ioi_eval.model.apps import AppsProblem, StdinTest
+from ioi_eval.problems.apps_values import encode
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "right"),
+    [
+        ("4", b" 4", True),
+        ("4\n", b"\n\n4 \n\n", True),
+        ("1\n2", b"1 \n2", False),
+        ("1\n2", b"1\r\n2\r\n", True),
+        ("1\r\n2", b"1\r\n2", False),
+        ("1\n2", b"1\n\n2", False),
+        ("1 2", b"1  2", False),
+        ("1.0", b"1", False),
+        ("998240000", b"998244352", False),
+        ("YES", b"Yes", False),
+        ("", b" \n", True),
+        ("1", "\u30001\u00a0".encode(), True),
+        ("1", b"1\xff", False),
+    ],
+)
+def test_outputs(expected: str, output: bytes, right: bool) -> None:
+    """What the page's `strip() == strip()` says of texts, and wrong is what is none."""
+    assert match_output(expected, output).right is right
+
+
+HEADER = "Traceback (most recent call last):"
+TWO = problem(["1", "2"], ["1", "2"])
+LATE, DEAD = Run(ending=Ending.TIMED_OUT, exit_code=None), Run(ending=Ending.DIED, exit_code=None)
+RAISED = Run(ending=Ending.RAISED, exit_code=1, error="E('x')", traceback=f"{HEADER}\n…")
+WRONG = {"output": "x", "expected": "1", "inputs": "1", "error_message": "Wrong Answer"}
+
+
+@pytest.mark.parametrize(
+    ("runs", "codes", "metadata"),
+    [
+        ([printed("1"), printed("2")], [True, True], [{}]),
+        ([printed("x\n"), printed("2")], [False, True], [WRONG]),
+        ([printed("1"), RAISED], [True, -1], [{"error": "E('x')", "traceback": f"{HEADER}\n…"}]),
+        ([RAISED, printed("x")], [-1, False], [{"error": "E('x')", "traceback": f"{HEADER}\n…"}]),
+        ([printed("1"), LATE], [True, -1], [KILLED]),
+        ([LATE, DEAD], [-1, -1], [KILLED, KILLED]),
+        ([Run(ending=Ending.LOAD_FAILED, exit_code=1, error="SyntaxError()", traceback="^")], [-2, -2],
+         [{"error": "SyntaxError()", "traceback": f"{HEADER}\n^"}]),
+        ([Run(ending=Ending.RAISED, exit_code=3), printed("2")], [-1, True],
+         [{"error": "exit code 3", "traceback": ""}]),
+    ],
+)  # fmt: skip
+def test_codes(runs: list[Run], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
+    """All tests count, and the first failure is told."""
+    graded = grade(TWO, runs)
+    assert list(graded.codes) == codes
+    assert list(graded.metadata) == metadata
+    assert len(graded.rules) == len(codes)
+
+
+def test_no_test_ends_the_others() -> None:
+    """Each has a process of its own; only what does not compile is not tried again."""
+    assert all(PROFILE.wants_another(TWO, [run]) for run in (printed("x"), RAISED, LATE, DEAD))
+    assert not PROFILE.wants_another(TWO, [Run(ending=Ending.LOAD_FAILED)])
+
+
+def test_functions_are_called() -> None:
+    """Beyond the page, by our rules: a wrapped result is right bare too."""
+    row = problem([[1], [2]], [[3], [4]], "f")
+    assert given(row.tests[0]) == encode((1,))
+    three = Run(ending=Ending.FINISHED, output=encode(3))
+    graded = grade(row, [three, three])
+    assert list(graded.codes) == [True, False]
+    assert graded.metadata[0]["expected"] == "[4]"
+
+
+def test_inputs_are_the_row_s() -> None:
+    """Nothing is added to a text; lines are joined."""
+    assert given(StdinTest(number=0, given="1\r\n2", expected="")) == b"1\r\n2"
+    assert given(StdinTest(number=0, given=("1", "2"), expected="")) == b"1\n2"
+
+
+@pytest.mark.parametrize(("row", "words"), [(problem([], []), "Execution utility"), (problem([1], ["1"]), "input 0")])
+def test_rows_that_cannot_be_judged(row: AppsProblem, words: str) -> None:
+    """Have no result."""
+    assert words in grade(row, []).crash
+
+
+def test_unequal_rows_are_judged_as_far_as_they_pair() -> None:
+    """As the page's `zip` does."""
+    assert list(grade(problem(["1", "2"], ["1"]), [printed("1")]).codes) == [True]
