@@ -73,7 +73,8 @@ class Fingerprints:
             # the problem is kept beside its hash, so that its id cannot be given to another meanwhile
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
         key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
-        where = known[1], target.profile, target.isolation, target.toolchain, target.brings_pair, python
+        kind = target.profile, target.isolation, target.toolchain.fingerprint, target.brings_pair
+        where = known[1], *kind, target.narrowed, target.outer_filter, python
         found = self._found.get((key, where))
         if found is None:
             if len(self._found) >= _REMEMBERED:

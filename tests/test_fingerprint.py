@@ -136,6 +136,24 @@ def test_submission_policy_and_target_count() -> None:
         assert fingerprint(submission=replace(SUBMISSION, **same)) == reference
 
 
+def test_what_is_remembered_of_one_target_is_not_taken_for_another() -> None:
+    """Targets of a cluster differ in one thing, and the same program is judged on all of them."""
+    targets = [
+        TARGET,
+        replace(TARGET, isolation=Isolation.REDUCED),
+        replace(TARGET, outer_filter=True),
+        replace(TARGET, narrowed="no counters"),
+        replace(TARGET, profile="classic"),
+        replace(TARGET, profile="classic", brings_pair=True),
+        replace(TARGET, toolchain=replace(TARGET.toolchain, version="13")),
+    ]
+    made = Fingerprints(Policy())
+    for _ in range(2):
+        found = [made.of(PROBLEM, SUBMISSION, target) for target in targets]
+        assert found == [Fingerprints(Policy()).of(PROBLEM, SUBMISSION, target) for target in targets]
+        assert len(set(found)) == len(targets)
+
+
 class EarlierPolicy(Policy):
     """A policy of a version in which a late test was always repeated once."""
 
