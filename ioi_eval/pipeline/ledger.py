@@ -125,13 +125,13 @@ class Ledger(Generic[R]):
         if not stored.copied:
             record = self.journal.read_stored(stored, keys)
             return None if record is None else Found(result=self._form.decode(record.body), offset=stored.offset)
-        copied: str | None
         copied, _, program = self._leader_of(stored.offset)
         if program != keys.program:
             return None
-        if copied == candidate.names["submission"]:
-            copied = None  # the same submission: another rule found its program then
-        return Found(result=self._result_at(stored.offset), duplicate_of=copied, offset=stored.offset)
+        # it is no copy of another one where there is no program, or another rule found the same submission's then
+        own = candidate.size is None or copied == candidate.names["submission"]
+        result = self._result_at(stored.offset)
+        return Found(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
     def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""

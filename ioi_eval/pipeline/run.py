@@ -28,7 +28,7 @@ W = TypeVar("W", bound=Waiting)
 C_contra = TypeVar("C_contra", bound=Waiting, contravariant=True)
 R = TypeVar("R")
 
-BATCH_ROWS = 32
+BATCH_ROWS = 256  # a change of threads costs as much as five rows
 BATCH_CODE = 8 * 1024 * 1024
 FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken, and a million rows would only say so slowly
@@ -146,6 +146,7 @@ class Run(Generic[W, R]):
         self._changed = asyncio.Condition()
         self._following: dict[bytes, deque[W]] = {}
         self._judged_otherwise: dict[bytes, int] = {}  # leaders that were judged in another way than was expected
+        self._empty: dict[bytes, _Recorded] = {}  # what was judged in this run of those that hold no program
         self._followers = 0
         self._late: list[tuple[W, int]] = []
         self._in_flight = 0
@@ -207,19 +208,24 @@ class Run(Generic[W, R]):
             self._changed.notify_all()
 
     async def _judge_empty(self, candidates: Sequence[W]) -> None:
-        """Judge those of a batch that hold no program, for which there is nothing to wait, and record them together."""
-        judged: list[tuple[W, R, bool]] = []
+        """Judge those of a batch that hold no program: at once, as there is nothing to wait for, and for each problem
+        once, as the others come to the same."""
+        same: list[tuple[W, _Recorded]] = []
         for candidate in candidates:
             if self.done.stopped_by:
                 break
             self._progress.queue()
-            judged.append((candidate, *await self._score(candidate)))
-
-        def record() -> list[_Recorded]:
-            return [self._write(candidate, result, is_of_row) for candidate, result, is_of_row in judged]
-
-        for recorded in await in_thread(record) if judged else ():
+            if (known := self._empty.get(candidate.keys.program)) is not None:
+                same.append((candidate, known))
+                continue
+            recorded = await in_thread(self._write, candidate, *await self._score(candidate))
+            if self._dedupe and recorded.leader is not None:
+                self._empty[candidate.keys.program] = recorded
             self._count(recorded)
+        if same:
+            await in_thread(self._ledger.record_copies, [(one, known.leader or 0) for one, known in same])
+        for _, known in same:
+            self._count(known)
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:

@@ -125,6 +125,26 @@ def test_rows_without_code_are_no_copies_of_each_other(contest: Contest, judge: 
     assert outcome.exit_code == 0
 
 
+def test_rows_without_code_are_judged_once_a_problem(contest: Contest, judge: ScriptedJudge) -> None:
+    """They come to the same, and count as judged; with --no-dedupe each is judged, and the results are the same."""
+    rows = [
+        {**row, "generation": "I do not know.", "uuid": f"{row['problem_id']}-{n}"}
+        for n, row in enumerate([*programs(*[None] * 70), *programs(*[None] * 3, problem="tree")])
+    ]
+    contest.write(*rows)
+    outcome = contest.run(judge)
+    assert judge.judged == ["nile-0", "tree-70"]
+    run = outcome.summary["this_run"]
+    assert (run["judged"], run["copies"], outcome.summary["submissions"]["copies"]) == (73, 0, 0)
+    assert contest.progress.verdicts == ["NC"] * 73
+    first = contest.results()
+    assert [row["uuid"] for row in first] == [row["uuid"] for row in rows]
+    assert contest.run(judge).summary["this_run"]["resumed"] == 73
+    contest.run(judge, dedupe=False, resume=False)
+    assert len(judge.judged) == 2 + 73
+    assert contest.results() == first
+
+
 def test_a_second_run_judges_nothing_and_writes_the_same(contest: Contest, judge: ScriptedJudge) -> None:
     """What is in the journal is done."""
     contest.write(*programs("0.5", "1", "0.5", "CE", None))
