@@ -1,0 +1,106 @@
+"""A dump is killed in the middle, gone on with, grown, and read back: it is as if it had been judged at once.
+
+Of both families, by their commands, with real programs.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Write, submission_row
+from apps_rows import DOUBLE, FAILS, ROWS, ZERO
+
+from ioi_eval import load_results
+from ioi_eval.report.frame import result_rows
+
+FIRST, MORE = 40, 1000
+OF_TIME = frozenset({"cpu_s", "time_s", "wall_time_s", "wall_s", "memory_bytes", "tests_id"})
+"""What two runs of one program do not have in common; `tests_id` is a hash of such."""
+
+WAIT = "import time\ntime.sleep(0.1)\n"
+
+
+def contest_rows(count: int) -> Iterator[dict[str, Any]]:
+    """Few programs often, some of them in texts; one of another problem, and rows without any."""
+    for n in range(count):
+        code = [RIGHT, NARROW, "no program", RIGHT + "// 2\n", None, f"{RIGHT}// {min(n, FIRST) // 8}\n"][n % 6]
+        row = submission_row(f"r{n}", code, target_subtask="01-full", note={"row": n})
+        if n % 7 == 0 and code is not None:
+            row = {**row, "code": None, "generation": f"So:\n```cpp\n{code}```\n"}
+        yield row if n % 50 != 9 else {**row, "problem_id": "absent"}
+
+
+def apps_rows(count: int) -> Iterator[dict[str, Any]]:
+    """The same in Python."""
+    for n in range(count):
+        code = [DOUBLE, ZERO, FAILS, f"# 2\n{DOUBLE}", None, f"# {min(n, FIRST) // 8}\n{WAIT}{DOUBLE}"][n % 6]
+        row = {"uuid": f"r{n}", "problem_id": n % 2, "code": code, "note": {"row": n}}
+        if n % 7 == 0 and code is not None:
+            row = {**row, "code": None, "generation": f"So:\n```python\n{code}```\n"}
+        yield row if n % 50 != 9 else {**row, "problem_id": 3}
+
+
+def timeless(value: Any) -> Any:
+    """The value without what is of time."""
+    if isinstance(value, dict):
+        return {name: timeless(one) for name, one in value.items() if name not in OF_TIME}
+    return [timeless(one) for one in value] if isinstance(value, list) else value
+
+
+def lines(directory: Path) -> list[bytes]:
+    """The results, each as it would be written without what is of time."""
+    return [orjson.dumps(timeless(row)) for row in result_rows(directory)]
+
+
+@pytest.mark.parametrize("family", ["contest", "apps"])
+def test_the_results_are_those_of_one_run(
+    family: str, write: Write, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    """Byte by byte, but for times: killed by SIGKILL, resumed, grown by 1,000 rows; nothing was judged twice."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("apps.jsonl", *ROWS)
+    rows = contest_rows if family == "contest" else apps_rows
+    write("dump.jsonl", *rows(FIRST))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    how = ("score", "dump.jsonl", *sources) if family == "contest" else ("apps", "score", "dump.jsonl", "--dataset")
+    command = [*COMMAND, *how, *(["apps.jsonl"] * (family == "apps")), "--workers", "1", "--out"]
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+    def run(out: str) -> dict[str, Any]:
+        ended = subprocess.run([*command, out], cwd=tmp_path, env=environment, check=False, **quiet)
+        assert ended.returncode == 1  # some rows are for a problem that cannot be judged
+        found: dict[str, Any] = json.loads((tmp_path / out / "summary.json").read_text())["this_run"]
+        return found
+
+    first = subprocess.Popen([*command, "killed"], cwd=tmp_path, env=environment, **quiet)
+    journal = tmp_path / "killed" / "journal"
+    try:
+        while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):  # until a result
+            time.sleep(0.01)
+        assert first.poll() is None, "it was done before it could be killed"
+    finally:
+        first.kill()
+        first.wait()
+    known = journal.read_bytes().count(b" r ")
+    resumed = run("killed")
+    judged = journal.read_bytes().count(b" r ")
+    assert resumed["resumed"] >= known
+    write("dump.jsonl", *rows(FIRST + MORE))
+    run("killed")
+    run("whole")
+    assert lines(tmp_path / "killed") == lines(tmp_path / "whole")
+    assert len(lines(tmp_path / "whole")) == FIRST + MORE
+    results = [(tmp_path / out / "journal").read_bytes().count(b" r ") for out in ("killed", "whole")]
+    assert judged <= results[0] <= results[1] + 2  # each run judges what holds no program, once a problem
+    killed, whole = (load_results(tmp_path / out, tests=False) for out in ("killed", "whole"))
+    columns = [name for name in whole.columns if name not in OF_TIME]
+    assert len(killed) == FIRST + MORE
+    assert killed[columns].equals(whole[columns])
