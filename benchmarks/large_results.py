@@ -1,7 +1,11 @@
 """What a run costs where nearly nothing is left to judge: 100,000 rows, 300 distinct programs, a tenth without code.
 
-Judged once, resumed with nothing new, grown by 1,000 rows, and read back. CPU seconds are of the process itself and of
-what it has started; memory is the most that was resident.
+    python benchmarks/large_results.py [ROWS [DIRECTORY]]
+
+Judged once, resumed with nothing new, grown by 1,000 rows, and read back; then as many rows of which none has a program
+as a fifth of these; and what reading our own rules costs. CPU seconds are of the process itself and of what it has
+started, the median of three runs; memory is the most that was resident. A directory in which all was judged before is
+gone on with.
 """
 
 from __future__ import annotations
@@ -9,14 +13,18 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROWS, MORE, PROGRAMS = 100_000, 1_000, 300
 PROBLEMS, TESTS, SUBTASKS = 4, 20, 5
+TIMES = 3
 COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 PROSE = "Let us think about this problem: a sum is asked for, and the numbers are small enough for 64 bits. " * 3
 PROGRAM = """#include <bits/stdc++.h>
@@ -29,6 +37,7 @@ int main() {{
     cout << a + b << "\\n";
 }}
 """
+NOTHING = "I do not know."
 
 
 def write_inputs(directory: Path) -> None:
@@ -50,27 +59,43 @@ def write_inputs(directory: Path) -> None:
                 tests.write(json.dumps(row | test) + "\n")
 
 
-def write_dump(path: Path, rows: int) -> None:
-    """Generations; the same program often."""
+def write_dump(path: Path, rows: int, text_of: Callable[[int], str]) -> None:
+    """Generations."""
     with path.open("w") as file:
         for number in range(rows):
-            program = PROGRAM.format(number=number % PROGRAMS + 8)
-            text = "I do not know." if number % 10 == 9 else f"{PROSE}\n```cpp\n{program}```\n"
             row = {"uuid": f"row-{number}", "year": 2024, "problem_id": f"sum{number % PROBLEMS}"}
-            file.write(json.dumps({**row, "target_subtask": "01-part", "generation": text}) + "\n")
+            file.write(json.dumps({**row, "target_subtask": "01-part", "generation": text_of(number)}) + "\n")
 
 
-def measured(what: str, command: list[str]) -> float:
-    """Run it; say and return what CPU time it took, in seconds."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+def often_the_same(number: int) -> str:
+    """The same program often, and sometimes none."""
+    program = PROGRAM.format(number=number % PROGRAMS + 8)
+    return NOTHING if number % 10 == 9 else f"{PROSE}\n```cpp\n{program}```\n"
+
+
+def cpu_s_of(command: list[str]) -> tuple[float, str]:
+    """What CPU time it takes, in seconds, and what it prints."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    after, wall_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - started
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if ended.returncode:
         print(ended.stdout, ended.stderr)
-    told = ended.stdout.strip() if "-c" in command else ""
-    print(f"{what}: {cpu_s:.1f} CPU-s, {wall_s:.1f} s, exit code {ended.returncode} {told}", flush=True)
-    return cpu_s
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, ended.stdout.strip()
+
+
+def measured(what: str, command: list[str], *, times: int = TIMES, prepare: Callable[[], None] | None = None) -> float:
+    """Run it some times; say and return the median of what CPU time it took, in seconds."""
+    taken: list[float] = []
+    started, printed = time.monotonic(), ""
+    for _ in range(times):
+        if prepare is not None:
+            prepare()
+        cpu_s, printed = cpu_s_of(command)
+        taken.append(cpu_s)
+    median, wall_s = statistics.median(taken), (time.monotonic() - started) / times
+    all_of_them = ", ".join(f"{one:.1f}" for one in taken)
+    print(f"{what}: {median:.2f} CPU-s ({all_of_them}), {wall_s:.1f} s", printed if "-c" in command else "", flush=True)
+    return median
 
 
 LOAD = """
@@ -83,6 +108,13 @@ cpu_s = time.process_time() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
 print(f"{{len(table)}} rows, {{len(table.columns)}} columns, {{peak}} MB, {{cpu_s:.1f}} CPU-s to load")
 """
+RULES = """
+import time
+from ioi_eval import fingerprint
+started = time.process_time()
+fingerprint.rules_digest(), fingerprint.runner_digest(), fingerprint.harness_digest()
+print(f"{time.process_time() - started:.3f} CPU-s to read them")
+"""
 
 
 def main() -> None:
@@ -90,23 +122,41 @@ def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(sys.argv[2] if len(sys.argv) > 2 else name)
+        dump, out = directory / "dump.jsonl", directory / "out"
         write_inputs(directory)
-        write_dump(directory / "dump.jsonl", rows)
-        command = [COMMAND, "score", str(directory / "dump.jsonl"), "--out", str(directory / "out"), "--no-progress"]
-        for part in ("problems", "tests"):
-            command += [f"--{part}", str(directory / f"{part}.jsonl")]
-        measured("judge", command)
-        sizes = {path.name: path.stat().st_size / 1e6 for path in (directory / "out").iterdir()}
+        sources = [f"--{part}={directory / part}.jsonl" for part in ("problems", "tests")]
+
+        def score(dump: Path, out: Path) -> list[str]:
+            return [COMMAND, "score", str(dump), *sources, "--out", str(out), "--no-progress"]
+
+        write_dump(dump, rows, often_the_same)
+        measured("judge", score(dump, out), times=1)
+        sizes = {path.name: path.stat().st_size / 1e6 for path in out.iterdir()}
         print(
-            f"dump {(directory / 'dump.jsonl').stat().st_size / 1e6:.0f} MB; "
-            + ", ".join(f"{name} {size:.0f} MB" for name, size in sorted(sizes.items()) if size >= 0.5)
+            f"dump {dump.stat().st_size / 1e6:.0f} MB; results {sizes['results.jsonl'] + sizes['tests.jsonl']:.0f} MB "
+            "(bound 250): " + ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items() if size >= 0.5)
         )
-        measured("resume, nothing new (bound 5)", command)
-        write_dump(directory / "dump.jsonl", rows + MORE)
-        measured(f"{MORE} rows more (bound 8)", command)
+        measured("resume, nothing new (bound 5)", score(dump, out))
+
+        def as_before() -> None:
+            shutil.rmtree(directory / "grown", ignore_errors=True)
+            shutil.copytree(out, directory / "grown")
+
+        more = directory / "more.jsonl"
+        write_dump(more, rows + MORE, often_the_same)
+        measured(f"{MORE} rows more (bound 8)", score(more, directory / "grown"), prepare=as_before)
         for options in (", tests=False", ""):
-            code = LOAD.format(directory=str(directory / "out"), options=options)
+            code = LOAD.format(directory=str(directory / "grown"), options=options)
             measured(f"load_results(…{options}) (bound without tests 5, 500 MB)", [sys.executable, "-c", code])
+
+        def nothing() -> None:
+            shutil.rmtree(directory / "none", ignore_errors=True)
+
+        no_code, empty = directory / "no_code.jsonl", rows // 5
+        write_dump(no_code, empty, lambda _: NOTHING)
+        cpu_s = measured(f"{empty} rows without code", score(no_code, directory / "none"), prepare=nothing)
+        print(f"{empty / cpu_s:.0f} rows without code in a CPU-s, start and end included (bound 3,000)")
+        measured("what our rules say (bound 0.2)", [sys.executable, "-c", RULES])
 
 
 if __name__ == "__main__":

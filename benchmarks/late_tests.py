@@ -1,11 +1,12 @@
 """What late tests cost: how long a machine is kept for those that run alone, against their own CPU time there.
 
-    python benchmarks/late_tests.py [--programs 24] [--late 8] [--tests 10] [--limit 0.5] [--slots 2]
+    python benchmarks/late_tests.py [--programs 24] [--late 8] [--tests 10] [--limit 0.5] [--slots 2] [--runs 3]
 
-Of the programs a part is late on every test, by 8 % of the limit: in the first run only, as on a busy machine, or
-always, as those are that are too slow. The others take 0.1 s a test. The machine is kept from the moment when a slot is
-free that somebody waits for and does not get, as others wait to be alone, to the moment when others may run again. On a
-machine that is busy with other things compare with the wall clock of the repeated tests instead of their CPU time.
+Of both families, contest problems (C++, two subtasks) and APPS (Python). Of the programs a part is late on every test,
+by 8 % of the limit: in the first run only, as on a busy machine, or always, as those are that are too slow. The others
+take 0.1 s a test. The machine is kept from the moment when a slot is free that somebody waits for and does not get, as
+others wait to be alone, to the moment when others may run again. On a machine that is busy with other things compare
+with the wall clock of the repeated tests instead of their CPU time.
 """
 
 from __future__ import annotations
@@ -13,22 +14,38 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
+import statistics
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 
-from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
-from ioi_eval.artifacts import ArtifactStore
+from ioi_eval import ArtifactStore, LocalSandbox, Problem, ProblemKey, Scorer, Submission
+from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.config import Environment
-from ioi_eval.model import Execution, Job
+from ioi_eval.model import Execution, Job, Subtask, TaskType, TestCase, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
-from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.slots import Slots
 
-IN_LINE = 8  # programs that are judged at once for each slot, as `apps score` has it
-LATE_FIRST = "import time\nwhile time.process_time() < limit * (0.9 if AGAIN else 1.08): pass\n"
-WAIT = "import time\nwhile time.process_time() < %f: pass\n"
+IN_LINE = 8  # programs that are judged at once for each slot, as `apps score` has it; `score` has one, and two more
+OTHER_S = 0.1
+PYTHON = """# {number}
+import time
+AGAIN = False
+while time.process_time() < ({again_s} if AGAIN else {first_s}): pass
+print(input())
+"""
+CPP = """// {number}
+#include <cstdio>
+#include <ctime>
+const volatile char told[] = "AGAIN = False";
+int main() {{
+    const double busy_s = told[8] == 'T' ? {again_s} : {first_s};
+    int n;
+    while (std::clock() < busy_s * CLOCKS_PER_SEC) {{}}
+    if (std::scanf("%d", &n) == 1) std::printf("%d\\n", n);
+}}
+"""
 
 
 class Timed(Slots):
@@ -68,59 +85,114 @@ def _told(content: object) -> object:
     return content.replace(b"AGAIN = False", b"AGAIN = True ") if isinstance(content, bytes) else content
 
 
-def programs(count: int, late: int, limit_s: float, *, always: bool) -> list[str]:
+@dataclass(frozen=True)
+class Ran:
+    """A test, in either family."""
+
+    verdict: Verdict
+    reran: bool
+    cpu_s: float
+    wall_s: float
+
+
+Score = Callable[[str], Awaitable[Sequence[Ran]]]
+
+
+def contest(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) -> Score:
+    """Judges programs in C++: half of the tests in each of two subtasks."""
+    names = [f"{number:02}" for number in range(tests)]
+    problem = Problem(
+        key=ProblemKey(year=0, id="late"), name="Late", task_type=TaskType.BATCH, cxx_std="gnu++17",
+        time_limit_s=limit_s, memory_limit_bytes=256 << 20,
+        subtasks=(
+            Subtask(name="first", points=50, tests=tuple(names[: tests // 2])),
+            Subtask(name="second", points=50, tests=tuple(names[tests // 2 :])),
+        ),
+        tests={
+            name: TestCase(name=name, input=f"{name}\n".encode(), answer=f"{int(name)}\n".encode()) for name in names
+        },
+    )  # fmt: skip
+    scorer = Scorer(sandbox, artifacts=store)
+
+    async def score(code: str) -> Sequence[Ran]:
+        result = await scorer.score(problem, Submission(id="late", problem=problem.key, code=code))
+        ran = (outcome for subtask in result.subtasks for outcome in subtask.tests)
+        return [Ran(one.verdict, one.reran, (one.cpu_ms or 0) / 1000, (one.wall_ms or 0) / 1000) for one in ran]
+
+    return score
+
+
+def apps(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) -> Score:
+    """Judges programs in Python."""
+    given = tuple(StdinTest(number=n, given=f"{n}\n", expected=f"{n}\n") for n in range(tests))
+    problem = AppsProblem(id="7", index=0, tests=given, inputs=tests, outputs=tests)
+    executor = AppsExecutor(sandbox, artifacts=store, settings=AppsSettings(time_limit_s=limit_s))
+
+    async def score(code: str) -> Sequence[Ran]:
+        result = await executor.score(problem, code)
+        return [Ran(one.verdict, one.reran, one.time_s or 0.0, one.wall_s or 0.0) for one in result.tests]
+
+    return score
+
+
+FAMILIES = {"contest": (contest, CPP, lambda slots: slots + 2), "apps": (apps, PYTHON, lambda slots: IN_LINE * slots)}
+
+
+def programs(text: str, count: int, late: int, limit_s: float, *, always: bool) -> list[str]:
     """The programs: each is another one, so that none is judged in the place of another."""
-    slow = WAIT % (1.08 * limit_s)
-    slow = slow if always else f"AGAIN = False\nlimit = {limit_s}\n{LATE_FIRST}"
     step = max(1, count // late)
-    texts = [slow if n % step == 0 and n // step < late else WAIT % 0.1 for n in range(count)]
-    return [f"# {n}\n{text}print(input())\n" for n, text in enumerate(texts)]
+    first_s = [1.08 * limit_s if n % step == 0 and n // step < late else OTHER_S for n in range(count)]
+    return [
+        text.format(number=n, first_s=busy_s, again_s=busy_s if always else min(busy_s, 0.9 * limit_s))
+        for n, busy_s in enumerate(first_s)
+    ]
 
 
-async def measure(texts: Sequence[str], problem: AppsProblem, limit_s: float, slots: int) -> None:
-    """Judge all of them, and print what it took."""
-    async with Sandbox(slots) as sandbox:
-        store = ArtifactStore(Environment.read().cache)
-        executor = AppsExecutor(sandbox, artifacts=store, settings=AppsSettings(time_limit_s=limit_s))
-        await executor.score(problem, "print(input())")
-        waiting, results = list(texts), list[AppsResult]()
+async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> float:
+    """Judge all of them, and print what it took; returns how long the machine was kept, in the tests' CPU time."""
+    make, text, in_line = FAMILIES[family]
+    waiting = programs(text, wanted.programs, wanted.late, wanted.limit, always=always)
+    async with Sandbox(wanted.slots) as sandbox:
+        score = make(sandbox, ArtifactStore(Environment.read().cache), wanted.tests, wanted.limit)
+        await score(text.format(number=-1, first_s=0.0, again_s=0.0))
+        tests: list[Ran] = []
 
         async def work() -> None:
             while waiting:
-                results.append(await executor.score(problem, waiting.pop(0)))
+                tests.extend(await score(waiting.pop(0)))
 
         started = time.monotonic()
         async with asyncio.TaskGroup() as group:
-            for _ in range(IN_LINE * slots):
+            for _ in range(in_line(wanted.slots)):
                 group.create_task(work())
         wall_s = time.monotonic() - started
-    tests = [test for result in results for test in result.tests]
     again = [test for test in tests if test.reran]
-    own_s = math.fsum(test.time_s or 0.0 for test in again)
-    own_wall_s = math.fsum(test.wall_s or 0.0 for test in again)
+    own_s, own_wall_s = math.fsum(test.cpu_s for test in again), math.fsum(test.wall_s for test in again)
     kept_s = sandbox.timed.kept_s
     print(
-        f"  {sum(test.verdict == 'TLE' for test in tests)} TLE; {len(again)} tests repeated in {sandbox.alone} jobs; "
-        f"kept {kept_s:.2f} s of {wall_s:.1f} s: {kept_s / own_s:.2f} x their CPU time ({own_s:.2f} s), "
-        f"{kept_s / own_wall_s:.2f} x their wall clock ({own_wall_s:.2f} s)"
+        f"  {sum(test.verdict is Verdict.TLE for test in tests)} TLE; {len(again)} tests repeated in {sandbox.alone} "
+        f"jobs; kept {kept_s:.2f} s of {wall_s:.1f} s: {kept_s / own_s:.2f} x their CPU time ({own_s:.2f} s), "
+        f"{kept_s / own_wall_s:.2f} x their wall clock ({own_wall_s:.2f} s)",
+        flush=True,
     )
+    return kept_s / own_s
 
 
 def main() -> None:
-    """Measure both kinds."""
+    """Measure both kinds, in both families."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=24)
     parser.add_argument("--late", type=int, default=8)
     parser.add_argument("--tests", type=int, default=10)
     parser.add_argument("--limit", type=float, default=0.5)
     parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=3)
     wanted = parser.parse_args()
-    tests = tuple(StdinTest(number=n, given=f"{n}\n", expected=f"{n}\n") for n in range(wanted.tests))
-    problem = AppsProblem(id="7", index=0, tests=tests, inputs=len(tests), outputs=len(tests))
-    for name, always in (("too slow", True), ("late in the first run only", False)):
-        print(f"{wanted.late} of {wanted.programs} programs {name}, {wanted.tests} tests each:")
-        texts = programs(wanted.programs, wanted.late, wanted.limit, always=always)
-        asyncio.run(measure(texts, problem, wanted.limit, wanted.slots))
+    for family in FAMILIES:
+        for name, always in (("too slow", True), ("late in the first run only", False)):
+            print(f"{family}: {wanted.late} of {wanted.programs} programs {name}, {wanted.tests} tests each:")
+            ratios = [asyncio.run(measure(family, wanted, always=always)) for _ in range(wanted.runs)]
+            print(f"  median {statistics.median(ratios):.2f} x their CPU time (bound 2)", flush=True)
 
 
 if __name__ == "__main__":
