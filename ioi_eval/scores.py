@@ -275,28 +275,33 @@ class Together:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._names = tuple(subtask.name for subtask in problem.subtasks)
+        self._names = [subtask.name for subtask in problem.subtasks]
         self._best: list[tuple[str, SubtaskResult] | None] = [None] * len(self._names)
         self._unknown = [0] * len(self._names)
 
-    def add(self, result: SubmissionResult) -> None:
+    def add(self, result: SubmissionResult, *, submission: str | None = None) -> None:
         """Take in one submission.
+
+        Args:
+            result: what it is worth.
+            submission: its id, where the result is that of the same program from another submission.
 
         Raises:
             InputError: it is of another problem, or its subtasks are not the problem's.
         """
-        names = tuple(subtask.subtask for subtask in result.subtasks)
+        submission = result.submission if submission is None else submission
+        names = [subtask.subtask for subtask in result.subtasks]
         if result.problem != self._problem.key or names != self._names:
             raise InputError(
-                f"submission {result.submission} was judged on {result.problem} with subtasks {list(names)}, not on "
-                f"{self._problem.key} with {list(self._names)}; score problems apart"
+                f"submission {submission} was judged on {result.problem} with subtasks {names}, not on "
+                f"{self._problem.key} with {self._names}; score problems apart"
             )
         for place, subtask in enumerate(result.subtasks):
             best = self._best[place]
             if subtask.score is None:
                 self._unknown[place] += 1
             elif best is None or subtask.score > (best[1].score or 0.0):
-                self._best[place] = (result.submission, subtask)
+                self._best[place] = (submission, subtask)
 
     def score(self) -> ProblemScore:
         """What those seen so far are worth."""

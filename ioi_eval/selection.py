@@ -52,11 +52,14 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
     promise = {index: (_score_in(rows[index], samples), reasoning_length(rows[index])) for index in candidates}
     candidates.sort(key=promise.__getitem__, reverse=True)
 
-    by_turns = [name for name in reversed(subtasks) if name != samples]  # the samples are nobody's aim
-    queues = {name: deque(i for i in candidates if _target(rows[i]) == name) for name in by_turns}
+    targets = {index: _target(rows[index]) for index in candidates}
+    queues: dict[str, deque[int]] = {name: deque() for name in reversed(subtasks) if name != samples}  # nobody's aim
+    for index, target in targets.items():
+        if target in queues:
+            queues[target].append(index)
     chosen = _take_turns(rows, queues, most)
-    rest = sorted(set(candidates).difference(chosen))
-    rest.sort(key=lambda index: (*promise[index], places.get(_target(rows[index]), 0)), reverse=True)
+    rest = sorted(set(candidates).difference(chosen)) if len(chosen) < most else []
+    rest.sort(key=lambda index: (*promise[index], places.get(targets[index], 0)), reverse=True)
     return (*chosen, *rest[: most - len(chosen)])
 
 
@@ -126,6 +129,8 @@ def _samples_of(results: Sequence[Row]) -> str | None:
 
 def _score_in(row: Row, subtask: str | None) -> float:
     """The score in a subtask. Unknown is nothing."""
+    if subtask is None:
+        return 0.0
     return next((result.get("score") or 0.0 for result in _results(row) if str(result["subtask"]) == subtask), 0.0)
 
 

@@ -48,7 +48,7 @@ twice, would only happen again: it is written as final, and repeated when the us
 """
 
 from ioi_eval.journal.codec import decode_result, encode_result
-from ioi_eval.journal.frames import Keys, Kind, keys_of
+from ioi_eval.journal.frames import Keys, Kind, keys_of, name_key
 from ioi_eval.journal.opening import Index, Stored, check_writable, peek
 from ioi_eval.journal.records import Record, Spool
 from ioi_eval.journal.store import Journal
@@ -65,5 +65,6 @@ __all__ = [
     "decode_result",
     "encode_result",
     "keys_of",
+    "name_key",
     "peek",
 ]

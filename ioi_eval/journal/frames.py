@@ -151,6 +151,11 @@ def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:
             yield frame
 
 
+def name_key(problem: ProblemKey, submission: str) -> bytes:
+    """What tells a problem's submissions apart by their ids alone, however they are judged."""
+    return _digest(f"{problem.year}\0{problem.id}\0{submission}")
+
+
 @lru_cache(maxsize=4096)
 def _digest_of_program(text: str) -> bytes:
     return _digest(text)

@@ -11,14 +11,13 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
 from ioi_eval.errors import ODD_DATA, SetupError, own_fault
-from ioi_eval.model import SubmissionResult, Verdict
+from ioi_eval.model import SubmissionResult
 from ioi_eval.pipeline.intake import OWN_FAULT, Intake, Refused
 from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
@@ -26,7 +25,7 @@ from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report import compact
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.rows import Encoded, Judged, ResultColumns, Unscored, refused_row
+from ioi_eval.report.rows import Judged, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import Totals
 
@@ -114,32 +113,29 @@ class _Parts:
 
     def __init__(self, tests: TestLines, unscored: Unscored) -> None:
         self._tests, self._unscored = tests, unscored
-        self._known: OrderedDict[object, tuple[Totals, ResultColumns]] = OrderedDict()
+        self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
 
     def of(self, candidate: Candidate, found: Found[SubmissionResult]) -> tuple[Judged, ResultColumns]:
         """A submission with its result, and the columns that are of the result alone."""
+        known = None if found.offset is None else self._known.get(found.offset)
         judged = Judged(
             problem=candidate.problem,
             submission=candidate.submission,
             fingerprint=candidate.fingerprint,
-            result=replace(found.result, submission=candidate.submission.id),
+            result=found.result,
             duplicate_of=found.duplicate_of,
+            known=Totals.of(found.result) if known is None else known[0],
         )
-        result = found.result
-        key: object = found.offset
-        if result.compile.verdict is Verdict.NC:  # nothing was run: all of a problem have the same result
-            key = result.problem, result.compile, result.target, result.isolation, candidate.problem.time_scale
-        known = None if key is None else self._known.get(key)
-        if known is None:
-            judged = replace(judged, known=Totals.of(judged.result))
-            whole = ResultColumns.of(judged, unscored=self._unscored)
-            shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
-            known = judged.totals, whole.sharing(Encoded(to_json({"": shown})[4:-2]), self._tests.name(line))
-            if key is not None:
-                self._known[key] = known
-                if len(self._known) > _KNOWN:
-                    self._known.popitem(last=False)
-        return replace(judged, known=known[0]), known[1]
+        if known is not None:
+            return judged, known[1]
+        whole = ResultColumns.of(judged, unscored=self._unscored)
+        shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
+        columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), self._tests.name(line))
+        if found.offset is not None:
+            self._known[found.offset] = judged.totals, columns
+            if len(self._known) > _KNOWN:
+                self._known.popitem(last=False)
+        return judged, columns
 
 
 def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> None:
@@ -202,7 +198,7 @@ def to_json(row: dict[str, Any]) -> bytes:
     A file's name, which messages quote, may be no UTF-8: what is none of it becomes a question mark.
     """
     try:
-        return orjson.dumps(row, default=_encoded, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(row, default=_plain, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
     except TypeError:  # an integer beyond 64 bits, or a text that is no UTF-8
         return json.dumps(_printable(row), default=_plain, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
@@ -228,11 +224,7 @@ def _is_long(value: object) -> bool:
     return isinstance(value, int) and value.bit_length() > _PRINTABLE_BITS
 
 
-def _encoded(value: object) -> object:
-    return orjson.Fragment(value.json) if isinstance(value, Encoded) else _plain(value)
-
-
 def _plain(value: object) -> object:
-    if isinstance(value, Encoded):
-        return orjson.loads(value.json)
+    if isinstance(value, orjson.Fragment):
+        return orjson.loads(value.contents)
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

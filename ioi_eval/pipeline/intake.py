@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
-from ioi_eval.journal import Keys, keys_of
+from ioi_eval.journal import Keys, name_key
 from ioi_eval.model import Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate, submission_keys
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
@@ -22,6 +22,7 @@ from ioi_eval.problems.submissions import (
     DEFAULT_YEAR,
     PROGRAM_COLUMNS,
     fitted,
+    problem_of,
     states_python,
     submission_columns,
     submission_from_row,
@@ -204,7 +205,7 @@ class Intake:
         """
         columns = None if whole_rows else submission_columns(self.id_column)
         taken: dict[bytes, Place] = {}
-        for row, _ in self.selection.rows(self.source, columns):
+        for row, problem in self.selection.rows(self.source, columns):
             try:
                 samples = sample_rows(row, self.id_column)
             except RowError as error:
@@ -215,7 +216,7 @@ class Intake:
                 continue
             for sample in samples:
                 try:
-                    entry = self._entry(sample, taken, standing)
+                    entry = self._entry(sample, problem, taken, standing)
                 except ODD_DATA as error:
                     entry = faulty(sample, error)
                 yield entry
@@ -234,14 +235,21 @@ class Intake:
         for entry in self.entries(standing=standing):
             yield entry if isinstance(entry, Refused) else entry.candidate
 
-    def _entry(self, row: Row, taken: dict[bytes, Place], standing: Callable[[Keys], int] | None) -> Accepted | Refused:
+    def _entry(
+        self,
+        row: Row,
+        key: ProblemKey | None,
+        taken: dict[bytes, Place],
+        standing: Callable[[Keys], int] | None,
+    ) -> Accepted | Refused:
+        problems = self.problems.problems
         try:
-            submission = submission_from_row(row, id_column=self.id_column, problems=self.problems.problems)
+            submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
             target = target_subtask(row)
         except InputError as error:
             kind = error.problem if isinstance(error, RowError) else str(error)
             return Refused(row=row, kind=kind, message=str(error))
-        problem = self.problems.problems.get(submission.problem)
+        problem = problems.get(submission.problem)
         if problem is None:
             return self._without_problem(row, submission.problem)
         try:
@@ -251,13 +259,16 @@ class Intake:
         if self._with_includes:
             submission = with_includes(submission, problem)
         place = (row.source, row.number)
-        first = taken.setdefault(keys_of(submission.problem, submission.id, "").submission, place)
+        first = taken.setdefault(name_key(submission.problem, submission.id), place)
         if first != place:
             return self._taken_before(row, submission, first)
-        fingerprints = self._fingerprints(problem, submission)
-        ways = {submission_keys(submission, fingerprint): fingerprint for fingerprint in fingerprints}
-        keys = next(iter(ways)) if standing is None or len(ways) == 1 else max(ways, key=standing)
-        candidate = Candidate(problem=problem, submission=submission, fingerprint=ways[keys], keys=keys)
+        fingerprint, *others = self._fingerprints(problem, submission)
+        keys = submission_keys(submission, fingerprint)
+        if standing is not None and others:
+            ways = {keys: fingerprint, **{submission_keys(submission, other): other for other in others}}
+            keys = max(ways, key=standing)
+            fingerprint = ways[keys]
+        candidate = Candidate(problem=problem, submission=submission, fingerprint=fingerprint, keys=keys)
         return Accepted(row=row, candidate=candidate, target_subtask=target)
 
     def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:
@@ -290,6 +301,6 @@ def faulty(row: Row, error: BaseException) -> Refused:
 
 def _problem_of(row: Row) -> ProblemKey | None:
     try:
-        return ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
+        return problem_of(row)
     except RowError:
         return None

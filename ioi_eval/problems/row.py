@@ -69,16 +69,18 @@ class Row:
 
     def optional_text(self, column: str) -> str | None:
         """A text, or `None` where there is none."""
-        if not self.has(column):
-            return None
-        value = self.values[column]
-        if not isinstance(value, str):
+        value = self.values.get(column)
+        if isinstance(value, str):
+            return value
+        if self.has(column):
             raise self._wrong(column, "a text")
-        return value
+        return None
 
     def identifier(self, column: str) -> str:
         """A name that must be there; numbers become text (a table's 7.0 is 7)."""
         value = self.values.get(column)
+        if isinstance(value, str) and value:
+            return value
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):

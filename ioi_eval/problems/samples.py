@@ -28,6 +28,8 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     Raises:
         RowError: a list is empty, or two lists differ in length.
     """
+    if all(isinstance(row.values.get(column, ""), str) for column in SAMPLE_COLUMNS):
+        return (row,)
     lists = {column: found for column in SAMPLE_COLUMNS if (found := _samples(row, column)) is not None}
     if not lists or not row.has(id_column):
         return (row,)

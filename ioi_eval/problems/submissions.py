@@ -42,7 +42,7 @@ def submission_from_row(
     row: Row,
     *,
     id_column: str = "uuid",
-    default_year: int = DEFAULT_YEAR,
+    problem: ProblemKey | None = None,
     max_code_bytes: int | None = MAX_CODE_BYTES,
     problems: Mapping[ProblemKey, Problem] | None = None,
 ) -> Submission:
@@ -54,7 +54,7 @@ def submission_from_row(
     Args:
         row: of a dump.
         id_column: what names the submission; numbers become text.
-        default_year: for rows without a year.
+        problem: which one it is for, where that was read already (`problem_of`).
         max_code_bytes: a longer file of a program is refused, as the official server does; `None` for no limit.
         problems: where the one it is for is among them and has a limit of its own, that holds for all files together.
 
@@ -67,9 +67,10 @@ def submission_from_row(
     if not row.has(id_column):
         raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
     name = row.identifier(id_column)
-    problem = ProblemKey(year=row.integer("year", default_year), id=row.identifier("problem_id"))
-    has_program = any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS))  # outputs are in no language
-    language = _language(row) if has_program else Language.CPP
+    problem = problem or problem_of(row)
+    language = Language.CPP
+    if row.has("language") and any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS)):
+        language = _language(row)  # outputs are in no language
     sources = source_files(row, language)
     code: str | None
     if sources:
@@ -91,6 +92,15 @@ def submission_from_row(
     return Submission(id=name, problem=problem, code=code, sources=sources, language=language, extraction=extraction)
 
 
+def problem_of(row: Row) -> ProblemKey:
+    """The problem that a row is for.
+
+    Raises:
+        RowError: it does not say.
+    """
+    return ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
+
+
 def check_fits(submission: Submission, problem: Problem) -> None:
     """Refuse a submission to another problem, or one that holds what the problem cannot take.
 
@@ -103,11 +113,11 @@ def check_fits(submission: Submission, problem: Problem) -> None:
         raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
     if astray := next((output.test for output in submission.outputs if output.test not in problem.output_tests), None):
         raise InputError(f"{problem.key} takes no submitted output for test {astray}")
-    if submission.source_files() and problem.task_type is TaskType.OUTPUT_ONLY:
+    if problem.task_type is TaskType.OUTPUT_ONLY and (submission.sources or submission.code is not None):
         raise InputError(f"{problem.key} takes outputs only, and no program")
     language = submission.language
-    programs = [file for file in submission.source_files() if file.name.endswith(language.endings)]
     if problem.task_type is TaskType.TWO_STEPS and submission.code is not None:
+        programs = [file for file in submission.source_files() if file.name.endswith(language.endings)]
         _check_files_of_two_steps(len(programs), problem)
     if problem.linked and not problem.linked_with(language):
         there = ", ".join(file.path for file in problem.linked)

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ioi_eval.model import Problem, SubmissionResult, Verdict
+from ioi_eval.model import Problem, Verdict
 from ioi_eval.scores import total_points
 from ioi_eval.selection import reasoning_length, select
 
@@ -24,29 +24,36 @@ class LightRow(Mapping[str, Any]):
     Args:
         row: the dump's.
         problem: what the submission is for.
-        result: what became of it.
+        compiles, scores: of its result (`Totals`).
         target_subtask: the subtask that it was written for.
     """
 
     __slots__ = ("_compiles", "_length", "_problem", "_scores", "_target")
 
     def __init__(
-        self, row: Mapping[str, Any], problem: Problem, result: SubmissionResult, target_subtask: str | None
+        self,
+        row: Mapping[str, Any],
+        problem: Problem,
+        *,
+        compiles: bool | None,
+        scores: bytes,
+        target_subtask: str | None,
     ) -> None:
         self._problem = problem
-        compiled = result.compile.verdict
-        self._compiles = None if compiled is Verdict.JE else compiled is None
+        self._compiles, self._scores = compiles, scores
         self._length = reasoning_length(row)
-        scores = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
-        self._scores = array("d", scores).tobytes()
-        self._target = next((s.name for s in problem.subtasks if s.name == target_subtask), None)
+        self._target = target_subtask
 
     def __getitem__(self, column: str) -> Any:
         if column == "all_subtasks_results":
             return self.results()
         if column == "metadata":
             return {"completion_tokens": self._length}
-        return {"target_subtask": self._target, "code_compiles": self._compiles}[column]
+        if column == "code_compiles":
+            return self._compiles
+        if column == "target_subtask":
+            return self._target
+        raise KeyError(column)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COLUMNS)

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+import orjson
+
 from ioi_eval.model import Problem, Submission, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.compact import TESTS_ID
 from ioi_eval.report.totals import Totals
@@ -52,15 +54,6 @@ _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
 _RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS, TESTS_ID}) - _FROM_THE_DUMP
 
 
-class Encoded:
-    """A value that is JSON already. (No dataclass: orjson would write its fields.)"""
-
-    __slots__ = ("json",)
-
-    def __init__(self, json: bytes) -> None:
-        self.json = json
-
-
 class Unscored(StrEnum):
     """What stands where a score would, had we not failed to find it out."""
 
@@ -76,7 +69,7 @@ class Judged:
         problem: what it was judged on.
         submission: what was judged.
         fingerprint: of all that determined the outcome.
-        result: the outcome; a copy has its leader's.
+        result: the outcome; of a copy it is its leader's, under the leader's id.
         duplicate_of: id of the submission that was judged in its place.
         known: what the result's tests come to, where that is known already.
     """
@@ -153,7 +146,7 @@ class ResultColumns:
             targets={s.subtask: (_or(s.score, blank), s.verdict) for s in result.subtasks},
         )
 
-    def sharing(self, subtasks: Encoded, tests_id: str | None) -> Self:
+    def sharing(self, subtasks: orjson.Fragment, tests_id: str | None) -> Self:
         """The same without tests, which have a line of their own; what is large is JSON already."""
         return replace(self, reference={**self.reference, "all_subtasks_results": subtasks, "tests_id": tests_id})
 

@@ -125,10 +125,12 @@ class Summary:
             row: the dump's.
             target_subtask: the subtask that it was written for, if the dump tells.
         """
-        light = LightRow(row, judged.problem, judged.result, target_subtask)
-        self._add(judged, row, light, target_subtask)
+        totals, aim = judged.totals, self._tally(judged).subtasks.get(target_subtask)
+        light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
+        aimless = target_subtask if aim is None else None
+        self._add(judged, row, light, aimless)
         if (group := self._groups.of(row)) is not None:
-            group._add(judged, row, light, target_subtask)
+            group._add(judged, row, light, aimless)
 
     def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
         """Take in a row that cannot be judged.
@@ -148,22 +150,22 @@ class Summary:
         if (group := self._groups.of(row)) is not None:
             group.pending += 1
 
-    def _add(self, judged: Judged, row: Mapping[str, Any], light: LightRow, target_subtask: str | None) -> None:
-        result = judged.result
-        tally = self._problems.get(result.problem)
+    def _tally(self, judged: Judged) -> ProblemTally:
+        tally = self._problems.get(judged.result.problem)
         if tally is None:
-            tally = self._problems[result.problem] = ProblemTally(problem=judged.problem)
-        tally.add(result, light)
+            tally = self._problems[judged.result.problem] = ProblemTally(problem=judged.problem)
+        return tally
+
+    def _add(self, judged: Judged, row: Mapping[str, Any], light: LightRow, aimless: str | None) -> None:
+        result, submission, totals = judged.result, judged.submission.id, judged.totals
+        self._tally(judged).add(submission, result, light)
         self._extraction[judged.submission.extraction] += 1
-        if target_subtask is not None and all(one.subtask != target_subtask for one in result.subtasks):
-            self._aimless.add(str(result.problem), target_subtask)
+        if aimless is not None:
+            self._aimless.add(str(result.problem), aimless)
         if _is_unfenced(judged, row):
-            self._unfenced.add("", result.submission)
+            self._unfenced.add("", submission)
         if result.score is None and len(self._undecided) < EXAMPLES:
-            self._undecided.append(
-                {"submission": result.submission, "problem": str(result.problem), "error": judged.totals.error}
-            )
-        totals = judged.totals
+            self._undecided.append({"submission": submission, "problem": str(result.problem), "error": totals.error})
         self._suspicious += totals.suspicious
         self._near_limit += totals.near_limit
         if judged.duplicate_of is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.estimates import Estimate, mean_estimates
@@ -67,13 +67,15 @@ class ProblemTally:
     best_submission: str | None = None
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     together: Together = field(init=False)
+    subtasks: Mapping[str | None, str] = field(init=False)
     rows: list[LightRow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.together = Together(self.problem)
+        self.subtasks = {subtask.name: subtask.name for subtask in self.problem.subtasks}
 
-    def add(self, result: SubmissionResult, row: LightRow) -> None:
-        """Take in one submission."""
+    def add(self, submission: str, result: SubmissionResult, row: LightRow) -> None:
+        """Take in one submission; the result may be that of the same program from another one."""
         self.rows.append(row)
         self.submissions += 1
         self.verdicts[result.verdict] += 1
@@ -83,8 +85,8 @@ class ProblemTally:
         else:
             self.total_score += result.score
             if self.best is None or result.score > self.best:
-                self.best, self.best_submission = result.score, result.submission
-        self.together.add(result)
+                self.best, self.best_submission = result.score, submission
+        self.together.add(result, submission=submission)
 
     @property
     def points(self) -> float:

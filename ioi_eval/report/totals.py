@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from ioi_eval.model import SubmissionResult
+from ioi_eval.model import SubmissionResult, Verdict
 from ioi_eval.report.outcomes import distinct_outcomes, judge_error
 from ioi_eval.report.suspicious import is_suspicious
 from ioi_eval.report.tally import CpuSplit
@@ -19,6 +20,8 @@ class Totals:
     """What the tests of a result come to.
 
     Args:
+        compiles: whether the program does; `None` where we failed to find out.
+        scores: score and points of each subtask as doubles, one after the other; NaN where they are not known.
         near_limit: a test's time was near its limit.
         suspicious: it belongs on the list of those that tried what no solution needs.
         attempted: refused calls, with their counts.
@@ -27,6 +30,8 @@ class Totals:
         error: why there is no score.
     """
 
+    compiles: bool | None
+    scores: bytes
     near_limit: bool
     suspicious: bool
     attempted: Mapping[str, int]
@@ -37,8 +42,11 @@ class Totals:
     @classmethod
     def of(cls, result: SubmissionResult) -> Self:
         """Those of a result."""
-        outcomes = distinct_outcomes(result)
+        outcomes, compiled = distinct_outcomes(result), result.compile.verdict
+        scores = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
         return cls(
+            compiles=None if compiled is Verdict.JE else compiled is None,
+            scores=array("d", scores).tobytes(),
             near_limit=any(outcome.near_limit for outcome in outcomes),
             suspicious=is_suspicious(outcomes),
             attempted=sum((Counter(outcome.attempted) for outcome in outcomes), Counter()),

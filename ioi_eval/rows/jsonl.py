@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -37,18 +37,14 @@ class JsonLines(Source):
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The objects, in order; of an unwanted column nothing is kept."""
-        wanted = None if columns is None else frozenset(columns)
+        wanted, source = None if columns is None else frozenset(columns), str(self._path)
         for number, line in enumerate(self._lines(), 1):
             text = line.removeprefix(_BOM) if number == 1 else line
             if not text or text.isspace():
                 continue
             if number == 1:
                 _require_lines(self._path, text)
-            row = _row(str(self._path), number, text)
-            if wanted is not None:
-                values = {column: value for column, value in row.values.items() if column in wanted}
-                row = Row(source=row.source, number=number, values=values, there=tuple(row.values), broken=row.broken)
-            yield row
+            yield _row(source, number, text, wanted)
 
     def _lines(self) -> Iterator[bytes]:
         number = 0
@@ -80,24 +76,30 @@ def _require_lines(path: Path, first: bytes) -> None:
         raise InputError(f"{path} is JSON over several lines, where each line is to be one object: write it again so")
 
 
-def _row(source: str, number: int, line: bytes) -> Row:
-    """One line as a row; one that is too large to carry as a broken row, which says so to whoever asks for a column."""
+def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) -> Row:
+    """One line as a row, with the columns that are wanted; one that is too large to carry as a broken row, which says
+    so to whoever asks for a column."""
     try:
-        return Row(source=source, number=number, values=_parsed(source, number, line))
+        values = _parsed(source, number, line)
     except big_json.TooLargeError as error:
         return Row(source=source, number=number, values={}, broken=f"is JSON that cannot be carried: {error}")
+    if wanted is None:
+        return Row(source=source, number=number, values=values)
+    kept = {column: value for column, value in values.items() if column in wanted}
+    return Row(source=source, number=number, values=kept, there=tuple(values))
 
 
 def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
     """One line as an object. What orjson refuses but Python's own writer makes (NaN, half emojis) is read too."""
-    row = Row(source=source, number=number, values={})
     try:
         values = orjson.loads(line)
     except orjson.JSONDecodeError:
+        values = None
+    if isinstance(values, dict) and not _may_be_rounded(values):
+        return values
+    row = Row(source=source, number=number, values={})
+    if values is None or isinstance(values, dict):
         values = _parsed_slowly(row, line)
-    else:
-        if isinstance(values, dict) and _may_be_rounded(values):
-            values = _parsed_slowly(row, line)
     if not isinstance(values, dict):
         raise row.error(f"is a JSON {_kind(values)}, where an object with columns is needed")
     return values
@@ -105,7 +107,7 @@ def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
 
 def _may_be_rounded(values: dict[str, Any]) -> bool:
     """Whether there may be an integer beyond 64 bits, of which orjson has made a float without a word."""
-    left: list[Any] = [values]
+    left = [value for value in values.values() if not isinstance(value, str)]
     while left:
         value = left.pop()
         if isinstance(value, dict):

@@ -12,12 +12,14 @@ from scored import make_problem, outcomes, result_of
 
 from ioi_eval.model import (
     CompileOutcome,
+    Problem,
     Submission,
     SubmissionResult,
     Verdict,
 )
 from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.report.totals import Totals
 from ioi_eval.scores import Together
 from ioi_eval.selection import select
 
@@ -50,6 +52,12 @@ def result_for(made: Any) -> SubmissionResult:
     return result_of(PROBLEM, found, compiled=CompileOutcome(verdict=compiled), submission="u")
 
 
+def light_row(row: dict[str, Any], problem: Problem, result: SubmissionResult, target: str | None) -> LightRow:
+    """A light row of a result."""
+    totals = Totals.of(result)
+    return LightRow(row, problem, compiles=totals.compiles, scores=totals.scores, target_subtask=target)
+
+
 def pair(
     of_tests: list[float | None], compiled: Verdict | None, target: str | None, meta: Any, generation: str
 ) -> tuple[dict[str, Any], LightRow]:
@@ -58,7 +66,7 @@ def pair(
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     row = {"metadata": meta, "generation": generation}
     judged = Judged(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
-    return result_row(row, judged, target_subtask=target), LightRow(row, PROBLEM, result, target)
+    return result_row(row, judged, target_subtask=target), light_row(row, PROBLEM, result, target)
 
 
 @given(submissions)
@@ -84,7 +92,7 @@ def test_thirds_add_up_to_the_whole() -> None:
     """33.335 thrice over is 100, where each alone is rounded up."""
     problem = make_problem((33.335, "0"), (33.335, "1"), (33.33, "2"))
     result = result_of(problem, outcomes("012", 1.0, 1.0, 1.0), submission="u")
-    assert limited_score([LightRow({}, problem, result, None)], problem) == 100.0
+    assert limited_score([light_row({}, problem, result, None)], problem) == 100.0
 
 
 def test_a_light_row_is_light() -> None:
