@@ -6,8 +6,10 @@ import contextlib
 import math
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from typing import Protocol, TextIO
+
+from ioi_eval.model import Verdict
 
 LINE_S = 60.0  # in a log
 DRAW_S = 0.2  # of a bar
@@ -15,6 +17,8 @@ COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
 """What became of a row that was not judged, in a verdict's stead."""
 
 _UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "refused"}
+_FREE = frozenset({*_UNJUDGED, Verdict.NC, ""})
+RECENT = 2000  # rows
 
 
 class Progress(Protocol):
@@ -25,7 +29,7 @@ class Progress(Protocol):
         ...
 
     def queue(self) -> None:
-        """A row is to be judged itself: it is no copy, and no earlier run has judged it."""
+        """A row is to be judged itself: it holds a program, is no copy, and no earlier run has judged it."""
         ...
 
     def advance(self, verdict: str) -> None:
@@ -44,9 +48,10 @@ class Progress(Protocol):
 class Tally:
     """What was counted, and what it leaves to wait.
 
-    Copies cost next to nothing, and nobody knows before how many there are. So the time that is left is that of what is
-    still to be judged itself: what waits for it, and as large a part of the rows that are not read yet as it was of
-    those that are.
+    Copies and rows without a program cost next to nothing, and nobody knows before how many there are. So the time that
+    is left is that of what is still to be judged itself: what waits for it, and as large a part of the rows that are
+    not read yet as it was of the `RECENT` ones before. (Of all rows before it would be too many: programs that are the
+    same come to be more, the more were read.)
 
     Args:
         total: how many rows there are.
@@ -57,19 +62,36 @@ class Tally:
         self.rows_read = self.queued = 0
         self.counts: Counter[str] = Counter()
         self.started = time.monotonic()
+        self._news: deque[bool] = deque(maxlen=RECENT)  # of the rows that were read last, which are to be judged
+
+    def read(self) -> None:
+        """A row was read."""
+        self.rows_read += 1
+        self._news.append(False)
+
+    def queue(self) -> None:
+        """The row that was read last, or one before it, is to be judged."""
+        self.queued += 1
+        if self._news:
+            self._news[-1] = True
+
+    def count(self, became: str) -> None:
+        """A row is done; as `Progress.advance`."""
+        self.counts[became] += 1
+        if became == RESUMED and self._news:
+            self._news.pop()  # it tells nothing of the others
 
     @property
     def judged(self) -> int:
-        """How many were judged themselves."""
-        return self.counts.total() - sum(self.counts[name] for name in (*_UNJUDGED, ""))
+        """How many were judged themselves, and had to be run for that."""
+        return self.counts.total() - sum(self.counts[name] for name in _FREE)
 
     def left_s(self, now: float) -> float | None:
         """How long judging the rest may take, in seconds; `None` where nothing is left, or nothing is known."""
         left: float = self.total - self.counts.total()
         if self.rows_read:  # else nobody tells: all are judged themselves
-            news = self.rows_read - self.counts[RESUMED]
-            unread = max(0, self.total - self.rows_read) * (self.queued / news if news else 0.0)
-            left = max(0, self.queued - self.judged) + unread
+            share = sum(self._news) / len(self._news) if self._news else 0.0
+            left = max(0, self.queued - self.judged) + max(0, self.total - self.rows_read) * share
         return left * (now - self.started) / self.judged if left and self.judged else None
 
     def describe(self, now: float, *before: str) -> str:
@@ -107,15 +129,15 @@ class Bar:
 
     def read(self) -> None:
         """Count it."""
-        self._tally.rows_read += 1
+        self._tally.read()
 
     def queue(self) -> None:
         """Count it."""
-        self._tally.queued += 1
+        self._tally.queue()
 
     def advance(self, verdict: str) -> None:
         """Draw it, if the last drawing is not too fresh."""
-        self._tally.counts[verdict] += 1
+        self._tally.count(verdict)
         self._undrawn += 1
         now = time.monotonic()
         if now - self._drawn >= DRAW_S:
@@ -156,16 +178,16 @@ class Lines:
 
     def read(self) -> None:
         """Count it."""
-        self._tally.rows_read += 1
+        self._tally.read()
 
     def queue(self) -> None:
         """Count it."""
-        self._tally.queued += 1
+        self._tally.queue()
 
     def advance(self, verdict: str) -> None:
         """Write a line, if the last is old enough."""
         tally = self._tally
-        tally.counts[verdict] += 1
+        tally.count(verdict)
         now = time.monotonic()
         if now - self._last >= LINE_S:
             self._last = now

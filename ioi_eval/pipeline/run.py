@@ -214,7 +214,6 @@ class Run(Generic[W, R]):
         for candidate in candidates:
             if self.done.stopped_by:
                 break
-            self._progress.queue()
             if (known := self._empty.get(candidate.keys.program)) is not None:
                 same.append((candidate, known))
                 continue

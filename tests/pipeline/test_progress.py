@@ -67,12 +67,44 @@ def test_copies_take_no_time() -> None:
     """All but one of 10,000 rows are done, as copies of ten that took 100 s: that one takes 10 s, not minutes."""
     tally = Tally(10_000)
     for place in range(10_000):
-        tally.rows_read += 1
-        tally.queued += place < 11
+        tally.read()
+        if place < 11:
+            tally.queue()
     tally.counts.update({"AC": 10, "copy": 9989})
     assert tally.left_s(tally.started + 100) == pytest.approx(10)
     tally.counts["AC"] += 1
     assert tally.left_s(tally.started + 100) is None
+
+
+def test_programs_that_came_first_do_not_come_all_the_time() -> None:
+    """300 programs, then copies of them and rows without one: what waits is left, whatever is not read yet."""
+    tally = Tally(100_000)
+    for place in range(6000):
+        tally.read()
+        if place < 300:
+            tally.queue()
+        elif place % 10 == 9:
+            tally.count("NC")
+    for _ in range(60):
+        tally.count("AC")
+    assert tally.judged == 60
+    assert tally.left_s(tally.started + 300) == pytest.approx(240 * 5)
+
+
+def test_rows_of_earlier_runs_tell_nothing_of_the_others() -> None:
+    """Half of the dump was judged before; of what is new every second program is to be judged."""
+    tally = Tally(1000)
+    for _ in range(500):
+        tally.read()
+        tally.count(progress.RESUMED)
+    for place in range(100):
+        tally.read()
+        if place % 2:
+            tally.queue()
+            tally.count("AC")
+        else:
+            tally.count(progress.COPY)
+    assert tally.left_s(tally.started + 50) == pytest.approx(200)
 
 
 @pytest.mark.parametrize("bar", [True, False])
