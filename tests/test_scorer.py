@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 import pytest
 import unprivileged
+from full_isolation import require_full_isolation
 
 from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
@@ -100,6 +101,8 @@ def run(cache: Path, isolation: Isolation, labels: list[str]) -> list[Submission
 @pytest.mark.parametrize("user", USERS)
 def test_sample_solutions_get_their_stated_verdicts(user: str, isolation: Isolation, cache: Path) -> None:
     """Every subtask's verdict and every total, for each user and each isolation."""
+    if isolation is Isolation.FULL:
+        require_full_isolation()
     rows = [row for row in SOLUTIONS if (isolation is Isolation.FULL and user == "me") or name_of(row) in SAMPLED]
     labels = [name_of(row) for row in rows]
     if user == "unprivileged":
