@@ -37,6 +37,7 @@ from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
 ROOT_FILE, INI_FILE = "problem.yaml", "domjudge-problem.ini"
+_FORMAT = "a problem package in the Kattis format"
 _MIB = 1024 * 1024
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
 _CODE_KIB = 256  # Source: DOMjudge's default, which is above the 128 KiB of Kattis's
@@ -63,6 +64,7 @@ def import_package(
         UnsupportedError: it asks for something that is not supported.
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
+        package.format = _FORMAT
         if not derive or time_limit_s is not None:
             return _import(package, year, day, time_limit_s)
         timing = derived_timing(package, ROOT_FILE, _ini(package))
@@ -101,7 +103,7 @@ def _import(package: Package, year: int, day: str | None, time_limit_s: float | 
     where = package.where
     meta = package.yaml(ROOT_FILE) if package.has(ROOT_FILE) else {}
     version = str(meta.get("problem_format_version", "legacy"))
-    package.format = f"a problem package in the Kattis format, version {version}"
+    package.format = f"{_FORMAT}, version {version}"
     kind = _kind(package, meta)
     if not kind.legacy:
         package.edit = constants(where, meta)

@@ -131,7 +131,7 @@ def test_a_file_that_is_none(refused: Refused, tmp_path: Path, kind: str, trap: 
     where = folder(tmp_path / "package", files)
     (where / place).unlink()
     PLACED[trap][0](where / place)
-    refused(kind, where, place, words)
+    refused(kind, where, place, words, "[read as a")
 
 
 @pytest.fixture
