@@ -32,7 +32,7 @@ from ioi_eval.importers.kattis_groups import (
 from ioi_eval.importers.kattis_programs import VALIDATOR_FOLDERS, included_files, validator_files
 from ioi_eval.importers.kattis_scoring import subtasks_by_group
 from ioi_eval.importers.kattis_submissions import read_submissions, states_totals
-from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing
+from ioi_eval.importers.kattis_timing import MOST_MEASURED_S, derived_timing, is_legacy, timing_by_statements
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.task import ImportedTask, RowValues, SubtaskFile, build_task
 
@@ -69,7 +69,11 @@ def import_package(
             return _import(package, year, day, time_limit_s)
         timing = derived_timing(package, ROOT_FILE, _ini(package))
         task = _import(package, year, day, None if timing is None else MOST_MEASURED_S)
-        return task if timing is None else replace(task, timing=timing)
+        if timing is None:
+            return task
+        if package.has(ROOT_FILE) and not is_legacy(package.yaml(ROOT_FILE)):
+            timing = timing_by_statements(timing, task.solution_rows)
+        return replace(task, timing=timing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +187,7 @@ def _columns(
 
 
 def _kind(package: Package, meta: Mapping[str, Any]) -> _Kind:
-    legacy = str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
-    kind = _legacy_kind(package.where, meta) if legacy else _kind_by_type(package, meta)
+    kind = _legacy_kind(package.where, meta) if is_legacy(meta) else _kind_by_type(package, meta)
     if kind.multi_pass and (kind.interactive or kind.scoring):
         raise UnsupportedError(
             f"{package.where}: multi-pass problems that are interactive or scoring are not supported"

@@ -100,7 +100,7 @@ class Expectations:
             score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
             is_model=any(rule.get("model_solution") is True for rule in rules),
             language=next((str(rule["language"]) for rule in reversed(rules) if rule.get("language")), None),
-            untold=(*(["message"] if any(rule.get("message") for rule in rules) else []), *untold),
+            untold=(*(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)), *untold),
         )
 
     def _of_group(self, rule: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:

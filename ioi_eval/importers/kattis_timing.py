@@ -1,14 +1,20 @@
 """How a Kattis package derives its time limit from its accepted submissions, where nothing states one.
 
+Before 2023 these are those in `accepted/`. Since, all count that may not be late, wrong answers too, and `accepted/`
+may mean something else.
+
 Source: Kattis problem package format, legacy (`time_multiplier`, 5) and since 2023-07 (`time_multipliers`, 2, and
-`time_resolution`); problemtools.
+`time_resolution`; "Timelimit inference"); problemtools.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from ioi_eval.errors import InputError
+from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
 
@@ -17,6 +23,11 @@ MOST_MEASURED_S = 60.0
 
 _FOLDER = "submissions/accepted/"
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0
+
+
+def is_legacy(meta: Mapping[str, Any]) -> bool:
+    """Whether `problem.yaml` is of a version before 2023."""
+    return str(meta.get("problem_format_version", "legacy")) in ("legacy", "legacy-icpc")
 
 
 def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> Timing | None:
@@ -38,7 +49,7 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
         return None
     multipliers = limits.get("time_multipliers") or {}
     stated, default = limits.get("time_multiplier"), _LEGACY_MULTIPLIER
-    if str(meta.get("problem_format_version", "legacy")) not in ("legacy", "legacy-icpc"):
+    if not is_legacy(meta):
         stated = multipliers.get("ac_to_time_limit") if isinstance(multipliers, Mapping) else multipliers
         default = _MULTIPLIER
     resolution = limits.get("time_resolution", 1.0)
@@ -55,3 +66,21 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
     parts = (name.removeprefix(_FOLDER).partition("/")[0] for name in package.names(_FOLDER.rstrip("/")))
     accepted = frozenset(f"accepted/{part}" for part in parts)
     return Timing(multiplier=found[0], resolution_s=found[1], accepted=accepted)
+
+
+def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:
+    """The same by what is stated of each submission, as versions since 2023 have it, rather than by folders."""
+    stated = {str(row["label"]): _verdicts(row) for row in solution_rows}
+    return replace(
+        timing,
+        accepted=frozenset(label for label, verdicts in stated.items() if verdicts == {"AC"}),
+        in_time=frozenset(label for label, verdicts in stated.items() if verdicts and "TLE" not in verdicts),
+    )
+
+
+def _verdicts(row: Mapping[str, Any]) -> set[str]:
+    """All verdicts that a submission may have; none where nothing is stated of the whole."""
+    if row["expected"] == MODEL_SOLUTION:
+        return {"AC"}
+    by_subtask = (row["expected_subtasks"] or {}).values() if row["expected"] is None else (row["expected"],)
+    return {verdict for verdicts in by_subtask for verdict in verdicts.split(",")}

@@ -46,11 +46,13 @@ class Timing:
         multiplier: of the slowest accepted one's CPU time.
         resolution_s: what the limit is a multiple of, in seconds.
         accepted: the labels of the accepted ones.
+        in_time: the labels of others that count: whatever else they are, they may not be late.
     """
 
     multiplier: float
     resolution_s: float
     accepted: frozenset[str]
+    in_time: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

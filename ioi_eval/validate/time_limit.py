@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import tempfile
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,7 +32,7 @@ _JUDGED = frozenset({"cpp", "c", "python"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Slowest:
-    """What the slowest accepted solution took on a test."""
+    """What the slowest solution took on a test."""
 
     seconds: float
     solution: str
@@ -59,34 +60,36 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
         problem = found.problems.get(task.key)
         if problem is None:
             raise InputError(f"{task.key}: {found.unusable.get(task.key, 'it cannot be read back')}")
-        accepted = [
+        counted = [
             submission_from_row(row, max_code_bytes=None)
             for row in open_source(written.solutions).iterate()
-            if row.optional_text("label") in timing.accepted and row.optional_text("language") in _JUDGED
+            if row.optional_text("label") in timing.accepted | timing.in_time
+            and row.optional_text("language") in _JUDGED
         ]
-        if not accepted:
+        rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
+        if not counted:
             raise InputError(
                 f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
                 " derived; give one with --time-limit"
             )
-        slowest = asyncio.run(_slowest(problem, accepted))
+        slowest = asyncio.run(_slowest(problem, counted, rejected))
     steps = max(1, math.ceil(slowest.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = (
-        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest accepted submission of {len(accepted)}"
+        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {len(counted)} submissions"
         f" ({slowest.solution}, {slowest.seconds:.3g} s on {slowest.test}), rounded up to {timing.resolution_s:g} s"
     )
     rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
     return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
 
 
-async def _slowest(problem: Problem, accepted: list[Submission]) -> _Slowest:
+async def _slowest(problem: Problem, counted: Sequence[Submission], rejected: Collection[str]) -> _Slowest:
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
-        found = _Slowest(seconds=0.0, solution=accepted[0].id, test="")
-        for submission in accepted:
+        found = _Slowest(seconds=0.0, solution=counted[0].id, test="")
+        for submission in counted:
             result = await scorer.score(problem, submission, exhaustive=True)
-            _require_accepted(problem, submission, result)
+            _require_accepted(problem, submission, result, rejected=submission.id in rejected)
             for subtask in result.subtasks:
                 for test in subtask.tests:
                     seconds = (test.cpu_ms or 0.0) / 1000
@@ -95,12 +98,14 @@ async def _slowest(problem: Problem, accepted: list[Submission]) -> _Slowest:
         return found
 
 
-def _require_accepted(problem: Problem, submission: Submission, result: SubmissionResult) -> None:
-    wrong = next((one for one in result.subtasks if one.points > 0 and one.verdict is not Verdict.AC), None)
-    partly = wrong is not None and wrong.verdict is Verdict.PA
-    if wrong is None or partly:
+def _require_accepted(problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool) -> None:
+    """Refuse to measure one that is not what it is to be: accepted, or `rejected` within the time."""
+    fine = {Verdict.AC, Verdict.PA} if not rejected else set(Verdict) - {Verdict.TLE, Verdict.JE, Verdict.CE}
+    wrong = next((one for one in result.subtasks if one.points > 0 and one.verdict not in fine), None)
+    if wrong is None:
         return
+    wanted = "rejected in time" if rejected else "accepted"
     raise InputError(
-        f"{submission.id} is to be accepted, and is {wrong.verdict} within {problem.time_limit_s:g} s in subtask"
+        f"{submission.id} is to be {wanted}, and is {wrong.verdict} within {problem.time_limit_s:g} s in subtask"
         f" {wrong.subtask}; a time limit cannot be derived from it: give one with --time-limit"
     )

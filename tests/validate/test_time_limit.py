@@ -19,7 +19,7 @@ PACKAGE: dict[str, str | None] = {
     "submissions/accepted/fast.py": "print(1)\n",
     "submissions/accepted/busy.cpp": BUSY,
     "submissions/accepted/other.java": "class other {}\n",
-    "submissions/wrong_answer/slower.cpp": BUSY.replace("300000", "3000000"),
+    "submissions/wrong_answer/slower.cpp": BUSY.replace("300000", "600000"),
 }
 
 
@@ -36,30 +36,43 @@ def limit(task: ImportedTask) -> float:
 
 
 @pytest.mark.parametrize(
-    ("limits", "least", "resolution"),
+    ("limits", "least", "resolution", "slowest"),
     [
-        ("", 2, 1),
-        ("limits: {time_multiplier: 10}\n", 3, 1),
-        ("problem_format_version: 2025-09\n", 1, 1),
+        ("", 2, 1, "2 submissions (2025/x/accepted/busy.cpp, 0.3"),
+        ("limits: {time_multiplier: 10}\n", 3, 1, "2 submissions (2025/x/accepted/busy.cpp, 0.3"),
+        ("problem_format_version: 2025-09\n", 2, 1, "3 submissions (2025/x/wrong_answer/slower.cpp, 0.6"),
         (
             "problem_format_version: 2025-09\n"
             "limits: {time_multipliers: {ac_to_time_limit: 4}, time_resolution: 0.25}\n",
-            1.25,
+            2.5,
             0.25,
+            "3 submissions (2025/x/wrong_answer/slower.cpp, 0.6",
         ),
     ],
 )
-def test_the_slowest_accepted_times_the_multiplier(
-    tmp_path: Path, limits: str, least: float, resolution: float
+def test_the_slowest_times_the_multiplier(
+    tmp_path: Path, limits: str, least: float, resolution: float, slowest: str
 ) -> None:
-    """0.3 s of CPU time; what is not accepted counts for nothing, however slow."""
+    """0.3 s of CPU time; one that is not accepted counts since 2023, if it is to be in time."""
     task = imported(tmp_path, **{"problem.yaml": f"name: x\n{limits}"})
     assert task.timing is not None
     measured = with_measured_limit(task)
     assert measured.timing is None
     assert least <= limit(measured) < 6 * least  # clocks of a busy machine may run on, not back
     assert limit(measured) / resolution == round(limit(measured) / resolution)
-    assert "times the slowest accepted submission of 2 (2025/x/accepted/busy.cpp, 0.3" in measured.notes[-1]
+    assert f"times the slowest of {slowest}" in measured.notes[-1]
+
+
+def test_what_submissions_yaml_lets_be_late_does_not_count(tmp_path: Path) -> None:
+    """Wherever it lies; and one in `accepted/` that is to be wrong need not be accepted."""
+    stated = "wrong_answer: {permitted: [AC, WA, TLE]}\naccepted: {permitted: [WA], required: [WA]}\n"
+    changes = {"problem.yaml": "problem_format_version: 2025-09\nname: x\n", "submissions/submissions.yaml": stated}
+    wrong = {"submissions/accepted/busy.cpp": BUSY.replace("300000", "1000").replace('"1"', '"2"')}
+    others = {"submissions/accepted/fast.py": "print(2)\n", "submissions/accepted/other.java": None}
+    task = imported(tmp_path, **changes, **wrong, **others)
+    assert task.timing is not None
+    assert (task.timing.accepted, task.timing.in_time) == (frozenset(), {"accepted/busy.cpp", "accepted/fast.py"})
+    assert limit(with_measured_limit(task)) == 1
 
 
 @pytest.mark.parametrize(
