@@ -109,6 +109,27 @@ def included_files(package: Package) -> list[tuple[str, str]]:
     ]
 
 
+def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
+    """The paths of what lies beside every submission in Python: `include/python3/`, or `include/default/`.
+
+    Args:
+        package: its `include/` is read.
+        notes: takes what a person should know of it.
+    """
+    folder = next(
+        (name for name in ("include/python3", "include/python", "include/default") if package.names(name)), ""
+    )
+    found = tuple(name for name in (package.names(folder) if folder else ()) if name.endswith(".py"))
+    if found:
+        notes.append(
+            f"the package's own submissions in Python have {', '.join(map(_last, found))} in source_files; others need"
+            " it there too"
+        )
+    if package.names("include/c"):
+        notes.append("include/c is left out: submissions in C that need it do not compile")
+    return found
+
+
 def _without_comments(source: str) -> str:
     return _COMMENT.sub(" ", source)
 

@@ -21,6 +21,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
+from ioi_eval.importers.kattis_programs import included_python
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Solution, SubtaskFile, language
 
@@ -121,6 +122,7 @@ class _Submissions:
         self._is_scoring = is_scoring
         self._custom_score = custom_score
         self._notes = notes
+        self._beside_python = included_python(package, notes)
         self.paths = {group.path.removeprefix("data/"): group for group in groups}
         self.expectations: Expectations | None = None
 
@@ -140,6 +142,8 @@ class _Submissions:
         if self._is_scoring and folder == "partially_accepted" and total is None:
             total = (_LEAST_POINTS, sum(one.points for one in self._subtasks) - _LEAST_POINTS)
         expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
+        if language(path) == "python" and self._beside_python:
+            files = (*(files or (path,)), *self._beside_python)
         return Solution(
             path=path,
             label=f"{folder}/{file}",

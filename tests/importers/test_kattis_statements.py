@@ -216,6 +216,19 @@ def test_domjudge_settings_alone_are_enough(tmp_path: Path) -> None:
     assert len(list(task.tests())) == 3
 
 
+def test_what_is_included_in_python_lies_beside_each_submission(tmp_path: Path) -> None:
+    """As a file of the submission; a folder of another language is none of its own."""
+    files = {"include/python3/include.py": "x = 1\n", "include/cpp/include.h": "", "include/c/include.h": ""}
+    task = read(tmp_path, NEW, **files, **{"submissions/accepted/two/a.py": "", "submissions/accepted/two/main.py": ""})
+    found = {row["label"]: (row["code"], list(row.get("source_files", ()))) for row in task.solution_rows}
+    assert found["accepted/a.py"] == (None, ["a.py", "include.py"])
+    assert found["accepted/two"] == (None, ["main.py", "a.py", "include.py"])
+    assert any("have include.py in source_files; others need it" in note for note in task.notes)
+    assert any("include/c is left out" in note for note in task.notes)
+    default = {"include/default/include.py": "x = 1\n", "include/default/data.txt": ""}
+    assert "source_files" in read(tmp_path / "default", NEW, **default).solution_rows[0]
+
+
 BUILT = {
     "output_validator/v/build": "#!/bin/sh\nexec g++ -o run v.cpp\n",
     "output_validator/v/v.cpp": '#include "w.h"\nint main() {}\n',
