@@ -65,6 +65,21 @@ _HOMES = {
     "submission_from_row": "ioi_eval.problems.submissions",
 }
 
+_CALLED_HERE = {
+    "PistonClient": "PistonCluster",
+    "get_piston_client_from_env": "PistonCluster",
+    "score_subtasks": "score_submission",
+    "score_subtask": "score_submission",
+    "score_single_test_case": "run_submission",
+    "TestResult": "TestOutcome",
+    "add_includes": "extract.cpp.fix_includes",
+    "load_ioi_tests": "load_problems",
+    "simulate_round_robin": "selection.select",
+    "get_problem_scores": "selection.selected_score",
+    "parse_datasets_to_evaluate": "rows.named_sources",
+}
+"""By the names that `run_tests` of huggingface/ioi has, those that they have here."""
+
 __all__ = [
     "ArtifactStore",
     "BlobStore",
@@ -99,6 +114,10 @@ def __getattr__(name: str) -> Any:
         return import_module("ioi_eval.sample")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _CALLED_HERE:  # no AttributeError, whose words `from ioi_eval import …` would not show
+        raise ImportError(
+            f"ioi_eval has no {name}; what huggingface/ioi calls so is ioi_eval.{_CALLED_HERE[name]} here"
+        )
     raise AttributeError(f"module 'ioi_eval' has no attribute {name!r}")
 
 

@@ -256,6 +256,12 @@ def _part(call: Call, dump: Source) -> Part:
 
 
 def _dump(call: Call) -> Source:
+    for name in call.dumps:
+        if any(mark in name for mark in ",*?[") and not Path(name).expanduser().exists():
+            raise InputError(
+                f"{name}: there is no such file, and one data set is needed; several in one text, and patterns, are"
+                " for ioi-eval run-tests, which gives each results of its own"
+            )
     dump = in_one([(name, open_source(name)) for name in call.dumps])
     if not (call.extract_code or call.add_messages):
         return dump
