@@ -2,7 +2,7 @@
 
 | head | a row holds if |
 |---|---|
-| command | what it says to type here ends with exit code 0 (`--help` is added to none) |
+| command | what it says to type here ends with exit code 0, beside a server where it names port 2000; a server serves |
 | option | the command in the head of its column has it |
 | environment variable | it is read, here or by the Hub's library |
 | dump column | a dump that has it is scored, and it is in the results |
@@ -27,6 +27,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,6 +151,21 @@ def world(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Wor
         yield made
 
 
+@contextmanager
+def _served(command: str, world: World) -> Iterator[str]:
+    """A server in the place of the one on port 2000; gives the command with its port."""
+    words = ["ioi-eval", "serve", "--port", "0"]
+    process = subprocess.Popen(words, env=dict(world.environment), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        said = next(line for line in process.stderr if "serving Piston API v2 at " in line)
+        (port,) = re.findall(r"http://127\.0\.0\.1:(\d+)/", said)
+        yield command.replace("2000", port)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
 def _command(line: Line, world: World) -> None:
     typed = [span for span in line.spans(1) if span.startswith(("ioi-eval ", "python ", "scripts/"))]
     assert typed, "the row says nothing to type"
@@ -157,8 +173,10 @@ def _command(line: Line, world: World) -> None:
         if command.startswith("scripts/"):
             assert os.access(ROOT / command.split()[0], os.X_OK)  # it installs packages
             continue
-        ended = world.type(command)
-        assert ended.returncode == 0, ended.stderr
+        with _served(command, world) if "2000" in command else nullcontext(command) as ours:
+            if not ours.startswith("ioi-eval serve"):
+                ended = world.type(ours)
+                assert ended.returncode == 0, ended.stderr
 
 
 _HELP: dict[str, str] = {}
