@@ -246,6 +246,23 @@ def test_what_cannot_be_pushed_is_said_before_anything_is_judged(hub: Path, star
         assert (hub / "me" / "public" / "other" / "train-00000-of-00001.parquet").is_file()
 
 
+def test_what_could_not_be_pushed_is_pushed_by_the_same_command(hub: Path, start: Start, tmp_path: Path) -> None:
+    """The Hub fails in the end: the results stay, and nothing is judged again."""
+    results = put_rows(hub, "me/results", [], "reports")  # a file, in the way of the folder
+    (results / ".private").touch()
+    with standing_in(hub) as environment:
+        ended = start("run-tests", "org/other", "me/results", env=environment)
+        assert ended.returncode == 1
+        assert "other cannot be pushed to me/results" in ended.stderr
+        assert "the same command pushes them without judging again" in ended.stderr
+        assert verdicts(tmp_path / "results" / "other") == {"x": "AC"}
+        (results / "reports").unlink()
+        ended = start("run-tests", "org/other", "me/results", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads((tmp_path / "results" / "other" / "summary.json").read_text())["this_run"]["judged"] == 0
+        assert (results / "other" / "train-00000-of-00001.parquet").is_file()
+
+
 def test_official_solutions_are_named_by_their_label(
     start: Start, write: Write, rows_here: None, tmp_path: Path, results: Callable[[], list[dict[str, Any]]]
 ) -> None:
