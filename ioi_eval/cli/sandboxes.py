@@ -44,7 +44,7 @@ SandboxOption = Annotated[
 ]
 ProfileOption = Annotated[
     ProfileChoice,
-    typer.Option("--profile", help="Many tests a job (bundled), or one by scripts (classic); the best by default."),
+    typer.Option("--profile", help="Many tests a job (bundled), or one (classic); the best by default."),
 ]
 PatienceOption = Annotated[
     float,

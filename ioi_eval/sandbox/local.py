@@ -76,7 +76,7 @@ class LocalSandbox:
         isolation: the weakest isolation that is accepted.
         strongest: do not even try a stronger one (to test `reduced` where `full` is to be had).
         compiler: the C++ compiler's command.
-        profile: `bundled`, or `classic` for jobs that bring scripts.
+        profile: `bundled`, or `classic` for one test a job.
 
     Raises:
         SetupError: on entering: no compiler, or a limit of this machine under which right programs fail.
