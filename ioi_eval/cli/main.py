@@ -22,6 +22,7 @@ from ioi_eval.cli.other_names import refuse_other_names
 from ioi_eval.cli.run_tests import run_tests
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
+from ioi_eval.cli.show import show
 from ioi_eval.cli.validate import validate
 from ioi_eval.version import __version__
 
@@ -40,6 +41,7 @@ apps = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings
 
 app.command("score", context_settings=HELP)(command(score))
 app.command("run-tests", context_settings=HELP)(command(run_tests))
+app.command("show", context_settings=HELP)(command(show))
 app.command("merge", context_settings=HELP)(command(merge))
 app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")

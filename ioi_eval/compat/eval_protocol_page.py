@@ -90,7 +90,7 @@ def failure(test: AppsTest, printed: str) -> dict[str, Any]:
         test: that it was given to.
         printed: what it printed, or returned as JSON, without blanks behind.
     """
-    asked, expected = _shown(test)
+    asked, expected = shown_texts(test)
     return {
         "output": truncated(printed, _SHOWN_OUTPUT),
         "expected": truncated(expected, _SHOWN_OUTPUT),
@@ -108,7 +108,7 @@ def _error(run: Run) -> Mapping[str, Any]:
     return {"error": run.error or f"exit code {run.exit_code}", "traceback": traceback}
 
 
-def _shown(test: AppsTest) -> tuple[str, str]:
+def shown_texts(test: AppsTest) -> tuple[str, str]:
     """Input and expected output as text."""
     if isinstance(test, CallTest):
         return _spelled(list(test.given)), _spelled(test.expected)

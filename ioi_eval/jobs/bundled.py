@@ -96,6 +96,7 @@ def run_job(
     ready_bytes: int = 0,
     room_ms: int | None = None,
     enough_s: float | None = None,
+    return_bytes: int = 0,
 ) -> Job:
     """The job that runs a submission on tests. Test number n of the plan is `tests[n]`.
 
@@ -110,6 +111,7 @@ def run_job(
         ready_bytes: of memory, that the machine is made to have before the first test.
         room_ms: for all tests together, of wall clock, as `room` says; `None` for no bound.
         enough_s: after so much wall clock no other test is begun; `None` for no bound.
+        return_bytes: how much of each output comes back; of Batch tasks only.
     """
     plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
     files = [*_program_files(programs), *_program_line(plan, problem, programs)]
@@ -124,7 +126,7 @@ def run_job(
         ready_bytes=ready_bytes or None,
         pages_wall_ms=pages_wall_ms(room_ms, len(tests), ready_bytes),
     )
-    _task_lines(plan, problem, programs, policy)
+    _task_lines(plan, problem, programs, policy, return_bytes)
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
     plan.line("order", run="all" if exhaustive else "needed", enough_ms=enough_ms)
     for number, planned in enumerate(tests):
@@ -176,7 +178,7 @@ def _program_files(programs: Programs) -> list[JobFile]:
     return files
 
 
-def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy) -> None:
+def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy, return_bytes: int) -> None:
     """The lines that say how a test is judged: task, manager, checker."""
     judge = policy.judge
     checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}
@@ -202,9 +204,11 @@ def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy
         protocol = CheckerProtocol.WHITE_DIFF
     file = "checker" if protocol.has_program else None
     args = words(problem.checker_args) if problem.checker_args and protocol is not CheckerProtocol.WHITE_DIFF else None
-    passes = {"passes": problem.passes} if problem.passes > 1 else {}
+    more = {"passes": problem.passes} if problem.passes > 1 else {}
+    if return_bytes and not problem.task_type.has_manager and problem.processes == 1:
+        more["return_bytes"] = return_bytes
     limits = {**checker_ms, "memory_bytes": judge.memory_bytes}
-    plan.line("checker", protocol=protocol.value, file=file, **limits, args=args, **passes)
+    plan.line("checker", protocol=protocol.value, file=file, **limits, args=args, **more)
 
 
 def _scale(case: TestCase) -> dict[str, int]:
@@ -279,11 +283,17 @@ class Room:
     wall_ms: int | None
 
 
-def room(target: Target, programs: Programs) -> Room:
-    """What is left of a target's bounds for tests, after the programs that travel along."""
+def room(target: Target, programs: Programs, return_bytes: int = 0) -> Room:
+    """What is left of a target's bounds for tests, after the programs that travel along.
+
+    Args:
+        target: where the job runs.
+        programs: of the job.
+        return_bytes: how much of each output comes back.
+    """
     carried = (programs.runner, programs.submission, programs.checker, programs.manager)
     return Room(
-        tests=max(1, target.max_output_bytes // _LINE_BYTES),
+        tests=max(1, target.max_output_bytes // (_LINE_BYTES + return_bytes * 4 // 3)),
         test_bytes=request_room(target, sum(size(content) for content in carried if content is not None)),
         wall_ms=None if target.max_wall_ms is None else max(0, target.max_wall_ms - _START_MS),
     )

@@ -234,6 +234,7 @@ def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutc
         evidence=text(string(line, "stderr")),
         check_cpu_ms=integer(line["judge"], "cpu_us") / 1000,
         judge_program=program,
+        output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else None,
     )
 
 

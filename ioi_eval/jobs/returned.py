@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ioi_eval.extract.fences import encodable
 from ioi_eval.jobs.protocol import by_number, integer, outcome_of, string, text, whole_lines
@@ -81,7 +81,7 @@ def _returned(line: dict[str, object], name: str, time_limit_s: float) -> Return
     if not judged and line["score"] is not None:
         raise ValueError("a score without a verdict")
     return Returned(
-        outcome=outcome_of(line if judged else {**line, **_UNJUDGED}, name, time_limit_s),
+        outcome=replace(outcome_of(line if judged else {**line, **_UNJUDGED}, name, time_limit_s), output=None),
         judged=judged,
         output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else b"",
         output_bytes=integer(line, "output_bytes") if "output_bytes" in line else 0,

@@ -47,6 +47,8 @@ class Scorer:
         policy: how it is judged.
         bundle_tests: most tests a job.
         spread: let a submission use slots that would be idle; without, it has one job under way at a time.
+        return_bytes: how many bytes of each output results carry, for somebody who looks at them: of Batch tasks, in
+            the bundled profile.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Scorer:
         policy: Policy | None = None,
         bundle_tests: int = BUNDLE_TESTS,
         spread: bool = True,
+        return_bytes: int = 0,
     ) -> None:
         policy = policy or Policy()
         builder = self._builder = Builder(sandbox, artifacts, policy)
@@ -68,7 +71,7 @@ class Scorer:
         self._pythons: dict[str, str] = {}  # the interpreter of each target, as far as it was asked
         lanes = self._bindings.lanes if spread else one_lane
         self._ways = {
-            profile: BundledWay(sandbox, builder, policy, bundle_tests=tests, lanes=lanes)
+            profile: BundledWay(sandbox, builder, policy, bundle_tests=tests, lanes=lanes, return_bytes=return_bytes)
             for profile, tests in (("bundled", bundle_tests), ("classic", 1))
         }
         self._own_pairs = ClassicWay(sandbox, policy)

@@ -43,6 +43,7 @@ class BundledWay:
         policy: how it is judged.
         bundle_tests: most tests a job.
         lanes: how many jobs of one submission may run at once on a target now.
+        return_bytes: how much of each output comes back.
     """
 
     def __init__(
@@ -53,12 +54,14 @@ class BundledWay:
         *,
         bundle_tests: int,
         lanes: Callable[[Target], int],
+        return_bytes: int = 0,
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder
         self._policy = policy
         self._bundle_tests = bundle_tests
         self._lanes = lanes
+        self._return_bytes = return_bytes
         self._paces = Paces(bundle_tests)
         self._reach = Reach(bundle_tests)
 
@@ -139,7 +142,7 @@ class BundledWay:
 
         def cut(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
             wanted = self._paces.tests(run.problem.key, len(pending), self._lanes(run.target))
-            return _first_bundle(
+            return self._first_bundle(
                 run, programs, pending, max_tests=min(most, wanted, self._reach.tests(run.target.name))
             )
 
@@ -154,7 +157,7 @@ class BundledWay:
             elif again := judging.judge_fault_reruns():
                 await self._run_tests(run, programs, again[:1])
             else:
-                late = _first_bundle(run, programs, judging.near_limit_reruns(), max_tests=most)
+                late = self._first_bundle(run, programs, judging.near_limit_reruns(), max_tests=most)
                 ready_bytes = max(judging.outcomes()[planned.test].memory_bytes or 0 for planned in late)
                 await self._run_tests(run, programs, late, alone=True, ready_bytes=ready_bytes)
 
@@ -181,6 +184,7 @@ class BundledWay:
                 ready_bytes=ready_bytes,
                 room_ms=bundled.room(run.target, programs).wall_ms,
                 enough_s=BUNDLE_S,
+                return_bytes=self._return_bytes,
             )
             arrived = False
             try:
@@ -203,6 +207,21 @@ class BundledWay:
                 self._paces.observe(run.problem.key, outcome)
             return len(tests)
 
+    def _first_bundle(
+        self, run: Run, programs: Programs, pending: Sequence[PlannedTest], *, max_tests: int
+    ) -> Sequence[PlannedTest]:
+        """As many tests as one job on this target should hold."""
+        room = bundled.room(run.target, programs, self._return_bytes)
+        return bundles(
+            run.problem,
+            pending,
+            outputs=programs.outputs,
+            max_tests=min(max_tests, room.tests),
+            max_bytes=room.test_bytes,
+            max_wall_ms=room.wall_ms,
+            wall_ms_per_test=bundled.usual_wall_ms(run.problem),
+        )[0]
+
 
 def _task(run: Run) -> bytes:
     """A submission in Python as the harness reads it: by itself, or imported by its grader, else by its first file."""
@@ -216,19 +235,3 @@ def _read(run: Run, execution: Execution, nonce: str, tests: Sequence[PlannedTes
     if not answer.outcomes:  # the first of them is needed, or it would not have been asked for
         raise TransportError("the runner ran none of the tests that it was asked to run")
     return answer
-
-
-def _first_bundle(
-    run: Run, programs: Programs, pending: Sequence[PlannedTest], *, max_tests: int
-) -> Sequence[PlannedTest]:
-    """As many tests as one job on this target should hold."""
-    room = bundled.room(run.target, programs)
-    return bundles(
-        run.problem,
-        pending,
-        outputs=programs.outputs,
-        max_tests=min(max_tests, room.tests),
-        max_bytes=room.test_bytes,
-        max_wall_ms=room.wall_ms,
-        wall_ms_per_test=bundled.usual_wall_ms(run.problem),
-    )[0]

@@ -1,0 +1,67 @@
+"""`ioi-eval show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli.grouped import grouped
+from ioi_eval.cli.sandboxes import Place, place_of
+
+
+@grouped(place=place_of)
+def show(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")],
+    submission: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The submission; without one, all are listed.")
+    ] = None,
+    *,
+    test: Annotated[
+        str | None, typer.Option("--test", metavar="T", help="The test to look at; by default the first that failed.")
+    ] = None,
+    problem: Annotated[
+        str | None, typer.Option("--problem", metavar="P", help="Of this problem (nile, or 2024/nile).")
+    ] = None,
+    verdict: Annotated[
+        str | None, typer.Option("--verdict", metavar="V", help="List only submissions with this verdict.")
+    ] = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Judge it once more, and show what it prints; the results stay as they are.")
+    ] = False,
+    problems: Annotated[
+        str | None,
+        typer.Option("--problems", metavar="SRC", help="Where the problems are now, if they moved."),
+    ] = None,
+    tests: Annotated[
+        str | None, typer.Option("--tests", metavar="SRC", help="Where their tests are now, if they moved.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in the run.")
+    ] = None,
+    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50,
+    place: Place,
+) -> int:
+    """Show one submission: its program, the compiler's words, every test, and how the failing one differs.
+
+    Inputs and expected outputs are read from where the run had them. What a program for a contest problem printed is
+    kept nowhere: --rerun judges it again, and shows it.
+    """
+    from ioi_eval.cli import showing
+
+    return showing.show(
+        showing.Call(
+            directory=directory,
+            submission=submission,
+            test=test,
+            problem=problem,
+            verdict=verdict,
+            rerun=rerun,
+            problems=problems,
+            tests=tests,
+            id_column=id_column,
+            most=most,
+            place=place,
+        )
+    )

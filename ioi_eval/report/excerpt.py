@@ -1,0 +1,63 @@
+"""Texts of strangers as people may see them: bounded, in lines, with nothing that a terminal would obey. Pure."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+_LINES, _WIDTH = 20, 160
+
+
+def escaped(text: str, *, width: int = _WIDTH) -> str:
+    """A line with every character that is not shown as itself written out: `\\x1b`, `\\u202e`.
+
+    Args:
+        text: one line.
+        width: the most characters of it that are taken.
+    """
+    cut = text[:width]
+    line = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in cut)
+    return line + (f"… ({len(text)} characters)" if len(text) > width else "")
+
+
+def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINES, width: int = _WIDTH) -> list[str]:
+    """The beginning of a text, as lines.
+
+    Args:
+        content: the text, or its beginning.
+        size: how many bytes the whole has, where `content` may be its beginning.
+        lines: at most so many.
+        width: at most so many characters of each.
+    """
+    text = content.decode("utf-8", "backslashreplace") if isinstance(content, bytes) else content
+    found = text.split("\n")
+    if found[-1] == "":
+        found.pop()
+    shown = [escaped(line, width=width) for line in found[:lines]]
+    held = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "replace"))
+    if size is not None and held < size:
+        shown.append(f"… ({size:,} bytes in all)")
+    elif len(found) > lines:
+        shown.append(f"… ({len(found):,} lines in all)")
+    return shown
+
+
+def first_difference(expected: bytes, found: bytes, *, whole: bool) -> str | None:
+    """Where an output first differs from the official one, but for blanks; `None` where it does not.
+
+    Args:
+        expected: the official output, or its beginning.
+        found: the program's, or its beginning.
+        whole: both are whole; else what one lacks at its end is no difference, nor is its last line.
+    """
+    sides = [text.decode("utf-8", "backslashreplace").split("\n") for text in (expected, found)]
+    if not whole:
+        common = min(map(len, sides)) - 1
+        sides = [side[:common] for side in sides]
+    for number, (right, wrong) in enumerate(zip_longest(*sides), 1):
+        if (right or "").split() != (wrong or "").split():
+            return f"line {number}: expected {_quoted(right)}, found {_quoted(wrong)}"
+    return None
+
+
+def _quoted(line: str | None) -> str:
+    return "no more lines" if line is None else f'"{escaped(line, width=80)}"'

@@ -1,0 +1,228 @@
+"""One submission for a person: its program, what the compiler said, each test, and how the failing one differs. Pure.
+
+Everything here was written by strangers: it is bounded, and shown with control characters written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ioi_eval.report.excerpt import escaped, excerpt, first_difference
+from ioi_eval.report.terminal import points, printable, table
+
+_CODE_LINES = 400
+_MIB = 1 << 20
+_PASSED = ("AC", "SKIPPED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a problem allows: CPU seconds and bytes; `None` where nobody says."""
+
+    time_s: float | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A text of a test, or its beginning.
+
+    Args:
+        content: its first bytes.
+        size: of all of it; `None` where only the beginning is known.
+    """
+
+    content: bytes
+    size: int | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is there."""
+        return self.size == len(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestTexts:
+    """What a test gave to the program, what is right, and what came; `None` for what is not at hand."""
+
+    __test__ = False
+
+    given: Seen | None = None
+    expected: Seen | None = None
+    output: Seen | None = None
+
+
+def tests_of(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The tests of a result, each once, by name; of either family. What was skipped in all subtasks is skipped."""
+    if "all_subtasks_results" not in row:
+        return {str(test["test"]): {**test, "status": test["verdict"]} for test in row.get("test_results") or ()}
+    found: dict[str, Mapping[str, Any]] = {}
+    for subtask in row["all_subtasks_results"] or ():
+        for test in subtask.get("test_results") or ():
+            name = str(test["test_name"])
+            if name not in found or found[name]["status"] == "SKIPPED":
+                found[name] = test
+    return found
+
+
+def failing_test(row: Mapping[str, Any]) -> str | None:
+    """The first test that is not passed, in the order of the subtasks; `None` where there is none."""
+    return next((name for name, test in tests_of(row).items() if test["status"] not in _PASSED), None)
+
+
+def submission_text(
+    row: Mapping[str, Any], name: tuple[str, str], limits: Limits, *, test: str | None, texts: TestTexts
+) -> str:
+    """A submission with one of its tests.
+
+    Args:
+        row: its result, with tests.
+        name: problem and submission.
+        limits: of its problem.
+        test: the test that is shown as a whole; `None` for none.
+        texts: of that test.
+    """
+    parts = [_head(row, name), _code(row)]
+    if message := row.get("compile_message"):
+        parts.append("Compiler:\n" + _indented(excerpt(str(message), lines=60)))
+    parts += [_subtasks(row), _tests(row, limits)]
+    if test is not None:
+        parts.append(_one_test(tests_of(row)[test], test, limits, texts))
+    return "\n\n".join(part for part in parts if part)
+
+
+def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: int) -> str:
+    """Submissions in a table, a line each.
+
+    Args:
+        rows: names and results, of which the columns `verdict` and `total_score` or `passed` and `total` are read.
+        most: at most so many lines.
+    """
+    lines: list[tuple[str, ...]] = []
+    count = 0
+    for (problem, submission), row in rows:
+        count += 1
+        if len(lines) < most:
+            worth = points(row.get("total_score")) if "total_score" in row else _passed(row)
+            lines.append((printable(problem), printable(submission), str(row.get("verdict") or "not judged"), worth))
+    shown = table(("problem", "submission", "verdict", "score"), lines, left=frozenset({0, 1, 2}))
+    return shown + (f"\n… and {count - len(lines)} more" if count > len(lines) else "")
+
+
+def _head(row: Mapping[str, Any], name: tuple[str, str]) -> str:
+    problem, submission = map(printable, name)
+    if "all_subtasks_results" in row:
+        full = sum(subtask["points"] for subtask in row["all_subtasks_results"] or ())
+        total = row.get("total_score", row.get("all_subtasks_points"))
+        worth = f"{points(total)} of {points(full)} points"
+    else:
+        worth = f"{_passed(row)} tests"
+    lines = [f"{problem}  {submission}: {row.get('verdict') or 'not judged'}, {worth}"]
+    if row.get("error"):
+        lines.append(f"  why not judged: {printable(str(row['error']))}")
+    for column, words in (("target", "judged on"), ("isolation", "isolation"), ("duplicate_of", "result taken from")):
+        if row.get(column):
+            lines.append(f"  {words}: {printable(str(row[column]))}")
+    if row.get("target_subtask"):
+        target = f"{row['target_subtask']}: {row.get('target_subtask_status')}"
+        lines.append(f"  written for subtask {printable(target)}")
+    if row.get("near_limit"):
+        lines.append("  a time is within 10 % of the limit: the machine decides")
+    return "\n".join(lines)
+
+
+def _code(row: Mapping[str, Any]) -> str:
+    code = row.get("code")
+    if not code:
+        return "No program."
+    if not isinstance(code, str):
+        return f"A program of several files, or several programs: {escaped(str(code))}"
+    shown = excerpt(code, lines=_CODE_LINES, width=400)
+    head = f"Program (found by {printable(str(row.get('extraction') or 'column:code'))}):"
+    return "\n".join([head, *(f"{number:4}  {line}" for number, line in enumerate(shown, 1))])
+
+
+def _subtasks(row: Mapping[str, Any]) -> str:
+    lines = [
+        (
+            printable(str(subtask["subtask"])),
+            str(subtask["status"]),
+            f"{points(subtask.get('weighted_score'))}/{points(subtask['points'])}",
+        )
+        for subtask in row.get("all_subtasks_results") or ()
+    ]
+    return table(("subtask", "verdict", "points"), lines, left=frozenset({0, 1})) if lines else ""
+
+
+def _tests(row: Mapping[str, Any], limits: Limits) -> str:
+    head = ("test", "verdict", "score", "time", "memory", "feedback")
+    lines = [
+        (
+            printable(name),
+            str(test["status"]),
+            _score(test),
+            _time(test, limits),
+            _memory(test, limits),
+            printable(_feedback(test), length=60),
+        )
+        for name, test in tests_of(row).items()
+    ]
+    return table(head, lines, left=frozenset({0, 1, 5})) if lines else ""
+
+
+def _one_test(test: Mapping[str, Any], name: str, limits: Limits, texts: TestTexts) -> str:
+    ended = [f"{what} {test[key]}" for key, what in (("exit_code", "exit code"), ("signal", "signal")) if test.get(key)]
+    facts = [str(test["status"]), f"time {_time(test, limits)}", f"memory {_memory(test, limits)}", *ended]
+    parts = [f"Test {printable(name)}: {', '.join(facts)}"]
+    if feedback := _feedback(test):
+        parts.append("Feedback:\n" + _indented(excerpt(feedback)))
+    for what, seen in (("Input", texts.given), ("Output", texts.output), ("Expected", texts.expected)):
+        if seen is not None:
+            size = "" if seen.size is None else f" ({seen.size:,} bytes)"
+            parts.append(f"{what}{size}:\n" + _indented(excerpt(seen.content, size=seen.size) or ["(empty)"]))
+    if texts.output is None:
+        parts.append("Its output is not at hand.")
+    elif texts.expected is not None:
+        whole = texts.output.whole and texts.expected.whole
+        difference = first_difference(texts.expected.content, texts.output.content, whole=whole)
+        if difference is not None:
+            parts.append(f"First difference: {difference}")
+        else:
+            parts.append(f"No difference {'but for blanks' if whole else 'in what is shown'}.")
+    if stderr := test.get("stderr"):
+        parts.append("Stderr:\n" + _indented(excerpt(str(stderr))))
+    return "\n".join(parts)
+
+
+def _indented(lines: Sequence[str]) -> str:
+    return "\n".join(f"  | {line}" for line in lines)
+
+
+def _feedback(test: Mapping[str, Any]) -> str:
+    return str(test.get("feedback") or test.get("message") or "")
+
+
+def _score(test: Mapping[str, Any]) -> str:
+    if "passed" in test:
+        return "–" if test["passed"] is None else str(int(test["passed"]))
+    return "–" if test.get("score") is None else f"{test['score']:.6g}"
+
+
+def _passed(row: Mapping[str, Any]) -> str:
+    return "–" if row.get("passed") is None else f"{row['passed']}/{row.get('total')}"
+
+
+def _time(test: Mapping[str, Any], limits: Limits) -> str:
+    if test.get("time_s") is None:
+        return "–"
+    of = "" if limits.time_s is None else f" of {limits.time_s:g}"
+    return f"{test['time_s']:.3f}{of} s"
+
+
+def _memory(test: Mapping[str, Any], limits: Limits) -> str:
+    if test.get("memory_bytes") is None:
+        return "–"
+    of = "" if limits.memory_bytes is None else f" of {limits.memory_bytes / _MIB:.0f}"
+    return f"{test['memory_bytes'] / _MIB:.1f}{of} MiB"

@@ -1,0 +1,103 @@
+"""`ioi-eval show`: one submission of a run that really judged it, of both families; wrong calls and odd texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+from apps_rows import ROWS, ZERO
+
+SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
+
+
+@pytest.fixture
+def judged(start: Start, write: Write) -> Start:
+    """`ioi-eval show out …` after a run."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write(
+        "dump.jsonl",
+        submission_row("right"), submission_row("narrow", NARROW), submission_row("shouts", SHOUTS),
+        submission_row("typo", RIGHT.replace(";", "")), submission_row("prose", None, generation="no"),
+    )  # fmt: skip
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+    assert start("score", "dump.jsonl", *sources).returncode == 0
+    return lambda *arguments, **other: start("show", "out", *arguments, **other)
+
+
+def test_a_submission_is_shown_to_its_first_difference(judged: Start, tmp_path: Path) -> None:
+    """Program, subtasks, tests with limits, input; what it printed only after another judging."""
+    listed = judged()
+    assert listed.returncode == 0, listed.stderr
+    assert [line.split()[1:4:2] for line in listed.stdout.splitlines()[2:]] == [
+        ["right", "100"], ["narrow", "0"], ["shouts", "0"], ["typo", "0"], ["prose", "0"],
+    ]  # fmt: skip
+    assert judged("--verdict", "CE").stdout.count("typo") == 1
+    shown = judged("narrow")
+    assert shown.returncode == 0, shown.stderr
+    assert "2024/add  narrow: WA, 0 of 100 points" in shown.stdout
+    assert "   2  int main() {" in shown.stdout
+    assert " of 1 s" in shown.stdout
+    assert " of 256 MiB" in shown.stdout
+    assert "Input (13 bytes):\n  | 3000000000 4\n" in shown.stdout
+    assert "Expected (11 bytes):\n  | 3000000004\n" in shown.stdout
+    assert "--rerun judges it again" in shown.stderr
+    before = (tmp_path / "out" / "results.jsonl").read_bytes()
+    shown = judged("narrow", "--rerun")
+    assert shown.returncode == 0, shown.stderr
+    assert 'First difference: line 1: expected "3000000004", found "-1294967292"' in shown.stdout
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == before
+    right = judged("right", "--rerun", "--test", "0-01")
+    assert "No difference but for blanks." in right.stdout
+    typo = judged("typo", "--rerun")
+    assert "Compiler:\n" in typo.stdout
+    assert "error: expected" in typo.stdout
+    assert "No program." in judged("prose").stdout
+    odd = judged("shouts", "--rerun")
+    assert "\x1b" not in odd.stdout
+    assert "\\x1b]0;mine\\x07" in odd.stdout
+    assert "\\x1b[2J bad" in odd.stdout
+
+
+def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, tmp_path: Path) -> None:
+    """No results, no such submission, no such test, several of a name; problems that are gone are no error."""
+    for arguments, words in (
+        (("nobody",), "has no submission nobody"),
+        (("right", "--test", "9"), "has no test 9; it has 0-01, 1-01"),
+        (("right", "--problem", "nile"), "has no submission right of problem nile"),
+        (("--rerun",), "name it"),
+    ):
+        ended = judged(*arguments)
+        assert ended.returncode == 2, ended.stdout
+        assert words in ended.stderr
+    ended = start("show", "nowhere")
+    assert (ended.returncode, "does not exist" in ended.stderr) == (2, True)
+    (tmp_path / "problems.jsonl").rename(tmp_path / "moved.jsonl")
+    ended = judged("narrow")
+    assert ended.returncode == 0
+    assert "cannot be read, so its tests are not shown" in ended.stderr
+    assert "Input" not in ended.stdout
+    assert "Input (13 bytes)" in judged("narrow", "--problems", "moved.jsonl").stdout
+    results = tmp_path / "out" / "results.jsonl"
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    write("out/results.jsonl", *rows, {**rows[0], "problem_id": "other"})
+    ended = judged("right")
+    assert (ended.returncode, "of 2024/add, 2024/other: add --problem" in ended.stderr) == (2, True)
+    write("out/results.jsonl", {"a": 1})
+    assert "holds no results of `ioi-eval score`" in judged().stderr
+
+
+def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
+    """Its output on the failing test stands in the results; input and expected output in the data set."""
+    write("apps.jsonl", *ROWS)
+    write("dump.jsonl", {"problem_id": 1, "uuid": "zero", "code": ZERO})
+    assert start("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out").returncode == 0
+    shown = start("show", "out", "zero")
+    assert shown.returncode == 0, shown.stderr
+    assert "1  zero: WA, 1/4 tests" in shown.stdout
+    assert "Input" in shown.stdout
+    assert "First difference: line 1: expected" in shown.stdout
+    ended = start("show", "out", "zero", "--rerun")
+    assert (ended.returncode, "apps explain" in ended.stderr) == (2, True)

@@ -1,0 +1,49 @@
+"""Texts of strangers: bounded, harmless on a terminal, and the first line that differs."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.report.excerpt import escaped, excerpt, first_difference
+
+
+@given(st.text())
+def test_nothing_is_left_that_a_terminal_obeys(text: str) -> None:
+    """Neither control characters nor such that turn the direction of writing; tabs stay."""
+    assert all(c.isprintable() or c == "\t" for c in escaped(text))
+    assert all(c.isprintable() or c == "\t" for line in excerpt(text.encode("utf-8", "replace")) for c in line)
+
+
+@given(st.binary(max_size=3000))
+def test_an_excerpt_is_bounded(content: bytes) -> None:
+    """Whatever bytes a program prints."""
+    shown = excerpt(content, size=len(content), lines=5, width=40)
+    assert len(shown) <= 6
+    assert all(len(line) <= 40 * 10 + 40 for line in shown)
+
+
+def test_what_is_left_out_is_said() -> None:
+    """Of lines, of characters, of bytes that were not read."""
+    assert escaped("\x1b[2J\u202e") == "\\x1b[2J\\u202e"
+    assert escaped("a" * 9, width=3) == "aaa… (9 characters)"
+    assert excerpt("1\n2\n3\n", lines=2) == ["1", "2", "… (3 lines in all)"]
+    assert excerpt(b"1\n", size=1_000_000) == ["1", "… (1,000,000 bytes in all)"]
+    assert excerpt(b"\xff\n") == ["\\xff"]
+
+
+def test_the_first_line_that_differs_is_found() -> None:
+    """Blanks do not count, as for white-diff; what is missing is said; of beginnings only what both have counts."""
+    assert first_difference(b"1\n2\n", b"1\n3\n", whole=True) == 'line 2: expected "2", found "3"'
+    assert first_difference(b"1 2\n", b"1\t 2 \n\n", whole=True) is None
+    assert first_difference(b"1\n2\n", b"1\n", whole=True) == 'line 2: expected "2", found ""'
+    assert first_difference(b"1\n2", b"1", whole=True) == 'line 2: expected "2", found no more lines'
+    assert first_difference(b"1\n23\n4\n", b"1\n2", whole=False) is None
+    assert first_difference(b"5\n23\n4\n", b"1\n2", whole=False) == 'line 1: expected "5", found "1"'
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200))
+def test_a_text_does_not_differ_from_itself(one: bytes, other: bytes) -> None:
+    """And whether two differ does not depend on their order."""
+    assert first_difference(one, one, whole=True) is None
+    assert (first_difference(one, other, whole=True) is None) == (first_difference(other, one, whole=True) is None)
