@@ -13,6 +13,7 @@ import typer
 
 from ioi_eval.cli import apps as apps_commands
 from ioi_eval.cli import cluster
+from ioi_eval.cli.compare import compare
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
@@ -42,6 +43,7 @@ apps = typer.Typer(no_args_is_help=True, rich_markup_mode=None, context_settings
 app.command("score", context_settings=HELP)(command(score))
 app.command("run-tests", context_settings=HELP)(command(run_tests))
 app.command("show", context_settings=HELP)(command(show))
+app.command("compare", context_settings=HELP)(command(compare))
 app.command("merge", context_settings=HELP)(command(merge))
 app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")

@@ -1,0 +1,53 @@
+"""`ioi-eval compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="Results, as score or apps score wrote them.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="Results to compare with them; may be the same ones.")],
+    *,
+    by_problem: Annotated[
+        bool, typer.Option("--by-problem", help="Compare problem by problem: for different models, or other samples.")
+    ] = False,
+    only_before: Annotated[
+        str | None, typer.Option("--only-a", metavar="COLUMN=VALUE", help="Only these rows of A (model=o3).")
+    ] = None,
+    only_after: Annotated[
+        str | None, typer.Option("--only-b", metavar="COLUMN=VALUE", help="Only these rows of B.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in each run.")
+    ] = None,
+    fail_on_regression: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-regression",
+            help="Exit code 1 if a submission is worse in B, not judged or not there; with --by-problem if the mean"
+            " score fell by more than chance.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N changes.")] = 50,
+) -> int:
+    """Compare two sets of results: verdict flips with what differs, then means with intervals and McNemar's test."""
+    import json
+
+    from ioi_eval.cli.exits import FAILED
+    from ioi_eval.report.result_sets import open_results
+    from ioi_eval.report.two_runs import Only, compare_runs
+    from ioi_eval.report.two_runs_text import comparison_json, comparison_text
+
+    which = tuple(Only() if text is None else Only.parse(text) for text in (only_before, only_after))
+    sets = [open_results(directory, id_column=id_column) for directory in (before, after)]
+    found = compare_runs(sets[0], sets[1], only=(which[0], which[1]), by_problem=by_problem)
+    if as_json:
+        print(json.dumps(comparison_json(found), indent=2, ensure_ascii=False))
+    else:
+        print(comparison_text(found, most=most))
+    return FAILED if fail_on_regression and found.regressed else 0

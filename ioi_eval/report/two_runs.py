@@ -1,0 +1,360 @@
+"""Two sets of results side by side: which verdicts changed and why, and whether the rest is noise.
+
+Results of the same submission are a pair. Where two models are compared there are no such pairs; their problems are.
+What one of the two runs failed to judge is in no mean, and counted apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from ioi_eval.errors import InputError
+from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
+from ioi_eval.report.groups import Grouping
+from ioi_eval.report.result_sets import Family, Name, ResultSet
+from ioi_eval.report.terminal import counted, printable
+
+_COLUMNS = (
+    "code", "verdict", "total_score", "all_subtasks_points", "all_subtasks_results", "passed", "total", "judged_by",
+    "fingerprint", "target", "isolation", "time_scale", "near_limit",
+)  # fmt: skip
+_LIMITS = ("time_limit_s", "memory_limit_bytes", "output_bytes")
+_RULES = ("std", "python", "near_limit_repeats", "fix_includes", "conventions", "fail_fast", "profile", "unscored_as")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Only:
+    """Which rows of a set are meant: those that have a value in a column; all if there is no column."""
+
+    column: str = ""
+    value: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Only:
+        """From `model=name`.
+
+        Raises:
+            InputError: there is no `=` in it.
+        """
+        column, equals, value = text.partition("=")
+        if not equals or not column:
+            raise InputError(f"{text!r} must be COLUMN=VALUE, as in model=o3")
+        return cls(column=column, value=value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one set says of a submission.
+
+    Args:
+        verdict: empty where it was not judged.
+        share: of the points, or of the tests; `None` where it is not known.
+        program, shape: hashes of the program, and of the subtasks or the number of tests.
+        rules: how it was judged, as far as its row says.
+        time_scale, machine, near_limit, fingerprint: as its row says.
+    """
+
+    verdict: str
+    share: float | None
+    program: bytes
+    shape: bytes
+    rules: str
+    time_scale: float
+    machine: tuple[str, str]
+    near_limit: bool
+    fingerprint: str
+
+    @property
+    def solved(self) -> bool:
+        """Whether nothing at all failed."""
+        return self.verdict == "AC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A pair that is not worth the same, or has another verdict."""
+
+    name: Name
+    before: Result
+    after: Result
+    reasons: tuple[str, ...]
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the verdict changed, not the score alone."""
+        return self.before.verdict != self.after.verdict
+
+    @property
+    def worse(self) -> bool:
+        """Whether it is worth less, or not known any more."""
+        if self.before.share is None:
+            return False
+        return self.after.share is None or self.after.share < self.before.share or (
+            self.before.solved and not self.after.solved
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What two sets come to side by side.
+
+    Args:
+        family: of both.
+        pairs: submissions that both have; 0 where only problems are compared.
+        only_before, only_after: submissions (or problems) that only one of them has.
+        unscored: pairs that one of them could not score.
+        problems: on which means are.
+        changes: flips first, the worse first.
+        lost, won: pairs that were solved and are not, and the other way round.
+        p: McNemar's; `None` where only problems are compared.
+        means: by name, `score before`, `score difference`, `solved before`, …
+        notes: what users should know.
+    """
+
+    family: Family
+    pairs: int
+    only_before: int
+    only_after: int
+    unscored: int
+    problems: int
+    changes: tuple[Change, ...]
+    lost: int
+    won: int
+    p: float | None
+    means: Mapping[str, Estimate]
+    notes: tuple[str, ...]
+
+    @property
+    def regressed(self) -> bool:
+        """Whether a pair is worse or has vanished; of problems, whether their mean score surely fell."""
+        if self.p is None:
+            high = self.means["score difference"].high
+            return high is not None and high < 0
+        return bool(self.only_before) or any(change.worse for change in self.changes)
+
+
+def compare_runs(
+    before: ResultSet, after: ResultSet, *, only: tuple[Only, Only] = (Only(), Only()), by_problem: bool = False
+) -> Comparison:
+    """Compare two sets.
+
+    Args:
+        before, after: of the same family.
+        only: which rows of each.
+        by_problem: compare the means of problems; submissions are not paired.
+
+    Raises:
+        InputError: they are of different families, or have nothing in common.
+    """
+    if before.family is not after.family:
+        raise InputError(
+            f"{before.directory} holds results of {before.family}, {after.directory} of {after.family}: "
+            "they cannot be compared"
+        )
+    old, new = (_results(one, which) for one, which in zip((before, after), only, strict=True))
+    notes = _notes(before, after)
+    if by_problem:
+        return _by_problem(before, old, new, notes)
+    common = [name for name in old if name in new]
+    if not common:
+        raise InputError(
+            f"{before.directory} and {after.directory} have no submission in common: the first has {_such_as(old)}, "
+            f"the second {_such_as(new)}. Name the column that names submissions with --id-column; different models "
+            "are compared with --by-problem"
+        )
+    stated = _stated_differences(before, after)
+    changes = [_change(name, old[name], new[name], stated) for name in common]
+    found = sorted((c for c in changes if c is not None), key=lambda c: (not c.flipped, not c.worse, c.name))
+    scored = [name for name in common if old[name].share is not None and new[name].share is not None]
+    lost = sum(old[name].solved and not new[name].solved for name in scored)
+    won = sum(new[name].solved and not old[name].solved for name in scored)
+    problems = _problems_of(scored)
+    return Comparison(
+        family=before.family,
+        pairs=len(common),
+        only_before=len(old) - len(common),
+        only_after=len(new) - len(common),
+        unscored=len(common) - len(scored),
+        problems=len(problems),
+        changes=tuple(found),
+        lost=lost,
+        won=won,
+        p=mcnemar(lost, won),
+        means=_means(problems, problems, old, new),
+        notes=notes,
+    )
+
+
+def _by_problem(
+    before: ResultSet, old: Mapping[Name, Result], new: Mapping[Name, Result], notes: tuple[str, ...]
+) -> Comparison:
+    scored = [[name for name, result in side.items() if result.share is not None] for side in (old, new)]
+    old_problems, new_problems = map(_problems_of, scored)
+    common = [problem for problem in old_problems if problem in new_problems]
+    if not common:
+        raise InputError("the two have no problem in common that was judged in both")
+    return Comparison(
+        family=before.family,
+        pairs=0,
+        only_before=len(old_problems) - len(common),
+        only_after=len(new_problems) - len(common),
+        unscored=len(old) + len(new) - sum(map(len, scored)),
+        problems=len(common),
+        changes=(),
+        lost=0,
+        won=0,
+        p=None,
+        means=_means(
+            {problem: old_problems[problem] for problem in common},
+            {problem: new_problems[problem] for problem in common},
+            old,
+            new,
+        ),
+        notes=notes,
+    )
+
+
+def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
+    """What a set says of each submission; of several rows of a name the first that was judged counts."""
+    column = only.column.split(".")[0]
+    found: dict[Name, Result] = {}
+    has_column = False
+    for row in of.rows((*_COLUMNS, *of.naming, *([column] if column else []))):
+        if column:
+            has_column = has_column or row.get(column) is not None
+            if Grouping(columns=(only.column,)).labels(row) != (only.value,):
+                continue
+        name = of.name(row)
+        if name not in found or not found[name].verdict:
+            found[name] = _result(of.family, row)
+    if not found:
+        why = f"no row has {only.value!r} in the column {only.column}" if has_column else f"no column {only.column}"
+        raise InputError(f"{of.directory}: {why}")
+    return found
+
+
+def _result(family: Family, row: Mapping[str, Any]) -> Result:
+    subtasks = row.get("all_subtasks_results") or ()
+    if family is Family.APPS:
+        total, passed = row.get("total"), row.get("passed")
+        share = float(row.get("verdict") == "AC") if not total else None if passed is None else passed / total
+        if row.get("verdict") in {None, "JE"}:
+            share = None
+        shape: object = total
+    else:
+        full = math.fsum(subtask["points"] for subtask in subtasks)
+        score = row.get("total_score", row.get("all_subtasks_points"))
+        share = None if score is None or row.get("verdict") == "JE" or not subtasks else score / full if full else 0.0
+        shape = [[subtask["subtask"], subtask["points"]] for subtask in subtasks]
+    return Result(
+        verdict=_verdict(row, subtasks),
+        share=share,
+        program=_hash(row.get("code")),
+        shape=_hash(shape),
+        rules=str(row.get("judged_by") or ""),
+        time_scale=float(row.get("time_scale") or 1.0),
+        machine=(str(row.get("target") or ""), str(row.get("isolation") or "")),
+        near_limit=bool(row.get("near_limit")),
+        fingerprint=str(row.get("fingerprint") or ""),
+    )
+
+
+def _verdict(row: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]) -> str:
+    """The verdict; of the reference's rows, which have none, AC where all subtasks are, else the first other one."""
+    if "verdict" in row:
+        return str(row["verdict"] or "")
+    return next((str(one["status"]) for one in subtasks if one["status"] != "AC"), "AC") if subtasks else ""
+
+
+def _hash(value: object) -> bytes:
+    return blake2b(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS), digest_size=12).digest()
+
+
+def _change(name: Name, before: Result, after: Result, stated: Sequence[str]) -> Change | None:
+    if before.verdict == after.verdict and before.share == after.share:
+        return None
+    return Change(name=name, before=before, after=after, reasons=_reasons(before, after, stated))
+
+
+def _reasons(before: Result, after: Result, stated: Sequence[str]) -> tuple[str, ...]:
+    """What is different, as far as results record it."""
+    reasons = []
+    if before.program != after.program:
+        reasons.append("program")
+    if before.shape != after.shape and before.verdict and after.verdict:
+        reasons.append("problem")
+    if before.time_scale != after.time_scale or "limits" in stated:
+        reasons.append("limits")
+    if before.rules != after.rules or "rules" in stated:
+        reasons.append("rules")
+    if before.machine != after.machine and all(before.machine) and all(after.machine):
+        reasons.append("machine")
+    if before.near_limit or after.near_limit:
+        reasons.append("near limit")
+    if not reasons and before.fingerprint and before.fingerprint == after.fingerprint:
+        reasons.append("nothing: judged in the same way")
+    elif not reasons and before.fingerprint and after.fingerprint:
+        reasons.append("problem, limits or rules (fingerprint)")
+    return tuple(reasons or ["not recorded"])
+
+
+def _stated_differences(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
+    """What the runs say of themselves: `limits`, `rules`."""
+    old, new = before.options, after.options
+    found = []
+    if any(old.get(name) != new.get(name) for name in _LIMITS if name in old and name in new):
+        found.append("limits")
+    if (before.version and after.version and before.version != after.version) or any(
+        old.get(name) != new.get(name) for name in _RULES if name in old and name in new
+    ):
+        found.append("rules")
+    return tuple(found)
+
+
+def _notes(before: ResultSet, after: ResultSet) -> tuple[str, ...]:
+    if before.version and after.version and before.version != after.version:
+        return (
+            f"{before.directory} was judged by ioi_eval {before.version}, {after.directory} by {after.version}: rules "
+            "may differ; judge both again with one version to be sure",
+        )
+    return ()
+
+
+def _problems_of(names: Sequence[Name]) -> dict[str, list[Name]]:
+    problems: dict[str, list[Name]] = {}
+    for name in names:
+        problems.setdefault(name[0], []).append(name)
+    return problems
+
+
+def _means(
+    old_names: Mapping[str, Sequence[Name]],
+    new_names: Mapping[str, Sequence[Name]],
+    old: Mapping[Name, Result],
+    new: Mapping[Name, Result],
+) -> dict[str, Estimate]:
+    """Means over problems, first over a problem's own submissions: before, after, and their difference."""
+    columns: dict[str, list[float]] = {}
+    for what in ("score", "solved"):
+        sides = [
+            [math.fsum(_worth(results[name], what) for name in names) / len(names) for names in problems.values()]
+            for problems, results in ((old_names, old), (new_names, new))
+        ]
+        columns[f"{what} before"], columns[f"{what} after"] = sides
+        columns[f"{what} difference"] = [b - a for a, b in zip(*sides, strict=True)]
+    return mean_estimates(columns) if old_names else {}
+
+
+def _worth(result: Result, what: str) -> float:
+    return float(result.solved) if what == "solved" else result.share or 0.0
+
+
+def _such_as(results: Mapping[Name, Result]) -> str:
+    problem, submission = next(iter(results))
+    return f"{counted(len(results), 'submission')} such as {printable(submission)} of {printable(problem)}"

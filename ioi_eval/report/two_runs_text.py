@@ -1,0 +1,104 @@
+"""A comparison of two sets of results, for people and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ioi_eval.estimates import Estimate
+from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.report.two_runs import Change, Comparison
+
+
+def comparison_text(comparison: Comparison, *, most: int) -> str:
+    """The whole comparison: flips first, then what is left of them in the mean.
+
+    Args:
+        comparison: what was found.
+        most: at most so many changes are listed.
+    """
+    paired = comparison.p is not None
+    flips = [change for change in comparison.changes if change.flipped]
+    parts = []
+    if comparison.changes:
+        head = ("problem", "submission", "before", "after", "score", "what differs")
+        lines = [_line(change) for change in comparison.changes[:most]]
+        more = len(comparison.changes) - len(lines)
+        parts.append(table(head, lines, left=frozenset({0, 1, 2, 3, 5})) + (f"\n… and {more} more" if more else ""))
+    what = "pair" if paired else "problem"
+    counts = [f"{counted(comparison.pairs, 'pair')} on " if paired else ""]
+    facts = [f"{counts[0]}{counted(comparison.problems, 'problem')}"]
+    if paired:
+        others = len(comparison.changes) - len(flips)
+        facts.append(f"verdict flips: {len(flips)}; another score with the same verdict: {others}")
+    for number, words in (
+        (comparison.only_before, f"only before: in no {what}"),
+        (comparison.only_after, f"only after: in no {what}"),
+        (comparison.unscored, "not scored in one of the two: in no mean"),
+    ):
+        if number:
+            facts.append(f"{number} {words}")
+    if paired:
+        facts.append(
+            f"solved: {comparison.lost} lost, {comparison.won} won; if both were equally likely, a split so uneven had "
+            f"p = {comparison.p:.3g} (McNemar, exact)"
+        )
+    parts.append("\n".join(facts))
+    if comparison.means:
+        parts.append(_means(comparison))
+    parts += [f"note: {printable(note)}" for note in comparison.notes]
+    return "\n\n".join(parts)
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """All of it, as plain values."""
+    return {
+        "family": comparison.family.name.lower(),
+        "pairs": comparison.pairs,
+        "problems": comparison.problems,
+        "only_before": comparison.only_before,
+        "only_after": comparison.only_after,
+        "unscored": comparison.unscored,
+        "lost": comparison.lost,
+        "won": comparison.won,
+        "mcnemar_p": comparison.p,
+        "regressed": comparison.regressed,
+        "means": {name: mean.as_dict() for name, mean in comparison.means.items()},
+        "changes": [
+            {
+                "problem": change.name[0],
+                "submission": change.name[1],
+                "before": {"verdict": change.before.verdict or None, "score": change.before.share},
+                "after": {"verdict": change.after.verdict or None, "score": change.after.share},
+                "worse": change.worse,
+                "reasons": list(change.reasons),
+            }
+            for change in comparison.changes
+        ],
+        "notes": list(comparison.notes),
+    }
+
+
+def _line(change: Change) -> tuple[str, ...]:
+    verdicts = [one.verdict or "not judged" for one in (change.before, change.after)]
+    shares = ["–" if one.share is None else f"{100 * one.share:.6g} %" for one in (change.before, change.after)]
+    return (*map(printable, change.name), *verdicts, " → ".join(shares), ", ".join(change.reasons))
+
+
+def _means(comparison: Comparison) -> str:
+    rows = [
+        (label, *(_share(comparison.means[f"{what} {when}"], signed=when == "difference") for when in _WHEN))
+        for what, label in (("score", "average score"), ("solved", "solved"))
+    ]
+    legend = "(means over problems; in brackets 95 % intervals, from drawing problems 1,000 times, both runs' together)"
+    return table(("", *_WHEN), rows) + f"\n{legend}"
+
+
+_WHEN = ("before", "after", "difference")
+
+
+def _share(estimate: Estimate, *, signed: bool) -> str:
+    sign = "+" if signed else ""
+    words = f"{100 * estimate.value:{sign}.2f} %"
+    if estimate.low is None or estimate.high is None:
+        return words
+    return f"{words} [{100 * estimate.low:{sign}.2f}, {100 * estimate.high:{sign}.2f}]"

@@ -1,0 +1,183 @@
+"""Two sets of results side by side: flips with their reasons, differences with intervals, and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.result_sets import ResultSet, open_results
+from ioi_eval.report.two_runs import Comparison, Only, compare_runs
+from ioi_eval.report.two_runs_text import comparison_json, comparison_text
+
+SAME = {
+    "year": 2024, "code": "x", "fingerprint": "f", "target": "local g++ 12", "isolation": "full", "time_scale": 1.0,
+    "near_limit": False,
+}  # fmt: skip
+
+
+def row(name: str, verdict: str | None, score: float | None, problem: str = "nile", **other: Any) -> dict[str, Any]:
+    """A contest result of 100 points in one subtask."""
+    subtasks = [{"subtask": "a", "points": 100, "weighted_score": score, "status": verdict}] if verdict else []
+    found = {"uuid": name, "problem_id": problem, "verdict": verdict, "total_score": score}
+    return {**SAME, **found, "all_subtasks_results": subtasks, **other}
+
+
+def apps_row(name: str, verdict: str, passed: int | None, total: int = 4, **other: Any) -> dict[str, Any]:
+    """A result for APPS."""
+    found = {"submission": name, "problem_id": "1", "verdict": verdict, "passed": passed, "total": total}
+    return {**SAME, **found, "judged_by": "lines", **other}
+
+
+def results(directory: Path, *rows: dict[str, Any], **summary: Any) -> ResultSet:
+    """Results with these rows."""
+    directory.mkdir(exist_ok=True)
+    (directory / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    (directory / "summary.json").write_text(json.dumps({"ioi_eval": "1", "options": {}, **summary}))
+    return open_results(directory)
+
+
+def compared(tmp_path: Path, before: list[dict[str, Any]], after: list[dict[str, Any]], **how: Any) -> Comparison:
+    """These rows, compared."""
+    return compare_runs(results(tmp_path / "a", *before), results(tmp_path / "b", *after), **how)
+
+
+def test_flips_come_first_with_what_differs(tmp_path: Path) -> None:
+    """The worse ones first; changes of the score alone after them; a judge error is no score."""
+    before = [row(name, "AC", 100) for name in "abcdefg"] + [
+        row("h", "WA", 0),
+        row("i", "PA", 50),
+        row("j", "JE", None),
+    ]
+    after = [
+        row("a", "AC", 100),
+        row("b", "WA", 0, code="y", fingerprint="g"),
+        row("c", "TLE", 0, target="local g++ 13", fingerprint="g"),
+        row("d", "TLE", 0, time_scale=2.0, fingerprint="g"),
+        row("e", "TLE", 0, near_limit=True),
+        row("f", "WA", 0),
+        row("g", "JE", None),
+        row("h", "AC", 100, fingerprint="g"),
+        row("i", "PA", 60, all_subtasks_results=[{"subtask": "b", "points": 100, "status": "PA"}]),
+        row("j", "AC", 100),
+    ]
+    found = compared(tmp_path, before, after)
+    assert {change.name[1]: change.reasons for change in found.changes} == {
+        "b": ("program",), "c": ("machine",), "d": ("limits",), "e": ("near limit",),
+        "f": ("nothing: judged in the same way",), "g": ("nothing: judged in the same way",),
+        "h": ("problem, limits or rules (fingerprint)",), "i": ("problem",), "j": ("nothing: judged in the same way",),
+    }  # fmt: skip
+    assert [change.name[1] for change in found.changes] == [*"bcdefg", "h", "j", "i"]
+    assert (found.pairs, found.unscored, found.lost, found.won) == (10, 2, 5, 1)
+    assert found.p == pytest.approx(0.21875)
+    assert found.regressed
+    text = comparison_text(found, most=3)
+    assert text.splitlines()[2].split()[:4] == ["2024/nile", "b", "AC", "WA"]
+    assert "… and 6 more" in text
+    assert "verdict flips: 8; another score with the same verdict: 1" in text
+    assert "5 lost, 1 won" in text
+    assert json.loads(json.dumps(comparison_json(found)))["changes"][0]["reasons"] == ["program"]
+
+
+def test_what_the_runs_say_of_themselves_is_a_reason(tmp_path: Path) -> None:
+    """Another version or standard: rules; another limit: limits."""
+    before = results(tmp_path / "a", row("a", "AC", 100), options={"std": None, "time_limit_s": 1})
+    after = results(tmp_path / "b", row("a", "CE", 0, fingerprint="g"), options={"std": "gnu++20", "time_limit_s": 2})
+    assert compare_runs(before, after).changes[0].reasons == ("limits", "rules")
+    newer = results(tmp_path / "c", row("a", "CE", 0, fingerprint="g"), ioi_eval="2")
+    found = compare_runs(before, newer)
+    assert found.changes[0].reasons == ("rules",)
+    assert "judged by ioi_eval 1" in found.notes[0]
+
+
+def test_both_families_are_compared(tmp_path: Path) -> None:
+    """The share of tests stands for the points."""
+    found = compared(tmp_path, [apps_row("a", "WA", 2), apps_row("b", "AC", 4)], [apps_row("a", "AC", 4)])
+    assert [(c.before.share, c.after.share, c.worse) for c in found.changes] == [(0.5, 1.0, False)]
+    assert (found.only_before, found.regressed) == (1, True)
+
+
+def test_models_are_compared_by_their_problems(tmp_path: Path) -> None:
+    """Also two groups of one run; submissions have other names there."""
+    rows = [
+        row(f"{model}{problem}{number}", "AC" if good else "WA", 100.0 * good, problem, model=model)
+        for model, good in (("m1", 0), ("m2", 1))
+        for problem in ("p", "q")
+        for number in range(2)
+    ]
+    one = results(tmp_path / "a", *rows)
+    only = (Only.parse("model=m1"), Only.parse("model=m2"))
+    found = compare_runs(one, one, only=only, by_problem=True)
+    assert (found.problems, found.p, found.means["score difference"].value) == (2, None, 1.0)
+    assert not found.regressed
+    assert compare_runs(one, one, only=only[::-1], by_problem=True).regressed
+    assert "2 problems" in comparison_text(found, most=5)
+    with pytest.raises(InputError, match=r"no submission in common.*such as m1p0 of 2024/p.*--by-problem"):
+        compare_runs(one, one, only=only)
+
+
+@pytest.mark.parametrize(
+    ("rows", "how", "words"),
+    [
+        ([apps_row("a", "AC", 4)], {}, "results of contest problems, .* of APPS problems: they cannot be compared"),
+        ([row("z", "AC", 100)], {}, "have no submission in common: the first has 1 submission such as a of 2024/nile"),
+        ([row("a", "AC", 100)], {"only": (Only(), Only.parse("modl=x"))}, "b: no column modl"),
+        ([row("a", "AC", 100, model="y")], {"only": (Only(), Only.parse("model=x"))}, "no row has 'x' in the column"),
+        ([row("a", "AC", 100, "tree")], {"by_problem": True}, "no problem in common"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    tmp_path: Path, rows: list[dict[str, Any]], how: dict[str, Any], words: str
+) -> None:
+    """Each with what to do."""
+    with pytest.raises(InputError, match=words):
+        compared(tmp_path, [row("a", "AC", 100)], rows, **how)
+
+
+def test_results_that_are_none_are_refused(tmp_path: Path) -> None:
+    """Empty, damaged, of another tool, without the id column; those of the reference have no summary."""
+    with pytest.raises(InputError, match="is empty"):
+        results(tmp_path / "a")
+    with pytest.raises(InputError, match="neither all_subtasks_results nor judged_by"):
+        results(tmp_path / "a", {"uuid": "x"})
+    with pytest.raises(InputError, match="no column uuid; name the one that names submissions with --id-column"):
+        results(tmp_path / "a", {"id": "x", "all_subtasks_results": []})
+    with pytest.raises(InputError, match="must be COLUMN=VALUE"):
+        Only.parse("model")
+    found = results(tmp_path / "a", row("a", "AC", 100))
+    (tmp_path / "a" / "summary.json").write_text("{")
+    with pytest.raises(InputError, match=r"summary.json cannot be read"):
+        open_results(found.directory)
+    (tmp_path / "a" / "summary.json").unlink()
+    theirs = {"uuid": "a", "year": 2024, "problem_id": "nile", "code": "x", "all_subtasks_points": 100.0}
+    subtasks = [{"subtask": "a", "points": 100, "score": 1.0, "status": "AC"}]
+    (tmp_path / "a" / "results.jsonl").write_text(json.dumps({**theirs, "all_subtasks_results": subtasks}) + "\n")
+    again = open_results(tmp_path / "a")
+    assert compare_runs(again, again).means["solved after"].value == 1.0
+
+
+OUTCOMES = st.lists(st.sampled_from([("AC", 100.0), ("WA", 0.0), ("PA", 50.0), ("JE", None)]), min_size=1, max_size=12)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OUTCOMES, st.randoms(use_true_random=False))
+def test_the_other_way_round_everything_turns(tmp_path: Path, outcomes: list[Any], dice: Any) -> None:
+    """Lost is won, a difference has the other sign; a set does not differ from itself."""
+    shuffled = list(outcomes)
+    dice.shuffle(shuffled)
+    sides = [
+        [row(str(n), verdict, score, problem=f"p{n % 3}") for n, (verdict, score) in enumerate(side)]
+        for side in (outcomes, shuffled)
+    ]
+    there, back = compared(tmp_path, *sides), compared(tmp_path, *reversed(sides))
+    assert (there.lost, there.won, there.p, there.unscored) == (back.won, back.lost, back.p, back.unscored)
+    assert len(there.changes) == len(back.changes)
+    if there.means:
+        assert there.means["score difference"].value == pytest.approx(-back.means["score difference"].value)
+    itself = compared(tmp_path, sides[0], sides[0])
+    assert (itself.changes, itself.lost, itself.won, itself.p, itself.regressed) == ((), 0, 0, 1.0, False)
