@@ -19,6 +19,7 @@ from ioi_eval.apps.scoring import score_apps
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
+from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
@@ -94,7 +95,8 @@ def score(call: Call) -> int:
             raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
         outcome = asyncio.run(_score(call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping))
     print(terminal_report(outcome.summary))
-    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}")
+    page = leave_page(call.out)
+    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}")
     return outcome.exit_code
 
 

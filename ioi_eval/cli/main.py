@@ -20,6 +20,7 @@ from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
 from ioi_eval.cli.merge import merge
 from ioi_eval.cli.other_names import refuse_other_names
+from ioi_eval.cli.report import report
 from ioi_eval.cli.run_tests import run_tests
 from ioi_eval.cli.score import score
 from ioi_eval.cli.serve import serve
@@ -45,6 +46,7 @@ app.command("run-tests", context_settings=HELP)(command(run_tests))
 app.command("show", context_settings=HELP)(command(show))
 app.command("compare", context_settings=HELP)(command(compare))
 app.command("merge", context_settings=HELP)(command(merge))
+app.command("report", context_settings=HELP)(command(report))
 app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
 imports.command("cms", context_settings=HELP)(command(cms))

@@ -13,6 +13,7 @@ from typing import Any
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.outputs import SCORE, check_out, replaced
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
+from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
@@ -170,7 +171,8 @@ def score_all(calls: Sequence[Call], *, after: Callable[[Call, Outcome], None] |
         if call.suspicious:
             rows = result_rows(call.out)
             print("\n" + suspicious_report(suspicious_of(rows, id_column=call.id_column)))
-        print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}", flush=True)
+        page = leave_page(call.out)
+        print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}", flush=True)
         if after is not None:
             after(call, outcome)
 

@@ -45,28 +45,29 @@ class Page:
 
     Args:
         directories: that runs have written; of one family.
+        id_column: names a submission where no summary says it.
 
     Raises:
         InputError: one has no results, they are damaged or of a newer version; one is named twice; or some are of
             contest problems and some of APPS.
     """
 
-    def __init__(self, directories: Sequence[Path]) -> None:
-        self._results = [Results(directory, place) for place, directory in enumerate(directories)]
-        check_together(self._results)
-        self.rows: list[PageRow] = [row for results in self._results for row in results.rows()]
+    def __init__(self, directories: Sequence[Path], *, id_column: str = "uuid") -> None:
+        self.results = [Results(directory, place, id_column) for place, directory in enumerate(directories)]
+        check_together(self.results)
+        self.rows: list[PageRow] = [row for results in self.results for row in results.rows()]
         self._problems: dict[str, PageProblem] = {}
-        for results in self._results:
+        for results in self.results:
             for name, problem in results.problems.items():
                 _check_same(name, problem, self._problems.setdefault(name, problem), results.directory)
-        self.group_names, self._groups = _groups(self._results, self.rows)
+        self.group_names, self._groups = _groups(self.results, self.rows)
         self._cells = cells_of(self.rows, self._groups, self._problems)
         self._order = sorted(self._problems, key=self._place_of)
 
     @property
     def family(self) -> str:
         """Whose results they are."""
-        return self._results[0].family
+        return self.results[0].family
 
     def write(self, file: BinaryIO, *, noscript: str = "") -> None:
         """Write the page.
@@ -78,7 +79,7 @@ class Page:
         shown = self.rows[:MOST_ROWS]
         parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(self._table(shown, {})))]
         used = sum(len(text) for _, (_, text) in parts) + 4 * len(shown) + len(noscript) + 100_000
-        details = Details(self._results, max(_LEAST_DETAILS, _MOST_BYTES - used))
+        details = Details(self.results, max(_LEAST_DETAILS, _MOST_BYTES - used))
         details.fill(shown, self._groups)
         parts[1] = ("rows", packed(self._table(shown, details.places)))
         parts += [(f"block-{number}", block) for number, block in enumerate(details.blocks)]
@@ -107,7 +108,7 @@ class Page:
         yield f"<script>{script}</script>{body}"
 
     def _title(self) -> str:
-        named = ", ".join(printable(str(results.directory.name or results.directory)) for results in self._results)
+        named = ", ".join(printable(str(results.directory.name or results.directory)) for results in self.results)
         return f"Report: {named}"
 
     def _place_of(self, name: str) -> tuple[Any, ...]:
@@ -131,7 +132,7 @@ class Page:
             "refused": sum(not row.verdict for row in self.rows),
             "rows": len(self.rows),
             "shown": min(len(self.rows), MOST_ROWS),
-            "runs": [_run(results) for results in self._results],
+            "runs": [_run(results) for results in self.results],
         }
 
     def _full(self, name: str, cell: Cell) -> float:
@@ -146,7 +147,7 @@ class Page:
         verdicts = {verdict.value: place for place, verdict in enumerate(Verdict)}
         return {
             "id": [row.id for row in rows],
-            "directory": [row.directory for row in rows] if len(self._results) > 1 else [],
+            "directory": [row.directory for row in rows] if len(self.results) > 1 else [],
             "line": [row.number for row in rows],
             "group": [self._groups[row.directory, row.model] for row in rows],
             "problem": [problems.get(row.problem, -1) for row in rows],

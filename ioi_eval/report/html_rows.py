@@ -7,6 +7,7 @@ the table need of it is kept in a few hundred bytes, and its program is read aga
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -130,6 +131,21 @@ class Results:
                 ) from error
             offset += len(line)
         self._learn_from_summary()
+
+    def whole_rows(self) -> Iterator[Row]:
+        """All rows as they stand there, one at a time; those for APPS with their tests.
+
+        Raises:
+            InputError: a line is damaged.
+        """
+        path = self.directory / TESTS
+        with path.open("rb") if self.family == APPS and self.tests else nullcontext() as tests:
+            for number, line in enumerate(_lines(self.directory / RESULTS, self.directory), 1):
+                row = _parsed(self.directory / RESULTS, number, line)
+                if tests is not None and row.get(TESTS_ID) in self.tests:
+                    tests.seek(self.tests[row[TESTS_ID]][0])
+                    row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]
+                yield row
 
     def _contest(self, row: Row, offset: int, number: int) -> PageRow:
         subtasks = row["all_subtasks_results"] or []

@@ -77,6 +77,7 @@ def type_in(tab: Tab, text: str) -> None:
     )
 
 
+_TYPED = "one.dispatchEvent(new Event('input'))"
 SHORT = "[...document.querySelectorAll({0!r})].map((one) => one.textContent)"
 
 
@@ -168,7 +169,7 @@ def test_judge_errors_and_near_limits_are_apart(quiet: Tab, report: Path) -> Non
 def test_dates(quiet: Tab, report: Path) -> None:
     """Charts are of the problems between two dates; the sliders say theirs."""
     quiet.open(report)
-    slide = "{ const one = document.getElementById('date-from'); one.value = 2; one.dispatchEvent(new Event('input')) }"
+    slide = "{ const one = document.getElementById('date-from'); one.value = 2; " + _TYPED + " }"
     quiet.value(slide)
     assert quiet.value("document.getElementById('date-range').textContent") == "2024 to 2024: 1 problem"
     assert quiet.value("document.getElementById('date-from').getAttribute('aria-valuetext')") == "2024"
@@ -239,7 +240,7 @@ def test_in_black_and_white(quiet: Tab, report: Path) -> None:
     quiet.call("Emulation.setEmulatedMedia", media="print")
     names = ["WA", "PA", "TLE", "RE", "g0", "g1", "g7", "heat-low"]
     colours = quiet.value(
-        f"{names!r}.slice(0, 7).map((one) => getComputedStyle(document.documentElement).getPropertyValue('--' + one))"
+        f"{names!r}.map((one) => getComputedStyle(document.documentElement).getPropertyValue('--' + one))"
     )
     assert all(len(set(one.strip("# "))) == 1 for one in colours), colours
     assert quiet.value("getComputedStyle(document.querySelector('.controls')).display") == "none"

@@ -1,0 +1,112 @@
+"""The summary of results for APPS, from the results alone: what `ioi-eval report` writes into `summary.json`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ioi_eval.apps.catalog import Listed
+from ioi_eval.apps.intake import Accepted, AppsCandidate
+from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
+from ioi_eval.apps.results import AppsSummary
+from ioi_eval.errors import InputError
+from ioi_eval.journal import keys_of
+from ioi_eval.model import Isolation, Verdict
+from ioi_eval.pipeline.ledger import Found
+from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
+from ioi_eval.problems.row import Row as SourceRow
+from ioi_eval.report.remade import OF_THE_RUN, facts_of
+
+_PLACE = re.compile(r"^.*?, row \d+: ")
+
+Row = Mapping[str, Any]
+
+
+def remade_apps_summary(rows: Iterable[Row], *, summaries: Sequence[Row], directories: Sequence[str]) -> dict[str, Any]:
+    """What the rows of some directories come to.
+
+    Args:
+        rows: of `results.jsonl`, with their tests.
+        summaries: the summaries that stand beside them; an empty one where there is none.
+        directories: their names.
+
+    Raises:
+        InputError: a row is none of results for APPS.
+    """
+    ks = [int(k) for one in summaries for line in one.get("difficulties", ()) for k in line.get("pass_at_k", ())]
+    summary = AppsSummary(tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None)
+    judged_by: dict[str, None] = {}
+    for number, row in enumerate(rows, 1):
+        try:
+            if row["verdict"] is None:
+                error = str(row["error"])
+                summary.refused.add(_PLACE.sub("", error), error)
+            else:
+                judged_by[str(row["judged_by"])] = None
+                summary.add(*_judged(row))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
+            ) from error
+    summary.pending = sum((one.get("submissions") or {}).get("pending", 0) for one in summaries)
+    values = summary.as_dict(facts_of(summaries, directories))
+    values["judged_by"] = ", ".join(judged_by) or None
+    before = summaries[0]
+    if len(summaries) == 1 and all(values[name] == before.get(name) for name in ("submissions", "verdicts")):
+        names = (*OF_THE_RUN, "judged_by", "difficulties", "invalid_problems")
+        values |= {name: before[name] for name in names if name in before}
+    return values
+
+
+def _judged(row: Row) -> tuple[Accepted, Found[AppsResult]]:
+    """The submission of a row, and what became of it."""
+    problem = str(row["problem_id"])
+    submission = AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"])
+    listed = Listed(
+        id=problem,
+        instance_id=row["instance_id"],
+        difficulty=row["difficulty"] or "",
+        tests=row["total"],
+        digest="",
+        fault=None,
+        refusal="",
+        offset=0,
+        size=0,
+    )
+    candidate = AppsCandidate(
+        listed=listed,
+        submission=submission,
+        fingerprint=row["fingerprint"],
+        keys=keys_of(problem, submission.id, row["fingerprint"]),
+        most_s=0.0,
+    )
+    result = AppsResult(
+        problem=problem,
+        verdict=Verdict(row["verdict"]),
+        passed=row["passed"] or 0,
+        total=row["total"],
+        tests=tuple(_test(test) for test in row.get("test_results") or ()),
+        judged_by=row["judged_by"],
+        message=row["message"] or "",
+        isolation=None if row["isolation"] is None else Isolation(row["isolation"]),
+        target=row["target"] or "",
+        python=row["python"] or "",
+    )
+    entry = Accepted(
+        row=SourceRow(source="results.jsonl", number=1, values={}),
+        sample=Sample(column="code", value=None, number=None),
+        candidate=candidate,
+    )
+    return entry, Found(result=result, duplicate_of=row["duplicate_of"])
+
+
+def _test(test: Row) -> AppsTestResult:
+    return AppsTestResult(
+        number=test["test"],
+        verdict=Verdict(test["verdict"]),
+        passed=test.get("passed"),
+        time_s=test.get("time_s"),
+        near_limit=bool(test.get("near_limit")),
+        error=test.get("message", ""),
+    )

@@ -1,0 +1,117 @@
+"""Reports of results that are there: what `report` does, and the page that `score` and `apps score` leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.cli.sandboxes import tell
+from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
+from ioi_eval.journal import check_writable
+from ioi_eval.journal.opening import lock
+from ioi_eval.pipeline.finish import replacing, write_summary
+from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.html import HTML, Page
+from ioi_eval.report.html_rows import APPS, Results
+from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.remade import remade_summary
+from ioi_eval.report.terminal import terminal_report
+from ioi_eval.version import __version__
+
+Words = Callable[[Mapping[str, Any]], str]
+
+
+def remake(directories: Sequence[Path], out: Path | None, id_column: str) -> int:
+    """Make all reports of some results anew, and show the result.
+
+    Args:
+        directories: hold results.
+        out: where reports go; `None` for the one directory itself.
+        id_column: names a submission where no summary says it.
+
+    Returns:
+        The exit code: 1 if something could not be judged.
+
+    Raises:
+        InputError: there are no results, they cannot be put together, or `out` is missing or taken.
+        SetupError: it cannot be written.
+    """
+    target = _target(directories, out)
+    page = Page(directories, id_column=id_column)
+    check_writable(target)
+    target.mkdir(parents=True, exist_ok=True)
+    held = lock(target, [])
+    try:
+        values, markdown, terminal = _summarized(page.results)
+        text = markdown(values)
+        write_summary(target, values, text)
+        with replacing(target / HTML) as file:
+            page.write(file, noscript=text)
+    finally:
+        os.close(held)
+    print(terminal(values))
+    print(f"\nReport:  {target / HTML}\n         {target / 'report.md'}")
+    return 0 if values["complete"] else 1
+
+
+def _target(directories: Sequence[Path], out: Path | None) -> Path:
+    if out is None:
+        if len(directories) > 1:
+            raise InputError("several directories need --out: where the report of all of them goes")
+        return directories[0]
+    others = all(out.resolve() != directory.resolve() for directory in directories)
+    if (others or len(directories) > 1) and any((out / name).exists() for name in (RESULTS, "journal")):
+        raise InputError(f"--out {out} holds results, whose own report this would replace; choose another --out")
+    return out
+
+
+def _summarized(results: Sequence[Results]) -> tuple[dict[str, Any], Words, Words]:
+    """The summary, and what makes the report and the table of it."""
+    rows = chain.from_iterable(one.whole_rows() for one in results)
+    summaries, named = [one.summary for one in results], [str(one.directory) for one in results]
+    if results[0].family == APPS:
+        from ioi_eval.apps import remade, report
+
+        values = remade.remade_apps_summary(rows, summaries=summaries, directories=named)
+        return values, report.markdown_report, report.terminal_report
+    values = remade_summary(rows, id_column=results[0].id_column, summaries=summaries, directories=named)
+    return values, markdown_report, terminal_report
+
+
+def leave_page(directory: Path) -> str:
+    """Write the page of a run's results beside them; where that fails it is said, and the run is none the worse.
+
+    A page that is newer than the results is left as it is.
+
+    Args:
+        directory: of the results.
+
+    Returns:
+        Where it stands, as a line for the end of a run; empty where there is none.
+    """
+    path = directory / HTML
+    try:
+        if not _is_new(path, directory):
+            markdown = (directory / "report.md").read_text(encoding="utf-8", errors="replace")
+            page = Page([directory])
+            with replacing(path) as file:
+                page.write(file, noscript=markdown)
+    except (IoiEvalError, OSError, *ODD_DATA) as error:
+        words = str(error) or type(error).__name__
+        tell(f"{path} was not written: {words}; all else was, and `ioi-eval report {directory}` makes it later")
+        return ""
+    return f"\nPage:    {path}"
+
+
+def _is_new(path: Path, directory: Path) -> bool:
+    """Whether it is of these results, and made by this version."""
+    if not path.exists():
+        return False
+    made = path.stat().st_mtime_ns
+    with path.open("rb") as file:
+        mark = f'content="ioi_eval {__version__}"'.encode()
+        is_ours = mark in file.read(4096)
+    return is_ours and all(made >= (directory / name).stat().st_mtime_ns for name in (RESULTS, TESTS))

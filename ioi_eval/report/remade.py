@@ -1,0 +1,183 @@
+"""The summary of a contest's results, from the results alone: what `ioi-eval report` writes into `summary.json`.
+
+Rows have all that is added up but what only problems and the run know: titles, days, limits, compile times. That is
+taken from the summary that stands there, and left out where none does. Of results that nobody has touched the summary
+comes out as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.model import (
+    CompileOutcome,
+    Isolation,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    SubtaskResult,
+    TaskType,
+    Verdict,
+)
+from ioi_eval.report.rows import Judged
+from ioi_eval.report.summary import RunFacts, Summary
+from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.totals import Totals
+
+OF_THE_RUN = (
+    *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
+    *("unusable_problems", "refused", "cpu_s", "notes"),
+)
+"""What only the run knows, so that it is taken from the summary that stands there."""
+
+_LIMITS = ("time_limit_s", "memory_limit_bytes")
+_PLACE = re.compile(r"^.*?, row \d+: ")
+
+Row = Mapping[str, Any]
+
+
+def remade_summary(
+    rows: Iterable[Row], *, id_column: str, summaries: Sequence[Row], directories: Sequence[str]
+) -> dict[str, Any]:
+    """What the rows of some directories come to.
+
+    Args:
+        rows: of `results.jsonl`, without tests.
+        id_column: names a submission.
+        summaries: the summaries that stand beside them; an empty one where there is none.
+        directories: their names.
+
+    Raises:
+        InputError: a row is none of a contest's results, or rows of one problem have different subtasks.
+    """
+    told = {f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())}
+    reader, summary = _Reader(told, id_column), Summary()
+    for number, row in enumerate(rows, 1):
+        try:
+            if row["verdict"] is None:
+                error = str(row["error"])
+                summary.refused.add(_PLACE.sub("", error), error)
+            else:
+                summary.add(reader.judged(row), row, target_subtask=row["target_subtask"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
+            ) from error
+    summary.pending = sum((one.get("submissions") or {}).get("pending", 0) for one in summaries)
+    values = summary.as_dict(facts_of(summaries, directories, id_column))
+    for problem in values["problems"]:
+        problem |= {name: problem[name] or None for name in _LIMITS}
+    if len(summaries) == 1 and _are_the_same(values, summaries[0]):
+        values |= {name: summaries[0][name] for name in OF_THE_RUN if name in summaries[0]}
+    return values
+
+
+def _are_the_same(values: Row, before: Row) -> bool:
+    """Whether a summary is of these rows: else what it says of the run is of other ones."""
+    return all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
+
+
+def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str = "uuid") -> RunFacts:
+    """What is known of runs whose results are put together."""
+    started = [str(one["started"]) for one in summaries if one.get("started")]
+    finished = [str(one["finished"]) for one in summaries if one.get("finished")]
+    runs = [one.get("this_run") or {} for one in summaries]
+    first = summaries[0].get("options") if len(summaries) == 1 else None
+    return RunFacts(
+        started=min(started, default="unknown"),
+        finished=max(finished, default="unknown"),
+        interrupted=any(bool(one.get("interrupted")) for one in summaries),
+        options=first or {"results": list(directories), "id_column": id_column},
+        workers=max((run.get("workers", 0) for run in runs), default=0),
+        wall_s=sum(run.get("wall_s", 0.0) for run in runs),
+        judged=sum(run.get("judged", 0) for run in runs),
+        copies=sum(run.get("copies", 0) for run in runs),
+        resumed=sum(run.get("resumed", 0) for run in runs),
+        cpu=CpuSplit(),
+    )
+
+
+class _Reader:
+    """Turns rows back into results. Tests stay where they are: no sum needs them.
+
+    Args:
+        told: what summaries say of problems.
+        id_column: names a submission.
+    """
+
+    def __init__(self, told: Mapping[str, Row], id_column: str) -> None:
+        self._told, self._id_column = told, id_column
+        self._problems: dict[ProblemKey, Problem] = {}
+
+    def judged(self, row: Row) -> Judged:
+        """The submission of a row, and what became of it."""
+        subtasks = row["all_subtasks_results"]
+        key = ProblemKey(year=int(row.get("year") or 2024), id=str(subtasks[0]["problem"]))
+        problem = self._problems.get(key) or self._problems.setdefault(key, self._problem(key, subtasks))
+        name = str(row.get(f"dump_{self._id_column}", row.get(self._id_column, "–")))
+        return Judged(
+            problem=problem,
+            submission=Submission(id=name, problem=key, code=None, extraction=row["extraction"]),
+            fingerprint=row["fingerprint"],
+            result=_result(row, key, name, subtasks),
+            duplicate_of=row["duplicate_of"],
+            known=_totals(row),
+        )
+
+    def _problem(self, key: ProblemKey, subtasks: Sequence[Row]) -> Problem:
+        told = self._told.get(str(key), {})
+        return Problem(
+            key=key,
+            name=str(told.get("name") or ""),
+            day=told.get("day"),
+            task_type=TaskType.BATCH,
+            time_limit_s=told.get("time_limit_s") or 0.0,
+            memory_limit_bytes=told.get("memory_limit_bytes") or 0,
+            score_precision=subtasks[0]["score_precision"],
+            subtasks=tuple(Subtask(name=one["subtask"], points=one["points"], tests=()) for one in subtasks),
+            tests={},
+            cxx_std="",
+        )
+
+
+def _result(row: Row, key: ProblemKey, name: str, subtasks: Sequence[Row]) -> SubmissionResult:
+    verdict = Verdict(row["verdict"])
+    failed = {None: Verdict.JE, True: None, False: verdict}[row["code_compiles"]]
+    return SubmissionResult(
+        submission=name,
+        problem=key,
+        verdict=verdict,
+        score=None if verdict is Verdict.JE else row["total_score"],
+        compile=CompileOutcome(verdict=failed, message=row["compile_message"] or ""),
+        subtasks=tuple(
+            SubtaskResult(
+                subtask=one["subtask"],
+                verdict=Verdict(one["status"]),
+                score=None if one["status"] == Verdict.JE else one["score"],
+                points=one["points"],
+                weighted_score=one["weighted_score"],
+                tests=(),
+            )
+            for one in subtasks
+        ),
+        target=row["target"] or "",
+        isolation=None if row["isolation"] is None else Isolation(row["isolation"]),
+    )
+
+
+def _totals(row: Row) -> Totals:
+    attempted = {one["call"]: one["count"] for one in row["attempted"]}
+    violates = any(one["status"] == Verdict.SV for one in row["all_subtasks_results"])
+    return Totals(
+        near_limit=bool(row["near_limit"]),
+        suspicious=bool(attempted) or violates,
+        attempted=attempted,
+        tests_s=row["cpu_s"],
+        cpu=CpuSplit(run=row["cpu_s"]),
+        error=row["error"],
+    )

@@ -1,0 +1,132 @@
+"""`ioi-eval report`, and the page that `score` and `apps score` leave."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+from addition import NARROW, RIGHT, Start, Write
+from small_results import apps_row, contest_row, refused, write_results
+
+MADE = ("summary.json", "report.md", "report.html")
+ROWS = (
+    {"uuid": "a", "problem_id": "add", "year": 2024, "code": RIGHT, "model": "m"},
+    {"uuid": "b", "problem_id": "add", "year": 2024, "code": NARROW, "model": "n", "target_subtask": "01-full"},
+    {"uuid": "c", "problem_id": "add", "year": 2024, "code": RIGHT, "model": "n"},
+    {"uuid": "d", "problem_id": "add", "year": 2024, "generation": "no idea"},
+    {"uuid": "e", "problem_id": "none", "year": 2024, "code": RIGHT},
+    {"uuid": "f", "year": 2024, "code": RIGHT, "problem_id": None},
+)
+
+
+def test_score_leaves_a_page_and_report_makes_all_again(
+    score: Start, start: Start, write: Write, tmp_path: Path
+) -> None:
+    """To the last byte as they were, of results and summary; the numbers are the same without a summary."""
+    ended = score(write("dump.jsonl", *ROWS))
+    out = tmp_path / "out"
+    assert "Page:    out/report.html" in ended.stdout
+    before = {name: (out / name).read_bytes() for name in MADE}
+    again = start("report", "out")
+    assert again.returncode == ended.returncode == 1, again.stderr
+    assert {name: (out / name).read_bytes() for name in MADE} == before
+    (out / "summary.json").unlink()
+    assert start("report", out / "results.jsonl").returncode == 1
+    one, other = orjson.loads(before["summary.json"]), orjson.loads((out / "summary.json").read_bytes())
+    same = ("submissions", "verdicts", "contests", "pass_at_k", "undecided", "isolation", "targets", "near_limit")
+    assert {name: one[name] for name in same} == {name: other[name] for name in same}
+
+
+def test_a_page_that_is_of_these_results_is_not_made_again(score: Start, write: Write, tmp_path: Path) -> None:
+    """A run with nothing new costs nothing; one of another version is."""
+    dump = write("dump.jsonl", ROWS[0])
+    score(dump)
+    page = tmp_path / "out" / "report.html"
+    made = page.stat().st_mtime_ns
+    score(dump)
+    assert page.stat().st_mtime_ns == made
+    page.write_text(page.read_text().replace('content="ioi_eval ', 'content="ioi_eval 0.', 1))
+    score(dump)
+    assert 'content="ioi_eval 0.0' not in page.read_text()[:2000]
+
+
+def test_a_page_that_cannot_be_written_does_not_harm_the_run(score: Start, write: Write, tmp_path: Path) -> None:
+    """It is said, with what to do; the exit code is that of the judging."""
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    (tmp_path / "out" / "report.html" / "file").touch()
+    ended = score(write("dump.jsonl", ROWS[0]))
+    assert ended.returncode == 0, ended.stderr
+    assert "report.html was not written" in ended.stderr
+    assert "`ioi-eval report" in ended.stderr
+    assert "Page:" not in ended.stdout
+
+
+def test_several_directories(start: Start, tmp_path: Path) -> None:
+    """One report of all, in another place; the directories stay as they are."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0, 1.0), contest_row("b", 0.0, 0.0)])
+    two = write_results(tmp_path / "two", [contest_row("a", 1.0, 0.0), refused("b", "dump, row 2: no such problem")])
+    ended = start("report", one, two, "--out", "all")
+    assert ended.returncode == 1, ended.stderr
+    summary = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())
+    assert summary["submissions"] == {
+        "rows": 4, "scored": 3, "undecided": 0, "refused": 1, "pending": 0, "copies": 0,
+    }  # fmt: skip
+    assert summary["refused"][0]["reason"] == "no such problem"
+    assert b"all together" in (tmp_path / "all" / "report.html").read_bytes()
+    assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
+
+
+def test_apps(start: Start, tmp_path: Path) -> None:
+    """Results of Python programs, with what their tests say of modules that are not there."""
+    lacks = apps_row("c", False)
+    lacks["test_results"][0]["message"] = "ModuleNotFoundError(\"No module named 'numpy'\")"
+    rows = [apps_row("a", True), apps_row("b", True, False), lacks, {**apps_row("d", True), "verdict": None}]
+    out = write_results(tmp_path / "out", rows)
+    ended = start("report", out)
+    assert ended.returncode == 1, ended.stderr
+    summary = orjson.loads((out / "summary.json").read_bytes())
+    assert summary["judged_by"] == "tokens"
+    assert summary["difficulties"][0]["test_case_average"]["value"] == 0.5
+    assert any("numpy" in note for note in summary["notes"])
+    assert "interview" in (out / "report.md").read_text()
+    assert (out / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no"], "no/results.jsonl does not exist: `ioi-eval score"),
+        (["one", "two"], "several directories need --out"),
+        (["one", "one", "--out", "all"], "is named twice"),
+        (["one", "apps", "--out", "all"], "make a report of each"),
+        (["one", "two", "--out", "one"], "--out one holds results"),
+        (["one", "--out", "two"], "--out two holds results"),
+        (["held"], "is writing results here"),
+        (["one", "--out", "one/results.jsonl"], "is not a directory"),
+    ],
+)
+def test_wrong_calls(start: Start, tmp_path: Path, arguments: list[str], words: str) -> None:
+    """Each is refused in one line that says what to do, and leaves everything as it was."""
+    for name in ("one", "two", "held"):
+        write_results(tmp_path / name, [contest_row("a", 1.0)])
+    write_results(tmp_path / "apps", [apps_row("a", True)])
+    lock = os.open(tmp_path / "held" / ".lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    before = sorted(path for path in tmp_path.rglob("*"))
+    ended = start("report", *arguments)
+    os.close(lock)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+def test_report_in_another_place(start: Start, tmp_path: Path) -> None:
+    """Which is made; the results stay as they are."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    assert start("report", one, "--out", tmp_path / "new" / "deep").returncode == 0
+    assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
+    assert (tmp_path / "new" / "deep" / "report.html").is_file()
