@@ -46,6 +46,9 @@ def test_what_travels(installed: Path) -> None:
         "graders/PROTOCOL.md",
         "graders/probe.cpp",
         "sample/dump.jsonl",
+        "report/page/page.html",
+        "report/page/page.css",
+        "report/page/main.js",
         "py.typed",
     ):
         assert (package / name).is_file(), name
@@ -64,3 +67,4 @@ def test_main_job_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "4 of 4 submissions scored" in answer.stdout
     assert (tmp_path / "out" / "report.md").is_file()
+    assert (tmp_path / "out" / "report.html").is_file()

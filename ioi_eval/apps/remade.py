@@ -13,10 +13,11 @@ from ioi_eval.apps.results import AppsSummary
 from ioi_eval.errors import InputError
 from ioi_eval.journal import keys_of
 from ioi_eval.model import Isolation, Verdict
+from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
 from ioi_eval.problems.row import Row as SourceRow
-from ioi_eval.report.remade import OF_THE_RUN, facts_of
+from ioi_eval.report.remade import OF_THE_RUN, facts_of, grouping_of_runs
 
 _PLACE = re.compile(r"^.*?, row \d+: ")
 
@@ -35,13 +36,15 @@ def remade_apps_summary(rows: Iterable[Row], *, summaries: Sequence[Row], direct
         InputError: a row is none of results for APPS.
     """
     ks = [int(k) for one in summaries for line in one.get("difficulties", ()) for k in line.get("pass_at_k", ())]
-    summary = AppsSummary(tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None)
+    summary = AppsSummary(
+        tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None, grouping=grouping_of_runs(summaries)
+    )
     judged_by: dict[str, None] = {}
     for number, row in enumerate(rows, 1):
         try:
             if row["verdict"] is None:
                 error = str(row["error"])
-                summary.refused.add(_PLACE.sub("", error), error)
+                summary.refuse(Refused(row=_source_row(row), kind=_PLACE.sub("", error), message=error))
             else:
                 judged_by[str(row["judged_by"])] = None
                 summary.add(*_judged(row))
@@ -94,11 +97,15 @@ def _judged(row: Row) -> tuple[Accepted, Found[AppsResult]]:
         python=row["python"] or "",
     )
     entry = Accepted(
-        row=SourceRow(source="results.jsonl", number=1, values={}),
+        row=_source_row(row),
         sample=Sample(column="code", value=None, number=None),
         candidate=candidate,
     )
     return entry, Found(result=result, duplicate_of=row["duplicate_of"])
+
+
+def _source_row(row: Row) -> SourceRow:
+    return SourceRow(source="results.jsonl", number=1, values=row)
 
 
 def _test(test: Row) -> AppsTestResult:

@@ -2,5 +2,7 @@
 
 - `rows` and `frame`: a row for each submission, and a pandas table of them;
 - `tally`, `limited` and `summary`: what a run comes to, added up while results stream by;
+- `html`: the page, from `html_rows`, `html_cells` and `html_details`, with the scripts and styles of `page/`;
+- `remade`: a summary from results alone;
 - `terminal`, `markdown`, `validation`, `suspicious` and `fidelity`: the same in words and tables.
 """

@@ -24,10 +24,11 @@ from ioi_eval.model import (
     TaskType,
     Verdict,
 )
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import Judged
 from ioi_eval.report.summary import RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
-from ioi_eval.report.totals import Totals
+from ioi_eval.report.totals import Totals, scores_of
 
 OF_THE_RUN = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
@@ -56,12 +57,12 @@ def remade_summary(
         InputError: a row is none of a contest's results, or rows of one problem have different subtasks.
     """
     told = {f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())}
-    reader, summary = _Reader(told, id_column), Summary()
+    reader, summary = _Reader(told, id_column), Summary(grouping=grouping_of_runs(summaries))
     for number, row in enumerate(rows, 1):
         try:
             if row["verdict"] is None:
                 error = str(row["error"])
-                summary.refused.add(_PLACE.sub("", error), error)
+                summary.refuse(_PLACE.sub("", error), error, row)
             else:
                 summary.add(reader.judged(row), row, target_subtask=row["target_subtask"])
         except (KeyError, TypeError, ValueError) as error:
@@ -80,6 +81,11 @@ def remade_summary(
 def _are_the_same(values: Row, before: Row) -> bool:
     """Whether a summary is of these rows: else what it says of the run is of other ones."""
     return all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
+
+
+def grouping_of_runs(summaries: Sequence[Row]) -> Grouping:
+    """The columns by which any of these runs grouped its rows."""
+    return Grouping(columns=tuple(dict.fromkeys(column for one in summaries for column in one.get("by", ()))))
 
 
 def facts_of(summaries: Sequence[Row], directories: Sequence[str], id_column: str = "uuid") -> RunFacts:
@@ -120,13 +126,14 @@ class _Reader:
         key = ProblemKey(year=int(row.get("year") or 2024), id=str(subtasks[0]["problem"]))
         problem = self._problems.get(key) or self._problems.setdefault(key, self._problem(key, subtasks))
         name = str(row.get(f"dump_{self._id_column}", row.get(self._id_column, "–")))
+        result = _result(row, key, name, subtasks)
         return Judged(
             problem=problem,
             submission=Submission(id=name, problem=key, code=None, extraction=row["extraction"]),
             fingerprint=row["fingerprint"],
-            result=_result(row, key, name, subtasks),
+            result=result,
             duplicate_of=row["duplicate_of"],
-            known=_totals(row),
+            known=_totals(row, result),
         )
 
     def _problem(self, key: ProblemKey, subtasks: Sequence[Row]) -> Problem:
@@ -170,10 +177,12 @@ def _result(row: Row, key: ProblemKey, name: str, subtasks: Sequence[Row]) -> Su
     )
 
 
-def _totals(row: Row) -> Totals:
+def _totals(row: Row, result: SubmissionResult) -> Totals:
     attempted = {one["call"]: one["count"] for one in row["attempted"]}
     violates = any(one["status"] == Verdict.SV for one in row["all_subtasks_results"])
     return Totals(
+        compiles=row["code_compiles"],
+        scores=scores_of(result),
         near_limit=bool(row["near_limit"]),
         suspicious=bool(attempted) or violates,
         attempted=attempted,

@@ -43,10 +43,9 @@ class Totals:
     def of(cls, result: SubmissionResult) -> Self:
         """Those of a result."""
         outcomes, compiled = distinct_outcomes(result), result.compile.verdict
-        scores = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
         return cls(
             compiles=None if compiled is Verdict.JE else compiled is None,
-            scores=array("d", scores).tobytes(),
+            scores=scores_of(result),
             near_limit=any(outcome.near_limit for outcome in outcomes),
             suspicious=is_suspicious(outcomes),
             attempted=sum((Counter(outcome.attempted) for outcome in outcomes), Counter()),
@@ -54,3 +53,9 @@ class Totals:
             cpu=CpuSplit.of(result),
             error=judge_error(result),
         )
+
+
+def scores_of(result: SubmissionResult) -> bytes:
+    """Score and points of each subtask as doubles, one after the other; NaN where they are not known."""
+    values = (math.nan if one is None else one for s in result.subtasks for one in (s.score, s.weighted_score))
+    return array("d", values).tobytes()
