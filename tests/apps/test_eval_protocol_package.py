@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from apps_rows import DOUBLE, ROWS, ZERO, write_rows
 
+from ioi_eval.apps import evaluate_apps_solution
 from ioi_eval.sandbox.confinement import PATH
 
 ABSENT = importlib.util.find_spec("eval_protocol") is None
@@ -112,3 +114,98 @@ def test_classes_are_the_package_s(tmp_path: Path) -> None:
         command, capture_output=True, text=True, env=environment(tmp_path), timeout=300, check=False
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
+
+
+ONE = {"inputs": ["4\n"], "outputs": ["4\n"]}
+TWO = {"inputs": ["1\n", "2\n"], "outputs": ["1\n", "2\n"]}
+
+
+def says(code: str) -> list[dict[str, str]]:
+    """A conversation in which the model hands in a program."""
+    return [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"So:\n```python\n{code}\n```\n"}]
+
+
+CASES: dict[str, tuple[list[dict[str, str]], Any]] = {
+    "pass": (says("print(input())"), TWO),
+    "text": (says("print(input())"), json.dumps(TWO)),
+    "wrong at once": (says("print(0)"), TWO),
+    "wrong later": (says("print(1)"), TWO),
+    "error at once": (says("print(1 / 0)"), TWO),
+    "error later": (says("n = int(input())\nprint(n // (2 - n))"), TWO),
+    "syntax": (says("for i in range(3)\n    print(i)"), ONE),
+    "name": (says("print(x)"), ONE),
+    "import": (says("import nothing_like_it\nprint(4)"), ONE),
+    "loop": (says("while True:\n    pass"), ONE),
+    "loop later": (says("n = int(input())\nwhile n == 2:\n    pass\nprint(n)"), TWO),
+    "sleep": (says("import time\ntime.sleep(9)"), ONE),
+    "killed": (says("import os\nos._exit(0)"), ONE),
+    "exit 0": (says("print(4)\nexit()"), ONE),
+    "exit 1": (says("import sys\nprint(4)\nsys.exit(1)"), ONE),
+    "no messages": ([], ONE),
+    "empty": ([{"role": "assistant", "content": ""}], ONE),
+    "thoughts": ([{"role": "assistant", "content": "<think>Hm.</think>"}], ONE),
+    "words": ([{"role": "assistant", "content": "I cannot do that."}], ONE),
+    "two blocks": ([{"role": "assistant", "content": "```python\nprint(4)\n```\n```python\nprint(5)\n```"}], ONE),
+    "no JSON": (says("print(4)"), "{"),
+    "None": (says("print(4)"), None),
+    "keys": (says("print(4)"), {"inputs": []}),
+    "no tests": (says("print(4)"), {"inputs": [], "outputs": []}),
+    "prelude": (says("print(gcd(8, 12) if Counter('a')['a'] and List else 0)"), ONE),
+    "recursion": (says("def f(n):\n    return n and 1 + f(n - 1)\nprint(f(5000) - 4996)"), ONE),
+    "blanks": (says("print(' 4 ')"), ONE),
+    "close": (says("print(4.000001)"), ONE),
+    "function": (says("def f(n):\n    return n"), {"fn_name": "f", "inputs": [[4]], "outputs": [4]}),
+    "main": (says("def main():\n    print(4)"), ONE),
+    "file": (says("import os\nos.close(os.open('/etc/passwd', os.O_RDONLY))\nprint(4)"), ONE),
+    "network": (says("import socket\nsocket.socket().close()\nprint(4)"), ONE),
+}
+REFUSED = {"file", "network"}
+"""What programs may do there and not here."""
+
+ALSO_BY_DEFAULT = (
+    *("pass", "text", "wrong later", "error later", "name", "loop", "sleep", "exit 0", "no messages", "empty"),
+    *("thoughts", "prelude", "recursion", "blanks"),
+)
+"""Cases in which the page and the package's code agree; the others are in `docs/coming-from.md`."""
+
+THEIRS = """
+import contextlib, json, sys
+from eval_protocol.models import Message
+from eval_protocol.rewards.apps_coding_reward import evaluate_apps_solution
+cases, results = json.load(open(sys.argv[1])), {}
+for name, (messages, tests) in cases.items():
+    messages = [Message(**message) for message in messages]
+    with contextlib.redirect_stdout(sys.stderr):
+        result = evaluate_apps_solution(messages=messages, ground_truth=tests, execution_timeout=1)
+    results[name] = result.model_dump()
+json.dump(results, open(sys.argv[2], "w"))
+"""
+
+
+def without_traceback(result: dict[str, Any]) -> dict[str, Any]:
+    """Score, reason, and metrics; of a traceback only that there is one: it names the files of whoever ran it."""
+    metrics = {name: {**metric} for name, metric in result["metrics"].items()}
+    if details := metrics.get("execution_error_details"):
+        said = json.loads(details["reason"])
+        details["reason"] = {**said, "traceback": "traceback" in said}
+    return {"score": result["score"], "reason": result["reason"], "metrics": metrics}
+
+
+def test_results_are_the_package_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """Reasons, metrics and codes of 30 programs, answers and ground truths are those of its code; two are refused."""
+    pytest.importorskip("numpy", reason="its code needs it")
+    monkeypatch.setenv("IOI_EVAL_CACHE", str(cache))
+    (tmp_path / "cases.json").write_text(json.dumps(CASES))
+    command = [sys.executable, "-c", THEIRS, "cases.json", "results.json"]
+    subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment(tmp_path), timeout=300, check=True)
+    theirs = json.loads((tmp_path / "results.json").read_text())
+    assert len(set(CASES) - REFUSED) == 30
+    for name, (messages, tests) in CASES.items():
+        for compat in ("eval-protocol", "eval-protocol-page"):
+            if compat == "eval-protocol-page" and name not in ALSO_BY_DEFAULT:
+                continue
+            ours = evaluate_apps_solution(messages, tests, execution_timeout=1, compat=compat).model_dump()
+            if name in REFUSED:
+                assert (theirs[name]["score"], ours["score"]) == (1.0, 0.0), name
+            else:
+                assert without_traceback(ours) == without_traceback(theirs[name]), (name, compat)

@@ -1,0 +1,97 @@
+"""mcpbr's own evaluation, from its package, beside our records of the same programs."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
+
+ABSENT = importlib.util.find_spec("mcpbr") is None
+pytestmark = pytest.mark.skipif(ABSENT, reason="mcpbr is not installed: pip install mcpbr")
+
+COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
+PROBLEMS = [
+    doubling(0),
+    apps_row(1, ["1\n", "2\n"], ["1 \n2\n", "2"]),
+    apps_row(2, [["1", "2"]], [["1", "2"]]),
+    {**doubling(3), "input_output": ""},
+    {**doubling(4), "input_output": "{"},
+    apps_row(5, [], []),
+    apps_row(6, ["1\n", "2\n"], ["2\n"]),
+    apps_row(7, ["1\n"], ["1\n"]),
+]
+PROGRAMS = [
+    (0, DOUBLE),
+    (0, ZERO),
+    (0, "print('\\n ', 2 * int(input()), '\\n')\n"),
+    (0, "import sys\nprint(2 * int(input()))\nsys.exit(1)\n"),
+    (0, "print(2 * int(input())\n"),
+    (0, "n = int(input())\nprint(2 * n // (n - 2) * (n - 2))\n"),
+    (1, "print('1\\n2')\n"),
+    (1, "n = input()\nprint('1 \\n2' if n == '1' else 2)\n"),
+    (2, "print(input())\n"),
+    (3, DOUBLE),
+    (4, DOUBLE),
+    (5, DOUBLE),
+    (6, DOUBLE),
+    (7, "while True:\n    pass\n"),
+    (7, "import sys\nsys.stdout.buffer.write(b'1\\xff')\n"),
+]
+
+
+class Folder:
+    """What mcpbr calls a task's environment, as far as it is used: commands in a folder, with a time limit."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def exec_command(self, command: str, timeout: int) -> tuple[int, str, str]:  # noqa: ASYNC109 - their name
+        """As `docker exec` does it: exit code and both outputs as text; out of time is an error."""
+        process = await asyncio.create_subprocess_exec(
+            *("bash", "-c", command), cwd=self._path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            out, err = await asyncio.wait_for(process.communicate(), timeout)
+        except TimeoutError:
+            os.killpg(process.pid, 9)
+            await process.wait()
+            raise
+        return process.returncode or 0, out.decode("utf-8"), err.decode("utf-8")
+
+
+def theirs(problem: dict[str, Any], program: str, folder: Path) -> dict[str, Any]:
+    """What mcpbr's code says, and where that fails, what its harness makes of it: not resolved."""
+    from mcpbr.benchmarks.apps import APPSBenchmark
+
+    try:
+        found: dict[str, Any] = asyncio.run(APPSBenchmark().evaluate(Folder(folder), problem, program))
+    except (TimeoutError, UnicodeDecodeError):
+        return {"resolved": False}
+    return found
+
+
+def test_records_are_its_own(tmp_path: Path, cache: Path) -> None:
+    """Each of our records under its rules is what its code returns, with the task's id; and for a program that makes
+    its code fail, a task that is not resolved."""
+    write_rows(tmp_path / "apps.jsonl", PROBLEMS)
+    write_rows(tmp_path / "dump.jsonl", [{"problem_id": number, "code": code} for number, code in PROGRAMS])
+    ended = subprocess.run(
+        [*COMMAND, "apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out", "--compat", "mcpbr"],
+        capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "IOI_EVAL_CACHE": str(cache)}, check=False,
+    )  # fmt: skip
+    assert ended.returncode in (0, 1), ended.stderr
+    records = [json.loads(line) for line in (tmp_path / "out" / "mcpbr.jsonl").open()]
+    (tmp_path / "work").mkdir()
+    for (number, code), record in zip(PROGRAMS, records, strict=True):
+        expected = {"instance_id": f"apps_{number}", **theirs(PROBLEMS[number], code, tmp_path / "work")}
+        assert {name: record[name] for name in expected} == expected, code
+        assert set(record) == set(expected) or number == 7, code
