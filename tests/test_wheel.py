@@ -49,6 +49,8 @@ def test_what_travels(installed: Path) -> None:
         "report/page/page.html",
         "report/page/page.css",
         "report/page/main.js",
+        "sample/apps_problems.jsonl",
+        "sample/apps/crews/checker.cpp",
         "py.typed",
     ):
         assert (package / name).is_file(), name

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ioi_eval.cli import options
+
+if TYPE_CHECKING:
+    from ioi_eval.cli.sandboxes import Place
+
+TIME_LIMIT_S = 2.0
+"""For a test of the sample of APPS: programs that end need less than a tenth of it, and nobody waits for the others."""
 
 
 def demo(
@@ -15,10 +21,22 @@ def demo(
     workers: options.Workers = None,
     progress: options.Bar = None,
 ) -> int:
-    """Score the sample contest: four small tasks, and what a model might have written for them."""
+    """Score the two samples: a contest of four small tasks, and five problems as in APPS.
+
+    DIR gets the results of the contest, DIR/apps those for APPS, and DIR/apps-sample the sample of APPS itself.
+    """
+    from ioi_eval.cli.sandboxes import Place
+
+    place = Place(workers=workers)
+    print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
+    contest = _contest(out, place, progress)
+    print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
+    return max(contest, _apps(out, place, progress))
+
+
+def _contest(out: Path, place: Place, progress: bool | None) -> int:
     from ioi_eval import sample
     from ioi_eval.cli import scoring
-    from ioi_eval.cli.sandboxes import Place
 
     return scoring.score(
         scoring.Call(
@@ -26,7 +44,48 @@ def demo(
             problems=str(sample.problems()),
             tests=str(sample.tests()),
             out=out,
-            place=Place(workers=workers),
+            place=place,
             bar=progress,
         )
     )
+
+
+def _apps(out: Path, place: Place, progress: bool | None) -> int:
+    from ioi_eval.cli import apps_calls, apps_scoring
+
+    files = leave_sample(out)
+    code = apps_scoring.score(
+        apps_scoring.Call(
+            dump=str(files / "dump.jsonl"),
+            problems=apps_calls.Problems(dataset=str(files / "problems.jsonl")),
+            rules=apps_calls.Rules(timeout=TIME_LIMIT_S),
+            out=out / "apps",
+            place=place,
+            bar=progress,
+        )
+    )
+    print(f"Programs and problems: {files}")
+    return code
+
+
+def leave_sample(out: Path) -> Path:
+    """Put the sample of APPS beside the results, for calls of one's own.
+
+    Returns:
+        The folder that holds it.
+
+    Raises:
+        SetupError: it cannot be written.
+    """
+    from ioi_eval import sample
+    from ioi_eval.errors import SetupError
+
+    files = out / "apps-sample"
+    names = ("problems.jsonl", "dump.jsonl", "checker.cpp")
+    try:
+        files.mkdir(parents=True, exist_ok=True)
+        for name, path in zip(names, (sample.apps_problems(), sample.apps_dump(), sample.apps_checker()), strict=True):
+            (files / name).write_bytes(path.read_bytes())
+    except OSError as error:
+        raise SetupError(f"the sample of APPS cannot be written to {files}: {error.strerror}") from error
+    return files

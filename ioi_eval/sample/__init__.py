@@ -1,8 +1,8 @@
-"""A contest of four small tasks of our own, with solutions whose verdicts are known and a dump to score.
+"""Two samples of our own: a contest of four small tasks, and five problems as in APPS; each with a dump to score.
 
-It shows how tasks are packaged, it is what `ioi-eval demo` scores, and it proves that a sandbox judges as it
-should. `tasks/` holds what people wrote, one folder a task; `python -m ioi_eval.sample.generate` makes the
-rows, which lie beside this file, out of it.
+They show how tasks are packaged, they are what `ioi-eval demo` scores, and they prove that a sandbox judges as it
+should: what each program is worth is known. `tasks/` and `apps/` hold what people wrote, one folder a task;
+`python -m ioi_eval.sample.generate` makes the rows, which lie beside this file, out of it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,26 @@ def dump_expected() -> Path:
 def tasks() -> Path:
     """The folder of the tasks' sources."""
     return _path("tasks")
+
+
+def apps_problems() -> Path:
+    """The sample of APPS: columns as in `codeparrot/apps`; standard input, functions, and one with several answers."""
+    return _path("apps_problems.jsonl")
+
+
+def apps_dump() -> Path:
+    """Generations for the sample of APPS."""
+    return _path("apps_dump.jsonl")
+
+
+def apps_expected() -> Path:
+    """What each generation of that dump is worth, by uuid."""
+    return _path("apps_expected.jsonl")
+
+
+def apps_checker() -> Path:
+    """The checker of problem 3 of the sample of APPS, which has several answers."""
+    return _path("apps/crews/checker.cpp")
 
 
 def _path(name: str) -> Path:

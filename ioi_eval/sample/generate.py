@@ -1,4 +1,4 @@
-"""Makes the rows of the sample contest: `python -m ioi_eval.sample.generate`.
+"""Makes the rows of the sample contest and of the sample of APPS: `python -m ioi_eval.sample.generate`.
 
 The rows are committed, so that an installed package has them at once; a test checks that this program still
 makes exactly these bytes.
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ioi_eval.sample import YEAR, tasks
+from ioi_eval.sample.apps_rows import dump_rows, problem_rows
 from ioi_eval.sample.generations import dump_row, expected_row, generations
 from ioi_eval.sample.inputs import berths, buoys, keepers, lamps
 from ioi_eval.sample.task import Row, Task
@@ -32,6 +33,9 @@ def made_files() -> Iterator[tuple[str, str]]:
     answers = [(task, answer) for task in made for answer in generations(task)]
     yield "dump.jsonl", _jsonl(dump_row(task, answer) for task, answer in answers)
     yield "dump_expected.jsonl", _jsonl(expected_row(task, answer) for task, answer in answers)
+    yield "apps_problems.jsonl", _jsonl(problem_rows())
+    yield "apps_dump.jsonl", _jsonl(row for row, _ in dump_rows())
+    yield "apps_expected.jsonl", _jsonl(expected for _, expected in dump_rows())
 
 
 def _jsonl(rows: Iterable[Row]) -> str:

@@ -1,16 +1,20 @@
-"""`ioi-eval demo`: the sample contest, end to end."""
+"""`ioi-eval demo`: the two samples, end to end."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from addition import Start
 
 from ioi_eval import sample
+from ioi_eval.cli.demo import leave_sample
+
+README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_sample_contest_comes_out_as_it_should(start: Start, tmp_path: Path) -> None:
+def test_the_samples_come_out_as_they_should(start: Start, tmp_path: Path) -> None:
     """Every generation is worth what is stated of it; a second run has nothing to judge and writes the same."""
     ended = start("demo", "--out", "out")
     assert ended.returncode == 0, ended.stderr
@@ -26,8 +30,57 @@ def test_the_sample_contest_comes_out_as_it_should(start: Start, tmp_path: Path)
             assert seen[subtask] == verdict or (verdict == "FAILED" and seen[subtask] != "AC"), (row["uuid"], subtask)
     copies = sum(row["duplicate_of"] is not None for row in results)
     assert f"{len(results) - copies} judged, {copies} copies in " in ended.stdout
+    check_apps(tmp_path, ended.stdout)
     again = start("demo", "--out", "out")
     assert again.returncode == 0
     assert f"0 judged, {len(results)} from earlier runs\n" in again.stdout
     assert (tmp_path / "out" / "results.jsonl").read_bytes() == first
-    assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0
+    for half in ("out", "out/apps"):
+        assert json.loads((tmp_path / half / "summary.json").read_text())["this_run"]["judged"] == 0
+
+
+def check_apps(folder: Path, stdout: str) -> None:
+    """The half with programs in Python; and its files can be used in calls of one's own."""
+    stated = [json.loads(line) for line in sample.apps_expected().open()]
+    results = [json.loads(line) for line in (folder / "out/apps/results.jsonl").open()]
+    assert [row["uuid"] for row in results] == [row["uuid"] for row in stated]
+    for row, expected in zip(results, stated, strict=True):
+        worth = (row["verdict"], row["passed"], row["total"])
+        assert worth == (expected["expected_verdict"], expected["expected_passed"], expected["expected_total"]), row
+    assert "Report:  out/apps/report.md" in stdout
+    assert "Programs and problems: out/apps-sample" in stdout
+
+
+def test_readme_s_commands_work_on_the_sample(start: Start, tmp_path: Path) -> None:
+    """As they stand there, with what the demo leaves; without the slow program, which a busy machine may not decide."""
+    dump = leave_sample(tmp_path / "ioi-eval-demo") / "dump.jsonl"
+    slow = {row["uuid"] for row in map(json.loads, sample.apps_expected().open()) if row["expected_verdict"] == "TLE"}
+    quick = [line for line in dump.open() if json.loads(line)["uuid"] not in slow]
+    assert len(quick) == 17
+    dump.write_text("".join(quick))
+    text = README.read_text(encoding="utf-8").replace(" \\\n", " ")
+    calls = [
+        shlex.split(line) for line in text.splitlines() if line.startswith("    ioi-eval apps") and "sample" in line
+    ]
+    assert [call[2] for call in calls] == ["score", "explain", "audit", "score"]
+    for call in calls:
+        ended = start(*call[1:])
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout
+
+
+def test_the_sample_by_other_rules(start: Start, tmp_path: Path) -> None:
+    """The problem with several answers by its checker; the recursion by the rules of Eval Protocol's page."""
+    (tmp_path / "checker.cpp").write_bytes(sample.apps_checker().read_bytes())
+    stated = [json.loads(line) for line in sample.apps_expected().open()]
+    for problem, options, column in (
+        (3, ("--comparator", "checker:checker.cpp"), "expected_passed_by_checker"),
+        (4, ("--compat", "eval-protocol-page"), "expected_passed_by_page"),
+    ):
+        ended = start(
+            *("apps", "score", sample.apps_dump(), "--dataset", sample.apps_problems(), "--out", "out"),
+            *("--timeout", "2", "-t", str(problem), *options),
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+        passed = [json.loads(line)["passed"] for line in (tmp_path / "out/results.jsonl").open()]
+        assert passed == [row[column] for row in stated if row["problem_id"] == problem]

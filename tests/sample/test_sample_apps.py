@@ -1,0 +1,86 @@
+"""The sample of APPS: its rows keep what they promise, and each program does what is stated, by a plain Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval import sample
+from ioi_eval.sample.apps_rows import program_of
+
+Rows = Callable[[Path], list[dict[str, Any]]]
+
+CALL = """
+import json, sys
+from collections import Counter
+from typing import List
+exec(compile(open("solution.py").read(), "solution.py", "exec"))
+name, arguments = json.load(sys.stdin)
+found = getattr(Solution(), name) if "Solution" in globals() else globals()[name]
+json.dump(found(*arguments), open("result", "w"))
+"""
+TOO_LATE = 5.0  # seconds of wall clock: the slow solutions need hours
+
+
+def does(folder: Path, tests: dict[str, Any], place: int) -> Any:
+    """What the program in `folder` makes of a test: its output, or what it returns; `None` if it fails."""
+    name = tests.get("fn_name")
+    command = [sys.executable, "solution.py"] if name is None else [sys.executable, "-c", CALL]
+    given = tests["inputs"][place] if name is None else json.dumps([name, tests["inputs"][place]])
+    try:
+        ended = subprocess.run(
+            command, input=given, capture_output=True, text=True, cwd=folder, timeout=TOO_LATE, check=False
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None
+    if ended.returncode != 0:
+        return None
+    return ended.stdout.strip() if name is None else json.loads((folder / "result").read_text())
+
+
+def test_rows(rows: Rows) -> None:
+    """Introductory to competition; standard input, functions of both kinds, and one with several answers."""
+    problems = rows(sample.apps_problems())
+    assert [row["problem_id"] for row in problems] == [0, 1, 2, 3, 4]
+    assert {row["difficulty"] for row in problems} == {"introductory", "interview", "competition"}
+    tests = [json.loads(row["input_output"]) for row in problems]
+    assert [one.get("fn_name") for one in tests] == [None, "longestWatch", "flags", None, None]
+    assert all(len(one["inputs"]) == len(one["outputs"]) >= 5 for one in tests)
+    assert all(isinstance(output, list) and len(output) == 1 for output in tests[2]["outputs"]), (
+        "as Codewars wraps them"
+    )
+    assert not any(isinstance(output, list) for output in tests[1]["outputs"])
+    assert all(json.loads(row["solutions"]) for row in problems)
+
+
+def test_what_is_stated_of_the_dump(rows: Rows) -> None:
+    """All verdicts that a first look should show, and each answer names its program."""
+    dump, stated = rows(sample.apps_dump()), rows(sample.apps_expected())
+    assert [row["uuid"] for row in dump] == [row["uuid"] for row in stated]
+    assert {row["expected_verdict"] for row in stated} == {"AC", "WA", "TLE", "RE", "CE", "NC"}
+    for row, expected in zip(dump, stated, strict=True):
+        assert ("```" in row["generation"]) == (expected["solution"] is not None)
+        assert (expected["expected_passed"] == expected["expected_total"]) == (expected["expected_verdict"] == "AC")
+
+
+@pytest.mark.parametrize("problem", range(5))
+def test_programs_do_what_is_stated(rows: Rows, tmp_path: Path, problem: int) -> None:
+    """Each program passes as many of its problem's tests as the dump states of it."""
+    tests = json.loads(rows(sample.apps_problems())[problem]["input_output"])
+    for row, stated in zip(rows(sample.apps_dump()), rows(sample.apps_expected()), strict=True):
+        program = program_of(row["generation"])
+        assert (program is None) == (stated["solution"] is None)
+        if row["problem_id"] != problem or program is None:
+            continue
+        (tmp_path / "solution.py").write_text(program)
+        right = 0
+        for place, expected in enumerate(tests["outputs"]):
+            bare = expected[0] if isinstance(expected, list) else expected
+            right += does(tmp_path, tests, place) == (bare.strip() if isinstance(bare, str) else bare)
+        assert right == stated["expected_passed"], stated["solution"]
