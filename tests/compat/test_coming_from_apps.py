@@ -1,0 +1,566 @@
+"""`docs/coming-from.md`, the tables of Eval Protocol and mcpbr: every row is tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
+
+from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
+
+PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
+COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
+HEAD = ["theirs", "here", "same or different, and why"]
+Cells = tuple[str, str, str]
+
+
+def rows_of(section: str) -> list[Cells]:
+    """The rows of the table below a heading."""
+    text = PAGE.read_text(encoding="utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    assert [cell.strip() for cell in lines[0].strip("|").split("|")] == HEAD
+    assert all(len(row) == len(HEAD) for row in cells[2:])
+    return [(theirs, here, why) for theirs, here, why in cells[2:]]
+
+
+def cases(section: str, checks: dict[str, Callable[..., None]]) -> list[Any]:
+    """Each row with its check: that whose key stands in the row's first cell."""
+    found = []
+    for row in rows_of(section):
+        keys = [key for key in checks if key in row[0]]
+        found.append(pytest.param(row, keys, id=row[0][:60]))
+    return found
+
+
+# --------------------------------------------------------------------------- Eval Protocol
+
+ONE = {"inputs": ["4\n"], "outputs": ["4\n"]}
+THREE = {"inputs": ["1\n", "2\n", "3\n"], "outputs": ["2\n", "4\n", "6\n"]}
+
+
+def evaluate(code: str, tests: Any = ONE, **arguments: Any) -> EvaluateResult:
+    """What a program is worth, as the page calls it."""
+    talk = [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"```python\n{code}\n```"}]
+    result = evaluate_apps_solution(messages=talk, ground_truth=tests, **arguments)
+    assert isinstance(result, EvaluateResult)
+    return result
+
+
+def codes(result: EvaluateResult) -> list[Any]:
+    """The result of each test."""
+    found: list[Any] = json.loads(result.metrics["raw_results"].reason)
+    return found
+
+
+def _check_import(_: Path) -> None:
+    assert evaluate("print(4)").reason == "Passed 1/1 test cases."
+
+
+def _check_call(_: Path) -> None:
+    assert "judged_by" not in evaluate("print(4)").metrics
+    assert evaluate("print(4)", compat="ioi_eval").metrics["judged_by"].reason == "ioi_eval: lines"
+    assert evaluate("print(4)", comparator="tokens").metrics["judged_by"].reason == "ioi_eval: tokens"
+
+
+def _check_timeout(_: Path) -> None:
+    for program in ("while True: pass", "import time\ntime.sleep(99)"):
+        assert codes(evaluate(program, execution_timeout=0.5)) == [-1]
+
+
+def _check_adapter(_: Path) -> None:
+    (row,) = apps_dataset_to_evaluation_row([{"question": "?", "input_output": "{}"}])
+    assert (row.messages[0].role, row.ground_truth) == ("user", "{}")
+
+
+def _check_package(_: Path) -> None:
+    """Tried where the package is installed."""
+    assert (PAGE.parents[1] / "tests/apps/test_eval_protocol_package.py").read_text().count("@evaluation_test(") == 1
+
+
+def _check_sample(_: Path) -> None:
+    from ioi_eval import sample
+
+    assert len(sample.apps_problems().read_text().splitlines()) == 5
+
+
+def _check_recursion(_: Path) -> None:
+    assert evaluate("def f(n):\n    return n and 1 + f(n - 1)\nprint(f(5000) - 4996)").score == 1.0
+
+
+def _check_imports(_: Path) -> None:
+    for program in ("print(gcd(4, 8))", "print(Counter('aaaa')['a'])", "x: List[int] = [4]\nprint(*x)"):
+        assert evaluate(program).score == 1.0
+    assert evaluate("from __future__ import annotations\nprint(4)").score == 1.0
+    assert "line 2" in evaluate("x = 1\nprint(y)").metrics["execution_error_details"].reason
+
+
+def _check_comparison(_: Path) -> None:
+    assert (evaluate("print(' 4')").score, evaluate("print(' 4')", comparator="lines").score) == (1.0, 0.0)
+    two = {"inputs": [""], "outputs": ["1\n2\n"]}
+    blanks = "print('1 ')\nprint(2)"
+    assert (evaluate(blanks, two).score, evaluate(blanks, two, comparator="lines").score) == (0.0, 1.0)
+
+
+def _check_process(_: Path) -> None:
+    program = "import os\nprint(os.read(0, 9).decode())"
+    assert (evaluate(program).score, evaluate(program, compat="eval-protocol").score) == (1.0, 0.0)
+
+
+def _check_all_tests(_: Path) -> None:
+    assert str(evaluate("print(0)", THREE).reason).startswith("Passed 0/3 test cases.. First fail details: Inputs: 1")
+    assert str(evaluate("print(0)", THREE, compat="eval-protocol").reason).startswith("Passed 0/1 test cases.")
+
+
+def _check_functions(_: Path) -> None:
+    tests = {"fn_name": "f", "inputs": [[1]], "outputs": [2]}
+    program = "def f(n):\n    return n + 1"
+    assert (evaluate(program, tests).score, evaluate(program, tests, compat="eval-protocol").score) == (1.0, 0.0)
+
+
+def _check_codes(_: Path) -> None:
+    program = "n = int(input())\nif n == 3:\n    1 / 0\nprint(2)"
+    assert codes(evaluate(program, THREE)) == [True, False, -1]
+    assert (codes(evaluate("(", THREE)), codes(evaluate("(", THREE, compat="eval-protocol"))) == ([-2] * 3, [-2])
+
+
+def _check_timeouts(_: Path) -> None:
+    program = "n = int(input())\nwhile n == 2:\n    pass\nprint(2 * n)"
+    result = evaluate(program, THREE, execution_timeout=0.5)
+    assert codes(result) == [True, -1, True]
+    assert result.reason == ("Passed 2/3 test cases. Execution Error: Global timeout or process killed prematurely")
+    theirs = evaluate(program, THREE, execution_timeout=0.5, compat="eval-protocol")
+    assert codes(theirs) == [-1] * 3
+
+
+def _check_errors(_: Path) -> None:
+    result = evaluate("1 / 0")
+    assert result.reason == "Passed 0/1 test cases. Execution Error: ZeroDivisionError('division by zero')"
+    assert json.loads(result.metrics["execution_error_details"].reason)["traceback"].startswith("Traceback")
+    program = "print(4)\nimport sys\nsys.exit(1)"
+    assert codes(evaluate(program)) == [-1]
+    assert codes(evaluate(program, compat="eval-protocol")) == [True]
+    absent = "import nothing_like_it"
+    assert (codes(evaluate(absent)), codes(evaluate(absent, compat="eval-protocol"))) == ([-1], [-2])
+
+
+def _check_main(_: Path) -> None:
+    program = "def main():\n    print(4)"
+    assert (evaluate(program).score, evaluate(program, compat="eval-protocol").score) == (0.0, 1.0)
+
+
+def _check_syntax(_: Path) -> None:
+    assert "SyntaxError(\"expected ':'\", ('solution.py', 2" in str(evaluate("x = 1\nfor i in x").reason)
+
+
+def _check_no_code(_: Path) -> None:
+    result = evaluate("")
+    assert result.reason == "The provided code solution was empty after extraction."
+    assert list(result.metrics) == ["parsability", "error"]
+
+
+def _check_extraction(_: Path) -> None:
+    draft = "print(0)\n```\nNo:\n```python\nprint(4)"
+    assert (evaluate(draft).score, evaluate(draft, compat="eval-protocol").score) == (1.0, 0.0)
+
+
+def _check_last_message(_: Path) -> None:
+    talk = [{"role": "assistant", "content": "```python\nprint(4)\n```"}, {"role": "user", "content": "Thanks!"}]
+    assert evaluate_apps_solution(talk, ONE).score == 1.0
+    assert evaluate_apps_solution(talk[:1], ONE, compat="eval-protocol").score == 1.0
+    assert evaluate_apps_solution(talk, ONE, compat="eval-protocol").score == 0.0
+
+
+def _check_security(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("4")
+    for program in (f"print(open({str(secret)!r}).read())", "import socket\nsocket.socket()"):
+        result = evaluate(program)
+        assert (result.score, codes(result)) == (0.0, [-1])
+        assert "Error" in str(result.reason)
+
+
+def _check_resources(tmp_path: Path) -> None:
+    apps(tmp_path, "ioi-eval apps score DUMP --dataset SRC --out DIR")
+    tests = json.loads((tmp_path / "DIR/tests.jsonl").read_text().splitlines()[0])
+    assert any("time" in key or "memory" in key for key in json.dumps(tests).split('"'))
+    assert codes(evaluate("print(len(bytearray(10**8) * 1) and 4)\n", memory_mb=50)) == [-1]
+
+
+def _check_metrics(_: Path) -> None:
+    assert list(evaluate("print(4)").metrics) == ["pass_rate", "raw_results", "execution_metadata"]
+    assert list(evaluate("1 / 0").metrics) == ["pass_rate", "raw_results", "execution_error_details"]
+    assert list(evaluate_apps_solution([], ONE).metrics) == ["error"]
+    empty = evaluate("print(4)", {"inputs": [], "outputs": []})
+    assert "execution_error" in empty.metrics
+
+
+def _check_ground_truths(_: Path) -> None:
+    for tests, words in (
+        (None, "Invalid ground_truth type."),
+        ({}, "Invalid ground_truth structure after parsing."),
+        ("{", "Ground_truth JSONDecodeError: "),
+    ):
+        result = evaluate("print(4)", tests)
+        assert str(result.reason).startswith(words)
+        assert not result.is_score_valid
+        assert evaluate("print(4)", tests, compat="eval-protocol").is_score_valid
+
+
+def _check_failures(_: Path) -> None:
+    result = evaluate("print(4)", python="/no/python")
+    assert not result.is_score_valid
+    assert "/no/python" in str(result.error)
+
+
+def _check_rows(tmp_path: Path) -> None:
+    tests = {"inputs": ["1\n"], "outputs": ["2\n"]}
+    write_rows(
+        tmp_path / "other.jsonl", [{"id": 1, "input_output": tests}, {"id": 2, "input_output": json.dumps(tests)}]
+    )
+    write_rows(tmp_path / "DUMP.jsonl", [{"problem_id": n, "code": DOUBLE} for n in (1, 2)])
+    ended = run(tmp_path, "ioi-eval apps score DUMP.jsonl --dataset other.jsonl --out DIR")
+    assert ended.returncode == 0, ended.stderr
+    assert [row["verdict"] for row in read(tmp_path / "DIR/results.jsonl")] == ["AC", "AC"]
+
+
+def _check_columns(_: Path) -> None:
+    from ioi_eval import sample
+
+    columns = ["problem_id", "question", "solutions", "input_output", "difficulty", "url", "starter_code"]
+    assert all(list(row) == columns for row in read(sample.apps_problems()))
+
+
+def _check_threshold(tmp_path: Path) -> None:
+    apps(tmp_path, "ioi-eval apps score DUMP --dataset SRC --out DIR")
+    assert "test case average" in (tmp_path / "DIR/report.md").read_text()
+
+
+EVAL_PROTOCOL: dict[str, Callable[[Path], None]] = {
+    "import evaluate_apps_solution": _check_import,
+    "`evaluate_apps_solution(messages": _check_call,
+    "execution_timeout": _check_timeout,
+    "apps_dataset_to_evaluation_row": _check_adapter,
+    "@evaluation_test": _check_package,
+    "apps_sample_dataset.jsonl": _check_sample,
+    "setrecursionlimit": _check_recursion,
+    "standard_imports": _check_imports,
+    "actual_output": _check_comparison,
+    "sys.executable": _check_process,
+    "zip(inputs, outputs)": _check_all_tests,
+    "fn_name": _check_functions,
+    "`True`, `False`": _check_codes,
+    "Timeout errors": _check_timeouts,
+    "Runtime errors": _check_errors,
+    "`def main():`": _check_main,
+    "Compilation errors": _check_syntax,
+    "Code extraction failure": _check_no_code,
+    "_extract_python_code": _check_extraction,
+    "messages[-1]": _check_last_message,
+    "File system access": _check_security,
+    "Memory usage": _check_resources,
+    "`pass_rate`": _check_metrics,
+    "Invalid ground_truth type": _check_ground_truths,
+    "Error during code execution": _check_failures,
+    '{"id": 1': _check_rows,
+    "`problem_id`, `question`": _check_columns,
+    "threshold_of_success": _check_threshold,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept_in_the_cache(cache: Path) -> Iterator[None]:
+    """What is compiled goes to the tests' own cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IOI_EVAL_CACHE", str(cache))
+        yield
+
+
+@pytest.mark.parametrize(("row", "keys"), cases("Eval Protocol", EVAL_PROTOCOL))
+def test_eval_protocol(row: Cells, keys: list[str], tmp_path: Path) -> None:
+    """What a row says is so."""
+    assert len(keys) == 1, "every row has one check"
+    EVAL_PROTOCOL[keys[0]](tmp_path)
+
+
+# --------------------------------------------------------------------------- mcpbr
+
+PROBLEMS = [
+    doubling(0, difficulty="introductory", solutions=json.dumps([DOUBLE])),
+    doubling(42, difficulty="interview", solutions=json.dumps([DOUBLE])),
+    doubling(7, difficulty="competition", solutions=json.dumps([ZERO])),
+    {**doubling(8, difficulty="competition"), "input_output": ""},
+    {**doubling(9, difficulty="competition"), "input_output": "{"},
+    apps_row(10, [], [], difficulty="competition"),
+]
+
+
+def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """What a command of the page's does, in a folder."""
+    words = shlex.split(command)
+    assert words[:2] == ["ioi-eval", "apps"]
+    call = [*COMMAND, *words[1:]]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
+    return subprocess.run(call, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file."""
+    return [json.loads(line) for line in path.open()]
+
+
+def apps(folder: Path, command: str, *, ids: tuple[int, ...] = (0, 42, 7)) -> list[dict[str, Any]]:
+    """mcpbr's records of right programs for these problems, by a command that the page names."""
+    write_rows(folder / "SRC", PROBLEMS).rename(folder / "SRC.jsonl")
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": number, "code": DOUBLE} for number in ids])
+    local = {"SRC": "SRC.jsonl", "metr-evals/apps": "SRC.jsonl", "DUMP": "DUMP.jsonl"}
+    ended = run(folder, " ".join(local.get(word, word) for word in command.split()))
+    assert ended.returncode in (0, 1), ended.stderr
+    return read(folder / "DIR" / "mcpbr.jsonl")
+
+
+def ids(records: list[dict[str, Any]]) -> list[str]:
+    """Of which problems."""
+    return [record["instance_id"] for record in records]
+
+
+def command_of(here: str) -> str:
+    """The command in a cell."""
+    found = re.fullmatch(r"`(ioi-eval [^`]+)`", here)
+    assert found is not None, here
+    return found[1]
+
+
+def configured(theirs: str, folder: Path, *more: str) -> list[dict[str, Any]]:
+    """Records under a configuration as the row has it, called as the page says."""
+    (folder / "config.yaml").write_text("\n".join(re.findall(r"`([^`]+: [^`]+)`", theirs) + list(more)) + "\n")
+    return apps(folder, f"{SCORE} -c config.yaml")
+
+
+SCORE = "ioi-eval apps score DUMP --dataset SRC --out DIR"
+ALL = ["apps_0", "apps_42", "apps_7"]
+
+
+def refused(folder: Path, options: str) -> str:
+    """What a call with an option of mcpbr's is told."""
+    ended = run(folder, f"{SCORE} {options}")
+    assert ended.returncode == 2
+    return ended.stderr
+
+
+def _m_run(row: Cells, folder: Path) -> None:
+    (folder / "config.yaml").write_text("sample_size: 2\n")
+    assert ids(apps(folder, command_of(row[1]))) == ALL[:2]
+    exact = apps(folder, f"{SCORE} --compat mcpbr")
+    assert exact[0] == {"instance_id": "apps_0", "resolved": True, "passed": 3, "total": 3, "pass_rate": 1.0}
+    call = [*COMMAND, "run", "-c", "config.yaml"]
+    ended = subprocess.run(call, capture_output=True, text=True, cwd=folder, check=False)
+    assert (ended.returncode, "scored by: ioi-eval apps score DUMP" in ended.stderr) == (2, True)
+
+
+def _m_benchmark(_: Cells, folder: Path) -> None:
+    for option in ("--benchmark", "-b"):
+        assert "the command itself says that the benchmark is APPS" in refused(folder, f"{option} apps")
+
+
+def _m_number(row: Cells, folder: Path) -> None:
+    assert ids(apps(folder, command_of(row[1]))) == ALL
+    assert ids(apps(folder, f"{SCORE} --sample 1")) == ["apps_0"]
+
+
+def _m_task(row: Cells, folder: Path) -> None:
+    assert ids(apps(folder, command_of(row[1]))) == ["apps_42"]
+    assert ids(apps(folder, f"{SCORE} --task apps_42")) == ["apps_42"]
+
+
+def _m_difficulty(row: Cells, folder: Path) -> None:
+    assert ids(apps(folder, command_of(row[1]))) == ["apps_42", "apps_7"]
+
+
+def _m_sampling(row: Cells, folder: Path) -> None:
+    assert ids(apps(folder, command_of(row[1]))) == ALL
+    said = refused(folder, row[0].strip("`"))
+    assert any(words in said for words in ("give --sampling", "give --seed", "goes by difficulty"))
+
+
+def _m_output(row: Cells, folder: Path) -> None:
+    assert ids(apps(folder, command_of(row[1]))) == ALL
+    for option in ("-o", "--output"):
+        assert "give --out DIR; its mcpbr.jsonl" in refused(folder, f"{option} results.json")
+
+
+def _m_benchmark_key(row: Cells, folder: Path) -> None:
+    assert ids(configured(row[0], folder)) == ALL
+    (folder / "config.yaml").write_text("benchmark: codecontests\n")
+    ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out OTHER -c config.yaml")
+    assert (ended.returncode, "where apps is needed" in ended.stderr) == (2, True)
+
+
+def _m_size(row: Cells, folder: Path) -> None:
+    assert ids(configured(row[0].replace("10", "2"), folder)) == ALL[:2]
+
+
+def _m_filter(row: Cells, folder: Path) -> None:
+    assert ids(configured(row[0], folder)) == ["apps_0"]
+
+
+def _m_tasks(row: Cells, folder: Path) -> None:
+    assert ids(configured(row[0], folder)) == ["apps_42"]
+
+
+def _m_strategy(_: Cells, folder: Path) -> None:
+    keys = ("sampling_strategy: stratified", "random_seed: 7", "stratify_field: difficulty", "sample_size: 6")
+    assert ids(configured("", folder, *keys)) == ALL
+
+
+def _m_seconds(row: Cells, folder: Path) -> None:
+    for seconds, limit in (("300", 10.0), ("3", 3.0)):
+        configured(row[0].replace("300", seconds), folder)
+        assert json.loads((folder / "DIR/summary.json").read_text())["options"]["time_limit_s"] == limit
+
+
+def _m_others(_: Cells, folder: Path) -> None:
+    apps(folder, SCORE)
+    (folder / "config.yaml").write_text("model: m\nprovider: p\nmcp_server: {command: npx}\n")
+    ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR -c config.yaml")
+    assert "config.yaml not read, as it is not about scoring: model, provider, mcp_server" in ended.stderr
+
+
+def _m_misspelt(row: Cells, folder: Path) -> None:
+    (folder / "config.yaml").write_text(row[0].strip("`") + "\n")
+    assert "mcpbr has no key sample_sise; did you mean sample_size?" in refused(folder, "-c config.yaml")
+
+
+def _m_solution(row: Cells, folder: Path) -> None:
+    (folder / "solution.py").write_text(DOUBLE)
+    assert ids(apps(folder, command_of(row[1]))) == ["apps_42"]
+
+
+def _m_late(_: Cells, folder: Path) -> None:
+    assert ids(apps(folder, f"{SCORE} --compat mcpbr --timeout 10")) == ALL
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "while int(input()) == 2:\n    pass\nprint(2)\n"}])
+    ended = run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --compat mcpbr --timeout 1")
+    assert ended.returncode == 0, ended.stderr
+    (record,) = read(folder / "DIR/mcpbr.jsonl")
+    assert (record["passed"], record["total"], record["resolved"]) == (1, 3, False)
+
+
+def _m_whole(_: Cells, folder: Path) -> None:
+    (folder / "config.yaml").write_text("eval_timeout_seconds: 600\n")
+    assert ids(apps(folder, f"{SCORE} -c config.yaml")) == ALL
+
+
+def _m_strip(_: Cells, folder: Path) -> None:
+    apps(folder, SCORE)
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "print('', 2 * int(input()))\n"}])
+    passed = []
+    for options in ("", "--compat mcpbr"):
+        run(folder, f"ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR {options}")
+        passed.append(read(folder / "DIR/mcpbr.jsonl")[0]["passed"])
+    assert passed == [0, 3]
+
+
+def _m_record(_: Cells, folder: Path) -> None:
+    exact = {"instance_id": "apps_42", "resolved": True, "passed": 3, "total": 3, "pass_rate": 1.0}
+    assert apps(folder, f"{SCORE} -t 42 --compat mcpbr") == [exact]
+    assert apps(folder, f"{SCORE} -t 42") == [{**exact, "judged_by": "lines"}]
+
+
+def _m_resolved(_: Cells, folder: Path) -> None:
+    apps(folder, SCORE)
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "print(2)\n"}])
+    run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --compat mcpbr")
+    (record,) = read(folder / "DIR/mcpbr.jsonl")
+    assert (record["passed"], record["resolved"]) == (1, False)
+
+
+def _m_words(row: Cells, folder: Path) -> None:
+    words = row[0].strip("`")
+    records = apps(folder, f"{SCORE} --compat mcpbr", ids=(8, 9, 10))
+    assert [record["resolved"] for record in records if record["error"] == words] == [False]
+
+
+def _m_write(_: Cells, folder: Path) -> None:
+    apps(folder, SCORE)
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": 0, "code": "#" * (1 << 20) + "\n"}])
+    run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --compat mcpbr")
+    assert read(folder / "DIR/mcpbr.jsonl")[0]["error"].startswith("Failed to write solution: ")
+
+
+def _m_index(_: Cells, folder: Path) -> None:
+    rows = [{name: value for name, value in row.items() if name != "problem_id"} for row in PROBLEMS[:3]]
+    write_rows(folder / "SRC.jsonl", rows)
+    write_rows(folder / "DUMP.jsonl", [{"problem_id": 1, "code": DOUBLE}])
+    run(folder, "ioi-eval apps score DUMP.jsonl --dataset SRC.jsonl --out DIR --filter-difficulty interview")
+    assert ids(read(folder / "DIR/mcpbr.jsonl")) == ["apps_1"]
+
+
+def _m_audit(row: Cells, folder: Path) -> None:
+    apps(folder, SCORE)
+    ended = run(folder, command_of(row[1]).replace("SRC", "SRC.jsonl"))
+    assert ended.returncode in (0, 1), ended.stderr
+    listed = {str(line["problem_id"]) for line in read(folder / "list.jsonl") if line["exclude"]}
+    assert listed == {"7", "8", "9", "10"}
+    assert ids(apps(folder, f"{SCORE} --exclude list.jsonl")) == ALL[:2]
+
+
+def _m_levels(_: Cells, folder: Path) -> None:
+    apps(folder, SCORE)
+    report = (folder / "DIR/report.md").read_text()
+    assert all(f"| {level} |" in report for level in ("introductory", "interview", "competition", "all"))
+
+
+MCPBR: dict[str, Callable[[Cells, Path], None]] = {
+    "mcpbr run": _m_run,
+    "`-b apps`": _m_benchmark,
+    "`-n 20`": _m_number,
+    "`-t apps_42`": _m_task,
+    "--filter-difficulty": _m_difficulty,
+    "--sampling-strategy": _m_sampling,
+    "--random-seed": _m_sampling,
+    "--stratify-field": _m_sampling,
+    "`-o results.json`": _m_output,
+    "benchmark: ": _m_benchmark_key,
+    "sample_size": _m_size,
+    "filter_difficulty": _m_filter,
+    "task_ids": _m_tasks,
+    "`sampling_strategy`": _m_strategy,
+    "`timeout_seconds": _m_seconds,
+    "`model`": _m_others,
+    "sample_sise": _m_misspelt,
+    "solution.py": _m_solution,
+    "individual timeout": _m_late,
+    "eval_timeout": _m_whole,
+    "stdout.strip()": _m_strip,
+    "instance_id": _m_record,
+    "marked as resolved": _m_resolved,
+    "No test cases provided": _m_words,
+    "Could not parse": _m_words,
+    "Empty test cases": _m_words,
+    "Failed to write": _m_write,
+    "apps_{index}": _m_index,
+    "Use --task": _m_audit,
+    "Compare across": _m_levels,
+}
+
+
+@pytest.mark.parametrize(("row", "keys"), cases("mcpbr", MCPBR))
+def test_mcpbr(row: Cells, keys: list[str], tmp_path: Path) -> None:
+    """What a row says is so."""
+    assert len(keys) == 1, "every row has one check"
+    MCPBR[keys[0]](row, tmp_path)
+
+
+@pytest.mark.parametrize(("section", "checks"), [("Eval Protocol", EVAL_PROTOCOL), ("mcpbr", MCPBR)])
+def test_every_check_has_its_row(section: str, checks: dict[str, Any]) -> None:
+    """None is left of a row that is gone."""
+    assert [key for key in checks if not any(key in row[0] for row in rows_of(section))] == []
