@@ -56,7 +56,7 @@ def _apps(out: Path, place: Place, progress: bool | None) -> int:
     files = leave_sample(out)
     code = apps_scoring.score(
         apps_scoring.Call(
-            dump=str(files / "dump.jsonl"),
+            dumps=(str(files / "dump.jsonl"),),
             problems=apps_calls.Problems(dataset=str(files / "problems.jsonl")),
             rules=apps_calls.Rules(timeout=TIME_LIMIT_S),
             out=out / "apps",
