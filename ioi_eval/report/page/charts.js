@@ -19,7 +19,7 @@ function numbers(caption, head, rows) {
 
 function mark(place) {
   return svg("svg", { class: "swatch", viewBox: "0 0 32 16", "aria-hidden": "true" },
-    svg("line", { x1: 0, y1: 8, x2: 32, y2: 8, stroke: colour(place), "stroke-width": 3, "stroke-dasharray": DASHES[place % 8] }),
+    svg("polyline", { points: "0,8 32,8", stroke: colour(place), "stroke-width": 3, "stroke-dasharray": DASHES[place % 8] }),
     shape(place, 16, 8));
 }
 
@@ -28,9 +28,9 @@ function shape(place, x, y) {
   const kinds = ["M-4-4h8v8h-8z", "M0-5 5 4H-5z", "M-5 0 0-5 5 0 0 5z", "M0 5 5-4H-5z"];
   const isRound = place % 8 >= 4;
   if (isRound) {
-    return svg("circle", { cx: x, cy: y, r: 3.5 + (place % 4) / 2, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
+    return svg("circle", { class: "mark", cx: x, cy: y, r: 3.5 + (place % 4) / 2, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
   }
-  return svg("path", { d: kinds[place % 4], transform: `translate(${x} ${y})`, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
+  return svg("path", { class: "mark", d: kinds[place % 4], transform: `translate(${x} ${y})`, fill: place % 2 ? "var(--page)" : colour(place), stroke: colour(place), "stroke-width": 2 });
 }
 
 // lines: [{group, name, values: [[k, {value, low, high}], …]}], values from 0 to 1.
