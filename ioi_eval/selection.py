@@ -6,6 +6,9 @@ score on the samples (the first subtask, where that is worth no points), and how
 generation was made for a subtask, its target. They are handed in by turns, the last subtask first, as long as that
 subtask is not solved; what remains of the limit is filled up with the most promising others.
 
+That is one of several ways to choose (`Way`): the first ones, random ones, what somebody would choose who knew all
+scores, and what the reference's code does, whatever it describes.
+
 Rows are result rows of one problem in dump order, ours or the reference's. Equals are taken in dump order.
 
 Source: the reference's round robin. It marked solved subtasks by number and looked for them by name, so that none was
@@ -15,8 +18,10 @@ ever skipped, and it needed a target and nested metadata in every row.
 from __future__ import annotations
 
 import math
+import random
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from ioi_eval.errors import InputError
@@ -25,6 +30,22 @@ Row = Mapping[str, Any]
 
 LIMIT = 50
 """Submissions a problem. Source: IOI regulations."""
+
+SEEDS = 100
+"""How often submissions are drawn at random."""
+
+
+class Way(StrEnum):
+    """How the submissions that count are chosen."""
+
+    SINGLE = "single"
+    ALL = "all"
+    ROUND_ROBIN = "round-robin"
+    FIRST = "first"
+    RANDOM = "random"
+    ORACLE = "oracle"
+    REFERENCE = "reference"
+
 
 _NO_PROGRAM = frozenset({"CE", "NC"})
 
@@ -61,6 +82,104 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
     rest = sorted(set(candidates).difference(chosen)) if len(chosen) < most else []
     rest.sort(key=lambda index: (*promise[index], places.get(targets[index], 0)), reverse=True)
     return (*chosen, *rest[: most - len(chosen)])
+
+
+def select_first(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
+    """The first rows with a program that compiles, in dump order."""
+    return tuple(index for index, row in enumerate(rows) if _compiles(row))[:limit]
+
+
+def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
+    """What somebody would hand in who knew all scores, which nobody does: an upper bound, and no simulation.
+
+    Each time the row that adds most. With as many submissions as there are subtasks that is the best that is possible;
+    with one, too; in between it may be a little less.
+    """
+    left = {index: _points_of(row) for index, row in enumerate(rows)}
+    best: dict[str, float] = {}
+    chosen: list[int] = []
+
+    def gain(index: int) -> float:
+        return math.fsum(max(0.0, points - best.get(name, 0.0)) for name, points in left[index].items())
+
+    while left and len(chosen) < limit:
+        index = max(left, key=gain)
+        if gain(index) <= 0:
+            break
+        chosen.append(index)
+        for name, points in left.pop(index).items():
+            best[name] = max(points, best.get(name, 0.0))
+    return tuple(chosen)
+
+
+def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS) -> tuple[float, ...]:
+    """The points of submissions that are drawn without looking, of those with a program that compiles, by seed.
+
+    Args:
+        rows: result rows of one problem.
+        limit: how many are drawn.
+        seeds: how often, with the seeds 0, 1, …
+    """
+    points = [_points_of(rows[index]) for index in select_first(rows, len(rows))]
+    found = []
+    for seed in range(seeds):
+        best: dict[str, float] = {}
+        for one in random.Random(seed).sample(points, min(limit, len(points))):
+            for name, value in one.items():
+                best[name] = max(value, best.get(name, 0.0))
+        found.append(round(math.fsum(best.values()), 9))
+    return tuple(found)
+
+
+def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The 50 rows that the reference's code selects, its faults included, to reproduce its published numbers.
+
+    Its faults: a solved subtask is noted by its number, and asked for by its name, so its turns go on; but the number
+    counts as one subtask that needs no more turns, so the turns of the others may end early. Rounded scores of 1 count
+    as solved. The first subtask gets no turns, also where it is worth points. Rows without a target, which end the
+    reference's run, only fill up here.
+
+    Source: huggingface/ioi, `run_tests/selection_simulator.py`.
+    """
+    listed: Sequence[Row] = next((results for row in rows if (results := _results(row))), ())
+    subtasks = [str(result["subtask"]) for result in listed]
+    if not subtasks:
+        return ()
+    promise = {index: _promise_for_reference(row) for index, row in enumerate(rows) if _counts_for_reference(row)}
+    by_promise = sorted(promise, key=promise.__getitem__, reverse=True)
+    queues = {name: deque(i for i in by_promise if _target(rows[i]) == name) for name in subtasks}
+    exhausted = {name for name, queue in queues.items() if not queue}
+    finished: set[str | int] = {subtasks[0]}
+    chosen: list[int] = []
+    turn = len(subtasks) - 1
+    while len(chosen) < LIMIT and len(exhausted | finished) < len(subtasks):
+        name = subtasks[turn]
+        turn = (turn - 1) % len(subtasks)
+        if name in finished or name in exhausted:
+            continue
+        chosen.append(queues[name].popleft())
+        finished |= {number for number, result in enumerate(_results(rows[chosen[-1]])) if result.get("score") == 1.0}
+        if not queues[name]:
+            exhausted.add(name)
+    places = {name: place for place, name in enumerate(subtasks)}
+    rest = [index for queue in queues.values() for index in queue]
+    rest += [index for index in by_promise if _target(rows[index]) not in places]
+    rest.sort(key=lambda index: (*promise[index], places.get(_target(rows[index]), 0)), reverse=True)
+    return (*chosen, *rest[: LIMIT - len(chosen)])
+
+
+def _counts_for_reference(row: Row) -> bool:
+    results = _results(row)
+    return bool(row.get("code", True)) and bool(results) and results[0].get("status") != "CE"
+
+
+def _promise_for_reference(row: Row) -> tuple[float, float]:
+    return _results(row)[0].get("score") or 0.0, reasoning_length(row)
+
+
+def _points_of(row: Row) -> dict[str, float]:
+    """What a row is worth in each subtask; nothing where that is not known."""
+    return {str(result["subtask"]): result.get("weighted_score") or 0.0 for result in _results(row)}
 
 
 def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:

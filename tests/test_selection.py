@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.selection import Row, select, selected_score
+from ioi_eval.selection import (
+    Row,
+    random_scores,
+    select,
+    select_as_reference,
+    select_by_oracle,
+    select_first,
+    selected_score,
+)
 
 SUBTASKS = ("00-samples", "01-small", "02-large")
 POINTS = (0, 40, 60)
@@ -244,3 +252,60 @@ def test_more_submissions_never_score_less(rows: list[Row], limit: int) -> None:
     fewer, more = select(rows, limit), select(rows, limit + 1)
     assert more[: len(fewer)] == fewer
     assert selected_score(rows, fewer) <= selected_score(rows, more) <= selected_score(rows)
+
+
+def test_the_references_code_is_reproduced_with_its_faults() -> None:
+    """A solved subtask's number ends the turns of the others early: what is left is filled up by promise."""
+    rows = [make_row(SUBTASKS[2], (1.0, 0.0, 1.0)), *[make_row(SUBTASKS[2])] * 60, *[make_row(SUBTASKS[1])] * 48]
+    rows.append(make_row(SUBTASKS[1], (0.0, 1.0, 0.0), metadata={"usage": {"completion_tokens": 1}}))
+    assert selected_score(rows, select(rows)) == 100.0
+    theirs = select_as_reference(rows)
+    assert theirs[:2] == (0, 1)
+    assert selected_score(rows, theirs) == 60.0
+    assert select_as_reference([]) == ()
+    assert select_as_reference([make_row(None), make_row(SUBTASKS[2])]) == (1, 0)
+
+
+def test_the_first_ones_are_those_that_compile() -> None:
+    """In dump order."""
+    rows = [make_row(None, code_compiles=False), *[make_row(None)] * 3]
+    assert select_first(rows, 2) == (1, 2)
+
+
+def test_the_oracle_takes_what_adds_most() -> None:
+    """And hands in nothing that adds nothing."""
+    rows = [make_row(None, (1.0, 0.5, 0.0)), make_row(None, (1.0, 0.0, 1.0)), make_row(None, (1.0, 1.0, 0.0))]
+    assert select_by_oracle(rows, 1) == (1,)
+    assert select_by_oracle(rows) == (1, 2)
+
+
+def test_draws_are_the_same_for_the_same_seeds() -> None:
+    """Each is of as many as there may be, of those that compile."""
+    rows = [make_row(None, (1.0, float(n == 3), 0.0), code_compiles=n != 4) for n in range(6)]
+    drawn = random_scores(rows, 2, seeds=50)
+    assert drawn == random_scores(rows, 2, seeds=50)
+    assert set(drawn) == {0.0, 40.0}
+    assert set(random_scores(rows, 5, seeds=5)) == {40.0}
+    assert random_scores([], 5, seeds=2) == (0.0, 0.0)
+
+
+@given(drawn_rows, st.integers(1, 12))
+def test_no_way_beats_the_oracle_or_all(rows: list[Row], limit: int) -> None:
+    """Whoever knows nothing reaches at most what somebody does who knows all, and nobody more than all together."""
+    everything = selected_score(rows)
+    oracle = selected_score(rows, select_by_oracle(rows, limit))
+    assert oracle <= everything
+    assert oracle == everything or limit < len(SUBTASKS)
+    single = max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)
+    assert single <= oracle
+    for chosen in (select(rows, limit), select_first(rows, limit)):
+        assert len(set(chosen)) == len(chosen) <= limit
+        assert selected_score(rows, chosen) <= everything
+    assert all(0 <= score <= everything for score in random_scores(rows, limit, seeds=3))
+
+
+@given(drawn_rows)
+def test_the_references_selection_holds_no_row_twice(rows: list[Row]) -> None:
+    """Of few rows it takes all that have a program."""
+    chosen = select_as_reference(rows)
+    assert sorted(chosen) == [n for n, row in enumerate(rows) if row["all_subtasks_results"][0]["status"] != "CE"]

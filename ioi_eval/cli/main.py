@@ -23,6 +23,7 @@ from ioi_eval.cli.other_names import refuse_other_names
 from ioi_eval.cli.report import report
 from ioi_eval.cli.run_tests import run_tests
 from ioi_eval.cli.score import score
+from ioi_eval.cli.select import select
 from ioi_eval.cli.serve import serve
 from ioi_eval.cli.show import show
 from ioi_eval.cli.validate import validate
@@ -45,6 +46,7 @@ app.command("score", context_settings=HELP)(command(score))
 app.command("run-tests", context_settings=HELP)(command(run_tests))
 app.command("show", context_settings=HELP)(command(show))
 app.command("compare", context_settings=HELP)(command(compare))
+app.command("select", context_settings=HELP)(command(select))
 app.command("merge", context_settings=HELP)(command(merge))
 app.command("report", context_settings=HELP)(command(report))
 app.command("validate", context_settings=HELP)(command(validate))

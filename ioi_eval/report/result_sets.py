@@ -34,6 +34,7 @@ class ResultSet:
         version: of ioi_eval, that wrote them; empty where they do not say.
         options: what the run was asked to do; none where they do not say.
         id_column: names a submission.
+        practice: the problems that are no part of a contest, as far as the summary says.
     """
 
     directory: Path
@@ -41,6 +42,12 @@ class ResultSet:
     version: str
     options: Mapping[str, Any]
     id_column: str
+    practice: frozenset[str] = frozenset()
+
+    @property
+    def path(self) -> Path:
+        """The file with the rows."""
+        return self.directory / RESULTS
 
     def rows(self, columns: Collection[str] | None = None, *, tests: bool = False) -> Iterator[dict[str, Any]]:
         """The rows; see `result_rows`."""
@@ -96,6 +103,9 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
         version=str(summary.get("ioi_eval") or ""),
         options=options,
         id_column=column,
+        practice=frozenset(
+            f"{one['year']}/{one['problem']}" for one in summary.get("problems") or () if one.get("day") == "practice"
+        ),
     )
 
 

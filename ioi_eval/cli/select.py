@@ -1,0 +1,55 @@
+"""`ioi-eval select`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import options
+
+
+def select(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of contest problems, ours or others'.")],
+    *,
+    selection: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--selection",
+            metavar="WAY",
+            help="single, all, round-robin, first, random, oracle or reference; may be repeated. All but reference by"
+            " default.",
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Submissions that count a problem.")] = 50,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How often random draws.")] = 100,
+    by: options.By = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in the run.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+) -> int:
+    """Say what submissions are worth where only so many count, by several ways of choosing them."""
+    import json
+    from dataclasses import asdict
+
+    from ioi_eval.errors import InputError
+    from ioi_eval.report.groups import grouping_of
+    from ioi_eval.report.result_sets import open_results
+    from ioi_eval.report.selections import USUAL, selection_table, selection_text
+    from ioi_eval.rows import open_source
+    from ioi_eval.selection import Way
+
+    try:
+        ways = tuple(dict.fromkeys(Way(name) for name in selection)) if selection else USUAL
+    except ValueError as error:
+        raise InputError(f"--selection: {error}; it must be one of {', '.join(Way)}") from None
+    results = open_results(directory, id_column=id_column)
+    grouping = grouping_of([open_source(results.path)], by or ())
+    groups = selection_table(results, ways, limit=limit, seeds=seeds, grouping=grouping)
+    if as_json:
+        print(json.dumps({"limit": limit, "seeds": seeds, "groups": groups}, default=asdict, indent=2))
+    else:
+        print(selection_text(groups, ways, limit=limit))
+    return 0

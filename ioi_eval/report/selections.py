@@ -1,0 +1,195 @@
+"""What a run's submissions are worth under a contest's limit, by each way of choosing those that count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.groups import Grouping, Groups
+from ioi_eval.report.result_sets import Family, ResultSet
+from ioi_eval.report.terminal import points, printable, table
+from ioi_eval.selection import (
+    LIMIT,
+    SEEDS,
+    Row,
+    Way,
+    random_scores,
+    reasoning_length,
+    select,
+    select_as_reference,
+    select_by_oracle,
+    select_first,
+    selected_score,
+)
+
+USUAL = (Way.SINGLE, Way.ALL, Way.ROUND_ROBIN, Way.FIRST, Way.RANDOM, Way.ORACLE)
+_COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """Points; where they are drawn, the mean over seeds, and between what 95 % of them lie."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def text(self) -> str:
+        """`48.2 [30, 60]`."""
+        if self.low is None or self.high is None:
+            return points(self.value)
+        return f"{points(round(self.value, 2))} [{points(round(self.low, 2))}, {points(round(self.high, 2))}]"
+
+
+@dataclass(slots=True)
+class _Problems:
+    """The rows of one group by problem, and the days that they state."""
+
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    days: dict[str, str] = field(default_factory=dict)
+
+
+def selection_table(
+    results: ResultSet,
+    ways: Sequence[Way] = USUAL,
+    *,
+    limit: int = LIMIT,
+    seeds: int = SEEDS,
+    grouping: Grouping | None = None,
+) -> list[dict[str, Any]]:
+    """The points of each problem, and of each year without practice, by each way; for each group.
+
+    Args:
+        results: of contest problems, ours or the reference's.
+        ways: of choosing.
+        limit: how many submissions a problem may count; for `reference` always 50.
+        seeds: how often `random` draws.
+        grouping: by which columns; by default all rows are one group.
+
+    Raises:
+        InputError: the results are not of contest problems, or the limit is not the reference's where it must be.
+    """
+    if results.family is not Family.CONTEST:
+        raise InputError(f"{results.directory} holds results of {results.family}: only contests limit submissions")
+    if Way.REFERENCE in ways and limit != LIMIT:
+        raise InputError(f"the reference always selects {LIMIT} submissions: --limit {limit} is not possible with it")
+    grouping = grouping or Grouping()
+    groups: Groups[_Problems] = Groups(grouping, _Problems)
+    everything = _Problems()
+    wanted = {*_COLUMNS, *results.naming, *(name.split(".")[0] for name in grouping.columns)}
+    for row in results.rows(wanted):
+        found = groups.of(row) or everything
+        problem, _ = results.name(row)
+        found.rows.setdefault(problem, []).append(_light(row))
+        found.days.setdefault(problem, str(row.get("day") or ""))
+
+    def values(one: _Problems) -> Mapping[str, Any]:
+        return _values(one, results.practice, ways, limit, seeds)
+
+    return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
+
+
+def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, limit: int) -> str:
+    """The same for people.
+
+    Args:
+        groups: as `selection_table` gives them.
+        ways: its columns.
+        limit: how many submissions counted.
+    """
+    heads = {
+        Way.SINGLE: "best single", Way.ALL: "all", Way.ROUND_ROBIN: f"{limit} by turns", Way.FIRST: f"first {limit}",
+        Way.RANDOM: f"random {limit}", Way.ORACLE: f"oracle {limit}", Way.REFERENCE: "reference's 50",
+    }  # fmt: skip
+    parts = []
+    for group in groups:
+        lines = [
+            (printable(one["name"]), str(one["submissions"]), *(one["scores"][way].text() for way in ways))
+            for one in (*group["problems"], *group["years"])
+        ]
+        title = f"{printable(group['name'])}:\n" if group["name"] else ""
+        parts.append(title + table(("problem", "submissions", *(heads[way] for way in ways)), lines))
+        if group["unscored"]:
+            parts.append(f"{group['unscored']} not scored (JE), which add nothing: all numbers are lower bounds.")
+    return "\n\n".join([*parts, "\n".join(_LEGENDS[way] for way in ways)])
+
+
+_LEGENDS = {
+    Way.SINGLE: "best single: the best total of one submission",
+    Way.ALL: "all: each subtask's best of all submissions, without a limit",
+    Way.ROUND_ROBIN: "by turns: round robin over target subtasks, the last first, chosen without knowing scores",
+    Way.FIRST: "first: the first that compile, in the order of the results",
+    Way.RANDOM: "random: drawn of those that compile; the mean over seeds, and between what 95 % of them lie",
+    Way.ORACLE: "oracle: chosen by somebody who knows all scores; an upper bound, and no result of a model",
+    Way.REFERENCE: "reference's 50: what the reference's code selects, its faults included",
+}
+
+
+def _light(row: Mapping[str, Any]) -> Row:
+    """What choosing looks at: a problem may have a hundred thousand rows, with their generations."""
+    return {
+        **({"code": bool(row["code"])} if "code" in row else {}),
+        "code_compiles": row.get("code_compiles"),
+        "target_subtask": row.get("target_subtask"),
+        "all_subtasks_results": [
+            {name: one.get(name) for name in ("subtask", "points", "score", "weighted_score", "status")}
+            for one in row.get("all_subtasks_results") or ()
+        ],
+        "metadata": {"completion_tokens": reasoning_length(row)},
+    }
+
+
+def _values(
+    found: _Problems, practice: frozenset[str], ways: Sequence[Way], limit: int, seeds: int
+) -> Mapping[str, Any]:
+    problems: list[dict[str, Any]] = []
+    years: dict[str, list[tuple[int, Mapping[Way, Sequence[float]]]]] = {}
+    for name, rows in sorted(found.rows.items()):
+        drawn = {way: _drawn(way, rows, limit, seeds) for way in ways}
+        problems.append(_line(name, len(rows), drawn))
+        if found.days[name] != "practice" and name not in practice:
+            years.setdefault(name.split("/")[0], []).append((len(rows), drawn))
+    totals = [
+        _line(
+            f"{year} in all",
+            sum(count for count, _ in parts),
+            {way: [math.fsum(one) for one in zip(*(drawn[way] for _, drawn in parts), strict=True)] for way in ways},
+        )
+        for year, parts in years.items()
+    ]
+    return {"problems": problems, "years": totals, "unscored": sum(map(_unscored, found.rows.values()))}
+
+
+def _unscored(rows: Sequence[Row]) -> int:
+    return sum(any(one["weighted_score"] is None for one in row["all_subtasks_results"]) for row in rows)
+
+
+def _line(name: str, submissions: int, drawn: Mapping[Way, Sequence[float]]) -> dict[str, Any]:
+    return {"name": name, "submissions": submissions, "scores": {way: _band(one) for way, one in drawn.items()}}
+
+
+def _drawn(way: Way, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:
+    """The points of a problem: one number, or one for each seed."""
+    if way is Way.RANDOM:
+        return random_scores(rows, limit, seeds=seeds)
+    if way is Way.SINGLE:
+        return [max((selected_score(rows, [index]) for index in range(len(rows))), default=0.0)]
+    choose: dict[Way, Callable[[], Sequence[int] | None]] = {
+        Way.ALL: lambda: None,
+        Way.ROUND_ROBIN: lambda: select(rows, limit),
+        Way.FIRST: lambda: select_first(rows, limit),
+        Way.ORACLE: lambda: select_by_oracle(rows, limit),
+        Way.REFERENCE: lambda: select_as_reference(rows),
+    }
+    return [selected_score(rows, choose[way]())]
+
+
+def _band(drawn: Sequence[float]) -> Band:
+    if len(drawn) == 1:
+        return Band(value=drawn[0])
+    ordered = sorted(drawn)
+    cut = int(0.025 * len(ordered))
+    return Band(value=math.fsum(drawn) / len(drawn), low=ordered[cut], high=ordered[-1 - cut])

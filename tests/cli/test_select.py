@@ -1,0 +1,61 @@
+"""`ioi-eval select`: the table of ways to choose, from results alone, ours or the reference's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from addition import Start, Write
+
+
+def result(name: str, scores: tuple[float, float], problem: str = "add", **other: Any) -> dict[str, Any]:
+    """A result as the reference writes it: samples, and a subtask of 100 points."""
+    results = [
+        {"subtask": subtask, "points": points, "score": score, "weighted_score": score * points, "status": "PA"}
+        for subtask, points, score in (("00", 0, scores[0]), ("01", 100, scores[1]))
+    ]
+    row = {"uuid": name, "year": 2024, "problem_id": problem, "code": "x", "code_compiles": True}
+    return {**row, "target_subtask": "01", "all_subtasks_results": results, **other}
+
+
+@pytest.fixture
+def there(write: Write, tmp_path: Path) -> None:
+    """Three models' worth of results, and a practice problem."""
+    (tmp_path / "out").mkdir()
+    write(
+        "out/results.jsonl",
+        result("a", (0, 0.25), model="m1"), result("b", (1, 0.5), model="m1"), result("c", (0, 1.0), model="m2"),
+        result("d", (1, 1.0), "easy", model="m2", day="practice"),
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("there")
+def test_ways_to_choose_stand_side_by_side(start: Start) -> None:
+    """By group, with a sum that leaves practice out; an oracle is called one."""
+    ended = start("select", "out", "--by", "none", "--limit", "1")
+    assert ended.returncode == 0, ended.stderr
+    lines = [line.split() for line in ended.stdout.splitlines()]
+    assert lines[2][:6] == ["2024/add", "3", "100", "100", "50", "25"]
+    assert [line[:5] for line in lines if line[:3] == ["2024", "in", "all"]] == [["2024", "in", "all", "3", "100"]]
+    assert "an upper bound, and no result of a model" in ended.stdout
+    groups = json.loads(start("select", "out", "--json", "--selection", "reference").stdout)["groups"]
+    assert [group["name"] for group in groups] == ["m1", "m2"]
+    assert groups[0]["problems"][0]["scores"]["reference"]["value"] == 50
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--selection", "best"), "must be one of single, all, round-robin, first, random, oracle, reference"),
+        (("--selection", "reference", "--limit", "5"), "always selects 50"),
+        (("--by", "prompt"), "--by prompt: none of the first rows"),
+    ],
+)
+def test_wrong_calls_say_what_to_do(start: Start, arguments: tuple[str, ...], words: str) -> None:
+    """Exit code 2."""
+    ended = start("select", "out", *arguments)
+    assert ended.returncode == 2
+    assert words in ended.stderr
