@@ -1,9 +1,9 @@
 """What the answer to a classic job means. Pure.
 
-It is read in three ways. `score_and_feedback` is the source documents' mapping, to the letter. `require_judged` says
-beforehand whether our own pair has judged at all. `compile_outcome` and `test_outcome` are the verdict where the
-scripts are those of the `cms_ioi` package, which is stricter: what they did not say for certain is an error of ours,
-and never a score.
+It is read in three ways. `score_and_feedback` is the source documents' mapping, to the letter. `require_judged` and
+`require_told` say beforehand whether our own pair, or that of the `cms_ioi` package, has judged at all.
+`compile_outcome` and `test_outcome` are the verdict where the scripts are those of that package, which is stricter:
+what they did not say for certain is an error of ours, and never a score.
 
 The scripts are believed where a submission cannot speak in their place: stdout, which it does not share, and, for
 the *name* of a zero only, the last line of stderr, which they write after its end. The compiler's stderr is shared
@@ -170,6 +170,24 @@ def require_judged(execution: Execution) -> None:
         raise SandboxError(f"the submission could not be judged: {words}")
     if stage.code != 0 or not stage.stdout:  # also at a limit of the stage: the runner's are far below
         raise TransportError(f"no score arrived, the run script {_end(stage)}: {words!r}")
+
+
+def require_told(execution: Execution) -> None:
+    """See that the scripts of the `cms_ioi` package told something of the submission.
+
+    What they leave open (a stage that was killed, no words at exit code 0) has its place in the source's mapping. An
+    exit code without a score is an error for the reference's client, too.
+
+    Raises:
+        SandboxError: they did not: the problem's own programs failed, or the machine.
+    """
+    compiled, stage = compile_outcome(execution), execution.run
+    if compiled.verdict is Verdict.JE:
+        raise SandboxError(f"the submission could not be judged: {compiled.message}")
+    out_of_memory = stage.code == 1 and "MemoryError" in stage.stderr
+    if compiled.verdict is None and stage.code not in (0, None) and not stage.stdout and not out_of_memory:
+        words = stage.stderr.strip()[-400:]
+        raise SandboxError(f"the submission could not be judged: the run script {_end(stage)}: {words!r}")
 
 
 def _end(stage: Stage) -> str:

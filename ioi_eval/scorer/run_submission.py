@@ -17,6 +17,8 @@ from ioi_eval.model import Execution
 from ioi_eval.programs import Builder, repeated
 from ioi_eval.sandbox import Sandbox, Target
 
+_NAMES = ("compile", "run")
+
 
 async def run_submission(
     client: Sandbox,
@@ -51,8 +53,8 @@ async def run_submission(
 
     Raises:
         InputError: the row lacks a field, a script of `pair` is empty, or `client` is no sandbox.
-        SandboxError: our failure; with our own scripts also that of the problem's checker or manager. What other
-            scripts leave unsaid is "Unknown error", as the source has it.
+        SandboxError: our failure, or that of the problem's checker or manager; with the `cms_ioi` package as far as
+            its scripts tell. What those of `pair` leave unsaid is "Unknown error", as the source has it.
     """
     if not callable(getattr(client, "execute", None)) or not callable(getattr(client, "targets", None)):
         raise InputError(
@@ -62,23 +64,19 @@ async def run_submission(
     if pair is not None and not all(pair):
         raise InputError("pair: the scripts `compile` and `run` must not be empty")
     target = _target(client)
-    if pair is not None or target.brings_pair:
-        scripts = None if pair is None else dict(zip(("compile", "run"), pair, strict=True))
-        job = classic.row_job(problem, test_input, submission, test_output, beside=scripts)
+    if pair is not None:
+        job = classic.row_job(problem, test_input, submission, test_output, beside=dict(zip(_NAMES, pair, strict=True)))
         return classic_answer.score_and_feedback(await client.execute(job, target))
-    runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
-    job = classic.row_job(
-        problem,
-        test_input,
-        submission,
-        test_output,
-        beside=classic.own_files(runner),
-        most_wall_ms=target.max_wall_ms,
-    )
+    if target.brings_pair:
+        job, require = classic.row_job(problem, test_input, submission, test_output), classic_answer.require_told
+    else:
+        runner = await Builder(client, artifacts or ArtifactStore(), Policy()).runner(target)
+        own, require = classic.own_files(runner), classic_answer.require_judged
+        job = classic.row_job(problem, test_input, submission, test_output, beside=own, most_wall_ms=target.max_wall_ms)
 
     async def judge() -> Execution:
         execution = await client.execute(job, target)
-        classic_answer.require_judged(execution)
+        require(execution)
         return execution
 
     return classic_answer.score_and_feedback(await repeated(judge))

@@ -39,11 +39,13 @@ def ask(entering: Entering, artifacts: ArtifactStore) -> Callable[..., tuple[str
 
     async def run(submission: str, test_output: str | None, row: dict[str, Any], **options: Any) -> tuple[str, str]:
         async with entering() as sandbox:
-            (target, *_) = sandbox.targets()
+            (target, *_), stock = sandbox.targets(), options.pop("stock", False)
             if target.name == "prefix":
                 pytest.skip("its boxes belong to another user than the one who runs scripts in them")
             if target.name == "local" and target.isolation is not Isolation.FULL:
                 pytest.skip("scripts need full isolation in the embedded sandbox")
+            if target.brings_pair and not stock and not options.get("pair"):
+                pytest.skip("the scripts of the cms_ioi package judge by rules of their own")
             if target.brings_pair and options.get("pair"):
                 with pytest.raises(RejectedError, match="runs its own scripts only"):
                     await run_submission(sandbox, row, "21\n", submission, test_output, **options)
@@ -108,6 +110,33 @@ def test_a_checker_that_fails_is_no_score(ask: Callable[..., tuple[str, str]]) -
     checker = ["checker/checker.cpp", "int main() { return 5; }\n"]
     with pytest.raises(SandboxError, match="the checker is at fault"):
         ask(RIGHT, row={**ROW, "grader_files": [*ROW["grader_files"], checker]})  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "score", "words"),
+    [
+        ("return 2 * a;", "42\n", 1.0, "Output is correct"),
+        ("return a;", "42\n", 0.0, "Output isn't correct"),
+        ("for (;;) {} return a;", "42\n", 0.0, "Time limit exceeded"),
+        ("return 2 * a", "42\n", 0.0, "Compilation error exit code 1\n"),
+        ("return 2 * a;", None, 42.0, ""),
+    ],
+    ids=["right", "wrong", "time", "compilation", "no expected output"],
+)
+def test_what_all_scripts_say(
+    ask: Callable[..., tuple[str, str]], body: str, expected: str | None, score: float, words: str
+) -> None:
+    """Ours and those of the `cms_ioi` package."""
+    found, feedback = ask(f'#include "twice.h"\nint twice(int a) {{ {body} }}\n', expected, stock=True)
+    assert float(found) == score
+    assert feedback.startswith(words)
+
+
+def test_a_checker_without_a_score_is_an_error_with_all_scripts(ask: Callable[..., tuple[str, str]]) -> None:
+    """Never a pair."""
+    checker = ["checker/checker.cpp", "int main() { return 5; }\n"]
+    with pytest.raises(SandboxError, match="could not be judged"):
+        ask(RIGHT, row={**ROW, "grader_files": [*ROW["grader_files"], checker]}, stock=True)  # type: ignore[misc]
 
 
 COMPILE = b"exit 0\n"
