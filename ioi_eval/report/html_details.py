@@ -17,6 +17,7 @@ from typing import Any
 
 import orjson
 
+from ioi_eval.model import Verdict
 from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.html_rows import CONTEST, PageRow, Results, line_at
@@ -154,9 +155,14 @@ def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
         "target": _cut(values.get("target_subtask"), MESSAGE),
         "judged": _cut(values.get("target"), MESSAGE),
         "subtasks": [
-            [_cut(one["subtask"], MESSAGE), one["status"], one["weighted_score"], one["points"], table.get(name, [])]
+            [
+                _cut(one["subtask"], MESSAGE),
+                one["status"],
+                None if one["status"] == Verdict.JE else one["weighted_score"],
+                one["points"],
+                table.get(one["subtask"], []),
+            ]
             for one in subtasks
-            for name in (one["subtask"],)
         ],
         "tests": [_test(test) for test in tests[:SHOWN_TESTS]],
         "more": max(0, len(tests) - SHOWN_TESTS),

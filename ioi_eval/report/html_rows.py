@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from ioi_eval.errors import InputError
+from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.summary import FORMAT
@@ -161,7 +162,7 @@ class Results:
         return PageRow(
             id=_name(row.get(f"dump_{self.id_column}", row.get(self.id_column, f"line {number}"))),
             problem=problem,
-            score=row["total_score"],
+            score=None if row["verdict"] == Verdict.JE else row["total_score"],
             parts=tuple(one["weighted_score"] for one in subtasks),
             time_s=time_s,
             memory_bytes=memory,

@@ -93,6 +93,18 @@ def test_numbers_of_a_contest(tmp_path: Path) -> None:
     assert second["parts"] == [[0, 0], [25, 25]]
 
 
+def test_a_judge_error_is_no_zero_whatever_stands_for_it(tmp_path: Path) -> None:
+    """`--unscored-as zero` puts a 0 into rows; the report knows better."""
+    row = contest_row("a", None, 1.0) | {"total_score": 0.0, "all_subtasks_points": 0.0}
+    row["all_subtasks_results"][0] |= {"score": 0.0, "weighted_score": 0.0}
+    found = blocks(html(write_results(tmp_path, [row, contest_row("b", 1.0, 1.0)])))
+    ((_, _, cell),) = found["summary"]["cells"]
+    assert (cell["n"], cell["je"], cell["mean"]) == (1, 1, 1.0)
+    assert found["rows"]["score"] == [None, 100]
+    shown = [one["subtasks"][0] for one in found["block-0"]]
+    assert [(status, points) for _, status, points, *_ in shown] == [("JE", None), ("AC", 50)]
+
+
 def test_numbers_of_apps(tmp_path: Path) -> None:
     """A score is a share of tests; limits are those of the run."""
     options = {"time_limit_s": 10.0, "memory_limit_bytes": 1 << 30}
