@@ -179,7 +179,10 @@ def test_contestants_get_an_id_of_their_own(runner: Path, program: Callable[...,
         os.chown(work / name, 70000, 70000)
     os.chown(work, 70000, 70000)
     command = [sys.executable, "-c", WITH_TWO_IDS, str(runner), "--dir", str(work), "--most", most]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode in (77, 78):
+        pytest.skip("no namespaces, or no /proc in them, can be made here")
+    assert done.returncode == 0, done.stderr
     first, second, end = (json.loads(text) for text in done.stdout.splitlines())
     assert (first["verdict"], second["verdict"], end["isolation"]) == ("AC", "AC", most)
 
@@ -206,7 +209,9 @@ if child == 0:
     if libc.mount(b"proc", b"/proc", b"proc", 0, None) != 0:
         os._exit(78)
     os.execv(sys.argv[1], sys.argv[1:])
-os.read(ready, 1)
+os.close(entered)
+if not os.read(ready, 1):
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 for name in ("uid_map", "gid_map"):
     with open(f"/proc/{child}/{name}", "w") as file:
         file.write("0 70000 2")
