@@ -65,18 +65,30 @@ function dice(seed) {
   };
 }
 
+// Which problems are drawn: the same for all that is estimated of as many problems, so that it is drawn once.
+const drawn = new Map();
+function drawsOf(count) {
+  if (!drawn.has(count)) {
+    const draws = Math.max(200, Math.min(1000, Math.floor(1e6 / count)));
+    const random = dice(20210520);
+    drawn.set(count, Uint32Array.from({ length: draws * count }, () => Math.floor(random() * count)));
+  }
+  return drawn.get(count);
+}
+
 // A mean over problems with its 95 % interval, from drawing problems again; no interval for fewer than two.
 function estimate(values) {
   if (!values.length) return null;
   const value = mean(values);
-  if (values.length < 2) return { value, low: null, high: null };
-  const draws = Math.max(200, Math.min(1000, Math.floor(1e6 / values.length)));
-  const random = dice(20210520);
+  const count = values.length;
+  if (count < 2) return { value, low: null, high: null };
+  const places = drawsOf(count);
+  const draws = places.length / count;
   const means = new Float64Array(draws);
   for (let draw = 0; draw < draws; draw++) {
     let total = 0;
-    for (let i = 0; i < values.length; i++) total += values[Math.floor(random() * values.length)];
-    means[draw] = total / values.length;
+    for (let i = draw * count; i < (draw + 1) * count; i++) total += values[places[i]];
+    means[draw] = total / count;
   }
   means.sort();
   return { value, low: means[Math.floor(0.025 * draws)], high: means[Math.ceil(0.975 * draws) - 1] };
