@@ -44,7 +44,7 @@ function lineChart(title, xName, lines) {
     const span = Math.log(ks[ks.length - 1]) || 1;
     const x = (k) => left + (ks.length < 2 ? (width - left - right) / 2 : (Math.log(k) / span) * (width - left - right));
     const y = (value) => top + (1 - value) * (height - top - bottom);
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    const picture = svg("svg", { width, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     for (const value of [0, 0.25, 0.5, 0.75, 1]) {
       add(picture, [svg("line", { class: "axis", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
         svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, `${100 * value}`)]);
@@ -120,7 +120,7 @@ function patterns() {
 function stackedBars(title, rows) {
   const draw = (width) => {
     const [step, bar] = [46, 22];
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${rows.length * step}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    const picture = svg("svg", { width, viewBox: `0 0 ${width} ${rows.length * step}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     rows.forEach((row, place) => {
       const y = place * step + 18;
       let x = 0;
@@ -159,7 +159,7 @@ function shortened(text, most) {
 function barChart(title, bars) {
   const count = sum(bars.map((bar) => bar.rows.length));
   const draw = (width) => {
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${bars.length * 24 + count * 18}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    const picture = svg("svg", { width, viewBox: `0 0 ${width} ${bars.length * 24 + count * 18}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     let y = 0;
     for (const bar of bars) {
       add(picture, [svg("text", { x: 0, y: y + 15, "font-weight": 600 }, shortened(bar.name, width / 8))]);
@@ -198,7 +198,7 @@ function limitChart(title, rows, isTime) {
     const slot = (width - left) / BINS.length;
     const bar = Math.max(1.5, (slot - 4) / rows.length);
     const y = (share) => 8 + (1 - share / top) * (height - bottom - 8);
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
+    const picture = svg("svg", { width, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. The numbers follow as a table.` });
     for (const share of [0, top / 2, top]) {
       add(picture, [svg("line", { class: "axis", x1: left, x2: width, y1: y(share), y2: y(share) }),
         svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${(100 * share).toFixed(0)}`)]);

@@ -70,7 +70,7 @@ async function start() {
   const view = new View(summary);
   const state = { measure: "mean", rows: "auto", problem: -1 };
   const sections = [
-    section("groups", "Which is best", () => overview(view)),
+    section("groups", summary.groups.length > 1 ? "Which is best" : "Overall", () => overview(view)),
     section("heat-map", "Problems", (show) => heat(view, state, show)),
     section("scores", "Score against submissions", () => scoreCurves(view)),
     section("pass-at-k", "pass@k", () => passCurves(view)),

@@ -86,7 +86,7 @@ function heat(view, state, show) {
   };
   const caption = `${MEASURES[state.measure]}, % of full marks, by ${byBucket ? "kind of problem" : "problem"} and group`;
   return [
-    el("div", { class: "row no-print" }, el("label", { class: "above" }, "Number", measure), el("label", { class: "above" }, "Rows", kind)),
+    el("div", { class: "row no-print" }, el("label", { class: "above" }, "Show", measure), el("label", { class: "above" }, "Rows", kind)),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
       el("table", { class: "heat sticky" },
         el("caption", {}, caption),
