@@ -23,7 +23,7 @@ _LACKING = {"undecided": "not scored (JE)", "refused": "not judged", "pending": 
 _GROUPS_LEGEND = (
     "average: share of the points that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
     "means over a group's own problems, with 95 % intervals from drawing problems 1,000 times; groups with different "
-    "problems, or few, do not compare. Whether two groups differ, `ioi-eval compare` says pair by pair."
+    "problems, or few, do not compare. Whether two groups differ, `ioi-eval compare --by-problem` says."
 )
 
 
