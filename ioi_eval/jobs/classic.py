@@ -155,8 +155,9 @@ def row_job(
         files = {str(path): str(content).encode() for path, content in problem["grader_files"] if content}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"the problem's row lacks a usable field: {error!r}") from error
-    limits = {"code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
-    files.setdefault("graders/grader_config.json", orjson.dumps(limits))
+    kind = str(problem.get("task_type") or TaskType.BATCH.value)
+    told = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
+    files.setdefault("graders/grader_config.json", orjson.dumps(told))
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     if beside is not None and _RUNNER in beside:
         wall_ms = round(time_limit_s * 10_000) + RUNNER_SLACK_MS

@@ -30,6 +30,9 @@ _REFUSED = "Failed to compile "
 """What our own pair's last line on stdout begins with where the submission does not compile: whatever else stops it is
 told by the run stage. Source: `graders/compile`."""
 
+_UNSUPPORTED = "Unsupported task type "
+"""What the package's script says beside a score of 0 where it cannot judge. Source: the reference's `run`."""
+
 _PROBLEM_FAULT = 3
 """Our own pair's exit code where the problem is at fault: its checker, manager, grader or configuration."""
 
@@ -185,7 +188,8 @@ def require_told(execution: Execution) -> None:
     if compiled.verdict is Verdict.JE:
         raise SandboxError(f"the submission could not be judged: {compiled.message}")
     out_of_memory = stage.code == 1 and "MemoryError" in stage.stderr
-    if compiled.verdict is None and stage.code not in (0, None) and not stage.stdout and not out_of_memory:
+    has_score = bool(stage.stdout) and not stage.stderr.startswith(_UNSUPPORTED)
+    if compiled.verdict is None and stage.code not in (0, None) and not has_score and not out_of_memory:
         words = stage.stderr.strip()[-400:]
         raise SandboxError(f"the submission could not be judged: the run script {_end(stage)}: {words!r}")
 

@@ -164,7 +164,7 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
         "input.txt": b"1 2\n",
         "correct_output.txt": b"3\n",
         "graders/nile.h": b"header",
-        "graders/grader_config.json": b'{"code":"nile","time_limit":2.0,"memory_limit":268435456}',
+        "graders/grader_config.json": b'{"task_type":"Batch","code":"nile","time_limit":2.0,"memory_limit":268435456}',
     }
     assert "correct_output.txt" not in contents(classic.row_job(ROW, "1 2\n", "int x;", None))
     own = {**ROW, "grader_files": [["graders/grader_config.json", "{}"]]}

@@ -171,6 +171,8 @@ def test_what_the_package_s_scripts_did_not_tell(shared: Path) -> None:
         classic_answer.require_told(recorded(shared, "v3", name))
     classic_answer.require_told(execution(stdout="", code=1, stderr="MemoryError"))
     classic_answer.require_told(execution(stdout="", code=0))
+    with pytest.raises(SandboxError, match="Unsupported task type"):
+        classic_answer.require_told(execution(stdout="0\n", code=1, stderr='Unsupported task type ""\n'))
     for name in ("cms_bad_checker", "cms_missing_grader_config"):
         with pytest.raises(SandboxError, match="could not be judged"):
             classic_answer.require_told(recorded(shared, "v4", name))
