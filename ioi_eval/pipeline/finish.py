@@ -226,5 +226,5 @@ def _is_long(value: object) -> bool:
 
 def _plain(value: object) -> object:
     if isinstance(value, orjson.Fragment):
-        return orjson.loads(value.contents)
+        return orjson.loads(orjson.dumps(value))
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -304,4 +304,4 @@ def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start)
     assert "ioi-eval run-tests" in ended.stderr
     ended = start("score", "a.jsonl,b.jsonl", *OWN, "--out", "out")
     assert ended.returncode == 2
-    assert "several, and patterns, are for ioi-eval run-tests" in ended.stderr
+    assert "several in one text, and patterns, are for ioi-eval run-tests" in ended.stderr

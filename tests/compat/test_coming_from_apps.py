@@ -364,7 +364,7 @@ def _m_run(row: Cells, folder: Path) -> None:
     assert exact[0] == {"instance_id": "apps_0", "resolved": True, "passed": 3, "total": 3, "pass_rate": 1.0}
     call = [*COMMAND, "run", "-c", "config.yaml"]
     ended = subprocess.run(call, capture_output=True, text=True, cwd=folder, check=False)
-    assert (ended.returncode, "scored by: ioi-eval apps score DUMP" in ended.stderr) == (2, True)
+    assert (ended.returncode, "its counterpart is: ioi-eval apps score DUMP" in ended.stderr) == (2, True)
 
 
 def _m_benchmark(_: Cells, folder: Path) -> None:
@@ -389,13 +389,13 @@ def _m_difficulty(row: Cells, folder: Path) -> None:
 def _m_sampling(row: Cells, folder: Path) -> None:
     assert ids(apps(folder, command_of(row[1]))) == ALL
     said = refused(folder, row[0].strip("`"))
-    assert any(words in said for words in ("give --sampling", "give --seed", "goes by difficulty"))
+    assert any(words in said for words in ("it is: --sampling", "it is: --seed", "goes by difficulty"))
 
 
 def _m_output(row: Cells, folder: Path) -> None:
     assert ids(apps(folder, command_of(row[1]))) == ALL
     for option in ("-o", "--output"):
-        assert "give --out DIR; its mcpbr.jsonl" in refused(folder, f"{option} results.json")
+        assert "--out DIR, whose mcpbr.jsonl" in refused(folder, f"{option} results.json")
 
 
 def _m_benchmark_key(row: Cells, folder: Path) -> None:

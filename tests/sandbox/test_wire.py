@@ -208,11 +208,15 @@ def test_modes_are_restored_before_the_first_script(tmp_path: Path) -> None:
 
 
 def test_the_stock_pair_gets_files_only() -> None:
-    """The cms_ioi package runs its own scripts: a job's pair is not sent there, and nothing is put in front."""
-    files = [("graders/a.cpp", b"int x;"), ("input.txt", b"1\n"), ("compile", b"c"), ("run", b"r")]
-    request = encode(scripts(*(JobFile(name=name, content=data) for name, data in files)), CMS)
+    """The cms_ioi package runs its own scripts: nothing is put in front, and a job with others is refused."""
+    files = [("graders/a.cpp", b"int x;"), ("input.txt", b"1\n")]
+    job = scripts(*(JobFile(name=name, content=data) for name, data in files))
+    request = encode(job, CMS)
     assert request["language"] == "cms_ioi"
-    assert {file["name"]: content(file) for file in request["files"]} == dict(files[:2])
+    assert {file["name"]: content(file) for file in request["files"]} == dict(files)
+    others = tuple(JobFile(name=name, content=b"true") for name in ("compile", "run"))
+    with pytest.raises(RejectedError, match="no scripts of others"):
+        encode(replace(job, files=(*job.files, *others)), CMS)
 
 
 @pytest.mark.parametrize(
