@@ -179,7 +179,7 @@ class LocalSandbox:
         if target.isolation is not Isolation.FULL or self._script_boxes is None:
             raise RejectedError(
                 f"scripts of others need isolation 'full', and this sandbox has {target.isolation.value!r} "
-                f"({self.why_not_full}); use the bundled profile, whose runner confines programs itself"
+                f"({self.why_not_full}): remove that cause, or judge without scripts, by the profile 'bundled'"
             )
         executable = {file.name for file in files if file.executable}
         async with self._boxes.take(alone=alone) as box, self._slots.take():
@@ -244,14 +244,17 @@ class LocalSandbox:
             return self._strongest, f"limited to {self._strongest.value!r} by the caller"
         if shutil.which("bwrap") is None:
             return Isolation.REDUCED, "bwrap is missing (Debian, Ubuntu: apt install bubblewrap)"
-        for self._sizes in (True, False):
-            probe = _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
-            if probe.returncode == 0:
-                return Isolation.FULL, ""
-            if "Unknown option --size" not in probe.stderr:
-                break
+        probe = self._try_box()
+        if "Unknown option --size" in probe.stderr:
+            self._sizes = False
+            probe = self._try_box()
+        if probe.returncode == 0:
+            return Isolation.FULL, ""
         words = probe.stderr.strip() or f"exit code {probe.returncode}"
         return Isolation.REDUCED, why_no_box(as_user(_box_uid(0)), words)
+
+    def _try_box(self) -> subprocess.CompletedProcess[str]:
+        return _try((*as_user(_box_uid(0)), *in_namespaces(sizes=self._sizes), "--", "/usr/bin/true"))
 
 
 def is_filtered() -> bool:
