@@ -37,6 +37,7 @@ _RULES = (
     *("apps/bundles.py", "apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
     *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # what a box holds, and how a stage ended
+    "sandbox/two_stages.py",
     *("sandbox/local_compiler.py", "sandbox/probing.py"),  # what of a machine it shows to a compiler
 )
 

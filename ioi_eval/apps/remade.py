@@ -17,6 +17,7 @@ from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
 from ioi_eval.problems.row import Row as SourceRow
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.remade import OF_THE_RUN, facts_of, grouping_of_runs
 
 _PLACE = re.compile(r"^.*?, row \d+: ")
@@ -24,20 +25,28 @@ _PLACE = re.compile(r"^.*?, row \d+: ")
 Row = Mapping[str, Any]
 
 
-def remade_apps_summary(rows: Iterable[Row], *, summaries: Sequence[Row], directories: Sequence[str]) -> dict[str, Any]:
+def remade_apps_summary(
+    rows: Iterable[Row],
+    *,
+    summaries: Sequence[Row],
+    directories: Sequence[str],
+    grouping: Grouping | None = None,
+) -> dict[str, Any]:
     """What the rows of some directories come to.
 
     Args:
         rows: of `results.jsonl`, with their tests.
         summaries: the summaries that stand beside them; an empty one where there is none.
         directories: their names.
+        grouping: by which columns of these rows; by default those of the runs.
 
     Raises:
         InputError: a row is none of results for APPS.
     """
     ks = [int(k) for one in summaries for line in one.get("difficulties", ()) for k in line.get("pass_at_k", ())]
     summary = AppsSummary(
-        tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None, grouping=grouping_of_runs(summaries)
+        tuple(sorted(set(ks))) if len(summaries) == 1 and ks else None,
+        grouping=grouping or grouping_of_runs(summaries),
     )
     judged_by: dict[str, None] = {}
     for number, row in enumerate(rows, 1):

@@ -143,7 +143,7 @@ def _lines(
         words = str(entry.row.error(own_fault(error, "writing its result")))
         bare = Row(source=entry.row.source, number=entry.row.number, values={})
         refused = Refused(row=bare, kind=OWN_FAULT, message=words)
-        summary.refuse(refused)
+        summary.refuse(replace(refused, row=entry.row))  # which names its group
         return _written(refused_rows(refused, judged_by), tests)
 
 

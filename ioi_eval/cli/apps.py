@@ -120,8 +120,9 @@ def score(
 ) -> int:
     """Score a dump of Python programs for APPS problems.
 
-    DIR gets results.jsonl (each program with its tests), mcpbr.jsonl (records as mcpbr's), summary.json, report.md (by
-    difficulty: test case average, strict accuracy, pass@k) and the journal: start the same command again to go on.
+    DIR gets results.jsonl (each program), tests.jsonl (its tests), mcpbr.jsonl (records as mcpbr's), summary.json,
+    report.md (by difficulty: test case average, strict accuracy, pass@k), report.html and the journal: start the same
+    command again to go on.
     """
     from ioi_eval.cli import apps_scoring
 

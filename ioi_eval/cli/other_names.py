@@ -39,6 +39,18 @@ _RUN_TESTS = OtherProgram(
     },
 )
 
+_NOT_OF_VALIDATE = (
+    "--test_batch_size",
+    "--dry_run",
+    "--add_includes",
+    "--add_messages_column",
+    "--always_extract_code",
+)
+_RUN_TESTS_AND_VALIDATE = OtherProgram(
+    name=_RUN_TESTS.name,
+    options={**_RUN_TESTS.options, **dict.fromkeys(_NOT_OF_VALIDATE, "nothing; leave it out")},
+)
+
 _LEAVE_OUT_MODEL = "nothing; leave it out, as no model is asked here; DUMP holds what it wrote"
 _LEAVE_OUT_BENCHMARK = "nothing; leave it out, as the command itself says that the benchmark is APPS"
 
@@ -60,7 +72,7 @@ _MCPBR = OtherProgram(
 
 OTHER_NAMES: Mapping[tuple[str, ...], Sequence[OtherProgram]] = {
     ("score",): (_RUN_TESTS,),
-    ("validate",): (_RUN_TESTS,),
+    ("validate",): (_RUN_TESTS_AND_VALIDATE,),
     ("apps", "score"): (_MCPBR,),
 }
 """By our command, the programs whose options are known."""

@@ -33,6 +33,7 @@ class Earlier:
     def of(cls, directory: Path) -> Self:
         """Those of a directory; none where its summary cannot be read, as that is not what we wrote."""
         try:
+            (directory / "results.jsonl").stat()  # else they are reports of results that lie elsewhere
             summary = json.loads((directory / "summary.json").read_bytes())
             command = APPS_SCORE if "judged_by" in summary else SCORE
             return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,11 @@ from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
 from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import lock
 from ioi_eval.pipeline.finish import replacing, write_summary
+from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.report.frame import RESULTS, TESTS
-from ioi_eval.report.html import HTML, Page
-from ioi_eval.report.html_rows import APPS, Results
+from ioi_eval.report.groups import Grouping
+from ioi_eval.report.html import GROUP, HTML, Page
+from ioi_eval.report.html_rows import APPS
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.terminal import terminal_report
@@ -45,8 +47,10 @@ def remake(directories: Sequence[Path], out: Path | None, id_column: str) -> int
     target.mkdir(parents=True, exist_ok=True)
     held = lock(target, [])
     try:
-        values, markdown, terminal = _summarized(page.results)
+        values, markdown, terminal = _summarized(page)
         text = markdown(values)
+        if values != page.results[0].summary:
+            (target / STATE).unlink(missing_ok=True)  # else the next run would keep what this one did not know
         write_summary(target, values, text)
         with replacing(target / HTML) as file:
             page.write(file, noscript=text)
@@ -68,16 +72,21 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
     return out
 
 
-def _summarized(results: Sequence[Results]) -> tuple[dict[str, Any], Words, Words]:
-    """The summary, and what makes the report and the table of it."""
-    rows = chain.from_iterable(one.whole_rows() for one in results)
+def _summarized(page: Page) -> tuple[dict[str, Any], Words, Words]:
+    """The summary, and what makes the report and the table of it. Its groups are those of the page."""
+    results, grouping = page.results, None
+    rows: Iterable[Mapping[str, Any]] = chain.from_iterable(one.whole_rows() for one in results)
+    if len(page.group_names) > 1 and (len(results) > 1 or "by" not in results[0].summary):
+        rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
     summaries, named = [one.summary for one in results], [str(one.directory) for one in results]
     if results[0].family == APPS:
         from ioi_eval.apps import remade, report
 
-        values = remade.remade_apps_summary(rows, summaries=summaries, directories=named)
+        values = remade.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)
         return values, report.markdown_report, report.terminal_report
-    values = remade_summary(rows, id_column=results[0].id_column, summaries=summaries, directories=named)
+    values = remade_summary(
+        rows, id_column=results[0].id_column, summaries=summaries, directories=named, grouping=grouping
+    )
     return values, markdown_report, terminal_report
 
 

@@ -100,7 +100,8 @@ def run_tests(
     """Score several data sets of generations, with the options of Hugging Face's tests_runner.py.
 
     DIR gets a folder for each data set, as `ioi-eval score` writes it, and reports/ with an overview. What was judged
-    is not judged again. With RESULTS, each data set becomes a configuration there, and the reports go along.
+    is not judged again. With RESULTS, the results of each data set are pushed there as a configuration of its own, and
+    so are the reports.
     """
     from ioi_eval.cli import running_tests
 

@@ -62,7 +62,8 @@ def score(
     """Score a dump of programs for contest problems, on this machine or on a Piston cluster.
 
     A run that was interrupted, or whose dump has grown, goes on where it stopped: start the same command again.
-    DIR gets results.jsonl (the dump's rows with scores), summary.json, report.md and the journal.
+    DIR gets results.jsonl (the dump's rows with scores), tests.jsonl (each test), summary.json, report.md, report.html
+    and the journal.
     """
     from ioi_eval.cli import scoring
     from ioi_eval.cli.time_scale import time_scale_of

@@ -120,7 +120,7 @@ class Groups(Generic[S]):
         """
         columns = self.grouping.columns
         return [
-            {"name": _name(columns, labels), "group": dict(zip(columns, labels, strict=True)), **values(found)}
+            {"name": group_name(columns, labels), "group": dict(zip(columns, labels, strict=True)), **values(found)}
             for labels, found in sorted(self._found.items(), key=lambda item: list(map(_order, item[0])))
         ]
 
@@ -135,7 +135,8 @@ class Groups(Generic[S]):
         ]
 
 
-def _name(columns: Sequence[str], labels: Sequence[str]) -> str:
+def group_name(columns: Sequence[str], labels: Sequence[str]) -> str:
+    """What a group is called: what its rows have in these columns."""
     if len(columns) == 1:
         return labels[0]
     return ", ".join(f"{column} {label}" for column, label in zip(columns, labels, strict=True))
@@ -174,5 +175,8 @@ def _label(value: Any) -> str:
 def _json(value: Any) -> str:
     try:
         return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # an integer beyond 64 bits, or a text that is no UTF-8
-        return repr(value)
+    except TypeError:  # an integer beyond 64 bits, a text that is no UTF-8, or nested too deep
+        try:
+            return repr(value)
+        except (ValueError, RecursionError):  # what Python does not print either
+            return "(a value that cannot be shown)"

@@ -37,6 +37,9 @@ _SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
 _NOTES = 50
 _MOST_GROUPS = 40
 _OTHERS = "(all others)"
+GROUP = "group"
+"""The column of `Page.grouped_rows`."""
+
 _FIELD = re.compile(r"%([A-Z]+)%")
 
 
@@ -68,6 +71,13 @@ class Page:
     def family(self) -> str:
         """Whose results they are."""
         return self.results[0].family
+
+    def grouped_rows(self) -> Iterator[dict[str, Any]]:
+        """All rows as they stand there, each with the name of its group in the column `GROUP`."""
+        groups = (self.group_names[self._groups[row.directory, row.model]] for row in self.rows)
+        for results in self.results:
+            for row, group in zip(results.whole_rows(), groups, strict=False):
+                yield {**row, GROUP: group}
 
     def write(self, file: BinaryIO, *, noscript: str = "") -> None:
         """Write the page.

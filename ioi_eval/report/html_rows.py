@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.groups import Grouping, group_name
+from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.summary import FORMAT
 from ioi_eval.report.terminal import printable
 
@@ -28,7 +31,6 @@ DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 
 _NAME = 120  # characters of an id, a model or a problem that a page shows
 _MODEL_FIRST = ("model", "model_name", "model_id")
-_DEFAULT_YEAR = 2024
 
 Row = dict[str, Any]
 
@@ -49,7 +51,7 @@ class PageRow:
         time_s, memory_bytes: the most that a test took; `None` where nothing ran.
         near_limit: a time was within 10 % of the limit.
         copy: it has the result of an identical program.
-        program: the fingerprint, which copies share; empty for none.
+        program: a hash that rows share which look the same when they are opened; empty for none.
     """
 
     directory: int
@@ -150,8 +152,8 @@ class Results:
 
     def _contest(self, row: Row, offset: int, number: int) -> PageRow:
         subtasks = row["all_subtasks_results"] or []
-        year = row.get("year") or _DEFAULT_YEAR
-        problem = _name(f"{year}/{row.get('problem_id')}")
+        year, of = problem_of(row)
+        problem = _name(f"{year}/{of}")
         if row["verdict"] is not None and problem not in self.problems:
             self.problems[problem] = PageProblem(
                 bucket=_name(year),
@@ -160,7 +162,7 @@ class Results:
             )
         time_s, memory = self._most(row, (test for one in subtasks for test in one.get(TEST_RESULTS, ())))
         return PageRow(
-            id=_name(row.get(f"dump_{self.id_column}", row.get(self.id_column, f"line {number}"))),
+            id=_name(submission_of(row, self.id_column, otherwise=f"line {number}")),
             problem=problem,
             score=None if row["verdict"] == Verdict.JE else row["total_score"],
             parts=tuple(one["weighted_score"] for one in subtasks),
@@ -193,19 +195,16 @@ class Results:
             "verdict": row["verdict"] or "",
             "near_limit": bool(row["near_limit"]),
             "copy": row["duplicate_of"] is not None,
-            "program": row["fingerprint"] or "",
+            "program": _program(row),
         }
 
     def _group(self, row: Row) -> str:
-        """By the columns that its summary was grouped by; else by the model."""
+        """By the columns that its summary was grouped by, which may be none; by the model where no summary says it."""
         by = self.summary.get("by")
-        if not isinstance(by, list) or not by:
+        if not isinstance(by, list):
             return model_of(row)
-        values: list[Any] = [row] * len(by)
-        for place, column in enumerate(by):
-            for name in str(column).split("."):
-                values[place] = values[place].get(name) if isinstance(values[place], dict) else None
-        return ", ".join("(none)" if value is None else _name(value) for value in values)
+        columns = tuple(map(str, by))
+        return group_name(columns, Grouping(columns=columns).labels(row)) if columns else ""
 
     def _most(self, row: Row, inline: Iterable[Row]) -> tuple[float | None, int | None]:
         """The most that a test took; rows of an earlier version have their tests in them."""
@@ -280,6 +279,15 @@ def line_at(path: Path, offset: int) -> Row:
         file.seek(offset)
         row: Row = orjson.loads(file.readline())
         return row
+
+
+def _program(row: Row) -> str:
+    """What copies share. One program may have several results: where judging failed once, or under --no-dedupe; and a
+    copy may have been written for another subtask."""
+    if not row["fingerprint"]:
+        return ""
+    columns = ("fingerprint", "verdict", TESTS_ID, "target_subtask", "extraction", "language", "target", "error")
+    return blake2b(repr([row.get(name) for name in columns]).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:

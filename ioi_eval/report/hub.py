@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.frame import result_rows
+from ioi_eval.report.naming import name_columns, problem_of, submission_of
 from ioi_eval.report.pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
 from ioi_eval.rows.hub import HUB_ADVICE, hub_errors
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _TYPE = "dataset"
 _FILE = "train-00000-of-00001.parquet"
-_YEAR = 2024  # of rows without one; Source: `problems/submissions.py`
 
 Row = dict[str, Any]
 
@@ -119,7 +119,7 @@ class HubResults:
 
     def _write(self, table: Path, results: Path, old: list[str], id_column: str) -> int:
         """Write the rows, and after them those that are there and not among them; gives how many these are."""
-        new = {_key(row, id_column) for row in result_rows(results, columns=_key_columns(id_column), tests=False)}
+        new = {_key(row, id_column) for row in result_rows(results, columns=name_columns(id_column), tests=False)}
 
         def kept() -> Iterator[Row]:
             for path in old:
@@ -140,13 +140,8 @@ class HubResults:
                 yield from batch.to_pylist()
 
 
-def _key_columns(id_column: str) -> tuple[str, ...]:
-    return ("year", "problem_id", id_column)
-
-
 def _key(row: Mapping[str, Any], id_column: str) -> tuple[str, ...]:
-    year, *rest = (row.get(column) for column in _key_columns(id_column))
-    return (str(year or _YEAR), *map(str, rest))
+    return (*problem_of(row), submission_of(row, id_column))
 
 
 def card_with(card: str, config: str) -> str:

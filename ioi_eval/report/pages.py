@@ -18,11 +18,10 @@ from typing import Any
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown import cell, markdown_table
+from ioi_eval.report.naming import name_columns, problem_of, submission_of
 from ioi_eval.report.terminal import bounded, points
 
 _COLUMNS = (
-    "year",
-    "problem_id",
     "target_subtask",
     "verdict",
     "total_score",
@@ -32,8 +31,6 @@ _COLUMNS = (
 )
 INDEX = "README.md"
 """The page that the Hub shows of a folder."""
-
-_DEFAULT_YEAR = 2024  # Source: `problems/submissions.py`
 
 
 def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]:
@@ -54,8 +51,8 @@ def write_pages(directory: Path, results: Path, *, id_column: str) -> list[Path]
     summary = read_summary(results)
     lines: dict[tuple[str, str], list[tuple[float, list[str]]]] = {}
     compiling: dict[tuple[str, str], int] = {}
-    for row in result_rows(results, columns={id_column, *_COLUMNS}, tests=False):
-        key = str(row.get("year") or _DEFAULT_YEAR), str(row.get("problem_id"))
+    for row in result_rows(results, columns={*name_columns(id_column), *_COLUMNS}, tests=False):
+        key = problem_of(row)
         lines.setdefault(key, []).append(_line(row, id_column))
         compiling[key] = compiling.get(key, 0) + bool(row.get("code_compiles"))
     pages = {INDEX: _read(results / "report.md") + _links(summary["problems"])}
@@ -136,7 +133,7 @@ def _line(row: Mapping[str, Any], id_column: str) -> tuple[float, list[str]]:
     """A submission's place in the order, and its cells."""
     total = row.get("total_score")
     cells = [
-        str(row.get(id_column)),
+        submission_of(row, id_column),
         str(row.get("target_subtask") or "–"),
         str(row.get("verdict") or row.get("error") or ""),
         "–" if total is None else points(total),

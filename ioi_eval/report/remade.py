@@ -25,6 +25,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.rows import Judged
 from ioi_eval.report.summary import RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
@@ -32,9 +33,10 @@ from ioi_eval.report.totals import Totals, scores_of
 
 OF_THE_RUN = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),
-    *("unusable_problems", "refused", "cpu_s", "notes"),
+    *("unusable_problems", "refused", "cpu_s", "notes", "by", "groups"),
 )
-"""What only the run knows, so that it is taken from the summary that stands there."""
+"""What only the run knows, so that it is taken from the summary that stands there. Of groups it knows how many of their
+rows are still to be judged."""
 
 _LIMITS = ("time_limit_s", "memory_limit_bytes")
 _PLACE = re.compile(r"^.*?, row \d+: ")
@@ -43,7 +45,12 @@ Row = Mapping[str, Any]
 
 
 def remade_summary(
-    rows: Iterable[Row], *, id_column: str, summaries: Sequence[Row], directories: Sequence[str]
+    rows: Iterable[Row],
+    *,
+    id_column: str,
+    summaries: Sequence[Row],
+    directories: Sequence[str],
+    grouping: Grouping | None = None,
 ) -> dict[str, Any]:
     """What the rows of some directories come to.
 
@@ -52,12 +59,13 @@ def remade_summary(
         id_column: names a submission.
         summaries: the summaries that stand beside them; an empty one where there is none.
         directories: their names.
+        grouping: by which columns of these rows; by default those of the runs.
 
     Raises:
         InputError: a row is none of a contest's results, or rows of one problem have different subtasks.
     """
     told = {f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())}
-    reader, summary = _Reader(told, id_column), Summary(grouping=grouping_of_runs(summaries))
+    reader, summary = _Reader(told, id_column), Summary(grouping=grouping or grouping_of_runs(summaries))
     for number, row in enumerate(rows, 1):
         try:
             if row["verdict"] is None:
@@ -123,9 +131,9 @@ class _Reader:
     def judged(self, row: Row) -> Judged:
         """The submission of a row, and what became of it."""
         subtasks = row["all_subtasks_results"]
-        key = ProblemKey(year=int(row.get("year") or 2024), id=str(subtasks[0]["problem"]))
+        key = ProblemKey(year=int(problem_of(row)[0]), id=str(subtasks[0]["problem"]))
         problem = self._problems.get(key) or self._problems.setdefault(key, self._problem(key, subtasks))
-        name = str(row.get(f"dump_{self._id_column}", row.get(self._id_column, "–")))
+        name = submission_of(row, self._id_column)
         result = _result(row, key, name, subtasks)
         return Judged(
             problem=problem,

@@ -11,6 +11,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.frame import RESULTS, result_rows
+from ioi_eval.report.naming import name_columns, problem_of, submission_of
 
 
 class Family(StrEnum):
@@ -57,12 +58,12 @@ class ResultSet:
         """What a row is the result of."""
         if self.family is Family.APPS:
             return str(row.get("problem_id")), str(row.get("submission"))
-        return f"{row.get('year') or 2024}/{row.get('problem_id')}", _id(row.get(self.id_column))
+        return "/".join(problem_of(row)), submission_of(row, self.id_column)
 
     @property
     def naming(self) -> tuple[str, ...]:
         """The columns that `name` reads."""
-        return ("problem_id", "submission") if self.family is Family.APPS else ("year", "problem_id", self.id_column)
+        return ("problem_id", "submission") if self.family is Family.APPS else name_columns(self.id_column)
 
 
 def open_results(directory: str | Path, *, id_column: str | None = None) -> ResultSet:
@@ -118,7 +119,3 @@ def _summary(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}; run the same command again, which makes it anew") from error
     return values if isinstance(values, dict) else {}
-
-
-def _id(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

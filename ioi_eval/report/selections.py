@@ -164,7 +164,11 @@ def _values(
 
 
 def _unscored(rows: Sequence[Row]) -> int:
-    return sum(any(one["weighted_score"] is None for one in row["all_subtasks_results"]) for row in rows)
+    """How many were not judged in some subtask; under `--unscored-as zero` only the status says so."""
+    return sum(
+        any(one["weighted_score"] is None or one["status"] == "JE" for one in row["all_subtasks_results"])
+        for row in rows
+    )
 
 
 def _line(name: str, submissions: int, drawn: Mapping[Way, Sequence[float]]) -> dict[str, Any]:

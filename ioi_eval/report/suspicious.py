@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.terminal import counted, printable, table
 
 SHOWN = 1000  # lines on a terminal; all are in results.jsonl
@@ -77,8 +78,8 @@ def _read(row: Mapping[str, Any], id_column: str) -> Suspicious | None:
     if not violating and not attempted:
         return None
     return Suspicious(
-        submission=str(row.get(f"dump_{id_column}", row.get(id_column, "–"))),  # a name of ours is not the dump's
-        problem=f"{row.get('year', 2024)}/{row.get('problem_id')}",
+        submission=submission_of(row, id_column),
+        problem="/".join(problem_of(row)),
         verdict=str(row["verdict"]),
         violations=len(violating),
         attempted=attempted,

@@ -24,15 +24,14 @@ def comparison_text(comparison: Comparison, *, most: int) -> str:
         lines = [_line(change) for change in comparison.changes[:most]]
         more = len(comparison.changes) - len(lines)
         parts.append(table(head, lines, left=frozenset({0, 1, 2, 3, 5})) + (f"\n… and {more} more" if more else ""))
-    what = "pair" if paired else "problem"
     counts = [f"{counted(comparison.pairs, 'pair')} on " if paired else ""]
     facts = [f"{counts[0]}{counted(comparison.problems, 'problem')}"]
     if paired:
         others = len(comparison.changes) - len(flips)
         facts.append(f"verdict flips: {len(flips)}; another score with the same verdict: {others}")
     for number, words in (
-        (comparison.only_before, f"only before: in no {what}"),
-        (comparison.only_after, f"only after: in no {what}"),
+        (comparison.only_before, "only before: in no pair" if paired else "problems only before: in no mean"),
+        (comparison.only_after, "only after: in no pair" if paired else "problems only after: in no mean"),
         (comparison.unscored, "not scored in one of the two: in no mean"),
     ):
         if number:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from ioi_eval.errors import InputError
@@ -65,13 +66,17 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
         sources: each with its name on the command line.
 
     Raises:
-        InputError: one is named twice, so that each of its rows would count twice.
+        InputError: one is named twice, or lies in another one, so that each of its rows would count twice.
     """
     names = [name for name, _ in sources]
     where = [str(Path(name).expanduser().resolve()) if Path(name).expanduser().exists() else name for name in names]
     for number, place in enumerate(where):
         if place in where[:number]:
             raise InputError(f"{names[number]} is named twice; give each dump once")
+    for folder, place in product([place for place in where if Path(place).is_dir()], where):
+        if folder != place and Path(place).is_relative_to(folder):
+            outer, inner = names[where.index(folder)], names[where.index(place)]
+            raise InputError(f"{inner} lies in {outer}, all of which is read; give each dump once")
     if len(sources) == 1:
         return sources[0][1]
     return Chain([source for _, source in sources], ", ".join(source.describe() for _, source in sources))
