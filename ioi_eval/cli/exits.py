@@ -12,6 +12,7 @@ from typing import ParamSpec
 import typer
 
 from ioi_eval.errors import IoiEvalError, SandboxError, ours_alone
+from ioi_eval.report.excerpt import plain
 
 P = ParamSpec("P")
 
@@ -31,7 +32,7 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             code = _run_alone(lambda: run(*args, **kwargs))
             sys.stdout.flush()
         except IoiEvalError as error:
-            print("; ".join([f"ioi-eval: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr)
+            print(plain("; ".join([f"ioi-eval: {error}", *getattr(error, "__notes__", ())])), file=sys.stderr)
             code = FAILED if isinstance(error, SandboxError) else WRONG_CALL
         except KeyboardInterrupt:
             print("ioi-eval: interrupted", file=sys.stderr)

@@ -15,6 +15,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model.terms import Isolation
+from ioi_eval.report.excerpt import plain
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox import Sandbox, Target
@@ -264,4 +265,4 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 def tell(*lines: str) -> None:
     """Say something about the run: on stderr, as stdout is for results."""
     for line in lines:
-        print(f"ioi-eval: {line}", file=sys.stderr, flush=True)
+        print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)

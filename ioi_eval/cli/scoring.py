@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -259,7 +260,7 @@ def _part(call: Call, dump: Source) -> Part:
 
 def _dump(call: Call) -> Source:
     for name in call.dumps:
-        if any(mark in name for mark in ",*?[") and not Path(name).expanduser().exists():
+        if any(mark in name for mark in ",*?[") and not os.path.exists(Path(name).expanduser()):
             raise InputError(
                 f"{name}: there is no such file, and one data set is needed; several in one text, and patterns, are"
                 " for ioi-eval run-tests, which gives each results of its own"

@@ -160,6 +160,9 @@ def _problem(call: Call, results: ResultSet, name: Name, scale: float) -> Proble
         tell("the results do not say where the problems are: --problems and --tests say it")
         return None
     year, _, problem_id = name[0].partition("/")
+    if not (year.isascii() and year.isdigit()):
+        tell(f"{year} is no year, so the problem is not looked for")
+        return None
     try:
         found = load_problems(
             open_source(problems, all_splits=True), open_source(tests), BlobStore(), years={int(year)}, ids={problem_id}

@@ -49,9 +49,13 @@ def select_tests(where: Path, subtask: str, pattern: str, names: Sequence[str]) 
     shown = repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
     here = f"{where}: subtask {subtask}: "
     try:
+        asked = orjson.dumps([pattern, list(names)])
+    except orjson.JSONEncodeError as error:  # a half of a character
+        raise InputError(f"{here}{shown} is no regular expression: {error}") from error
+    try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _MATCH],
-            input=orjson.dumps([pattern, list(names)]),
+            input=asked,
             capture_output=True,
             check=False,
         )

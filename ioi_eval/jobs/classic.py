@@ -159,7 +159,8 @@ def row_job(
     told = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
     files.setdefault("graders/grader_config.json", orjson.dumps(told))
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
-    if beside is not None and _RUNNER in beside:
+    ours = beside is not None and _RUNNER in beside
+    if ours:
         wall_ms = round(time_limit_s * 10_000) + RUNNER_SLACK_MS
         wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
         run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
@@ -167,7 +168,8 @@ def row_job(
         name,
         submission,
         test_input.encode(),
-        test_output.encode() if test_output else None,
+        # An empty text is none for the reference, and what the program prints is the score. Our own scripts compare.
+        test_output.encode() if test_output or (ours and test_output is not None) else None,
         {**files, **(beside or {})},
         run_limits=run_limits,
     )

@@ -19,6 +19,11 @@ def escaped(text: str, *, width: int = _WIDTH) -> str:
     return line + (f"… ({len(text)} characters)" if len(text) > width else "")
 
 
+def plain(text: str) -> str:
+    """Lines with every character that is not shown as itself written out: messages quote what strangers wrote."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
 def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINES, width: int = _WIDTH) -> list[str]:
     """The beginning of a text, as lines.
 

@@ -46,7 +46,7 @@ class Grouping:
         Args:
             row: of a dump or of results.
         """
-        return tuple(_label(_value(row, column)) for column in self.columns)
+        return tuple(label_of(_value(row, column)) for column in self.columns)
 
 
 def grouping_of(sources: Iterable[Source], by: Sequence[str] = ()) -> Grouping:
@@ -65,7 +65,7 @@ def grouping_of(sources: Iterable[Source], by: Sequence[str] = ()) -> Grouping:
     wanted = None if not asked else tuple(dict.fromkeys(name.split(".")[0] for name in asked))
     first = [row for source in sources for row in islice(source.rows(wanted), FIRST)]
     for column in asked:
-        if not any(_label(_value(row.values, column)) != NONE for row in first):
+        if not any(label_of(_value(row.values, column)) != NONE for row in first):
             there = dict.fromkeys(name for row in first for name in row.names)
             raise InputError(
                 f"--by {column}: none of the first rows has anything in that column; the columns are: "
@@ -159,7 +159,7 @@ def _value(row: Mapping[str, Any], column: str) -> Any:
     return value
 
 
-def _label(value: Any) -> str:
+def label_of(value: Any) -> str:
     """A value as one line that is short, and another one for each other value."""
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return NONE
@@ -169,6 +169,7 @@ def _label(value: Any) -> str:
     line = printable(text, length=_LONGEST)
     if line == text:
         return line
+    line = printable(text, length=_LONGEST - len("… #123456"))
     return f"{line} #{blake2b(text.encode('utf-8', 'replace'), digest_size=3).hexdigest()}"
 
 

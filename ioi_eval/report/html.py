@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
+from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
 from ioi_eval.report.html_rows import APPS, PageProblem, PageRow, Results
@@ -211,7 +212,7 @@ def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[s
     names: dict[str, int] = {}
     groups = {}
     for directory, model in counts:
-        place = printable(str(results[directory].directory), length=60)
+        place = label_of(str(results[directory].directory))
         if (directory, model) not in largest:
             name = _OTHERS
         elif len(results) > 1 and models.count(model) > 1:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ioi_eval.report.excerpt import escaped, excerpt, first_difference
+from ioi_eval.report.excerpt import escaped, excerpt, first_difference, plain
 from ioi_eval.report.terminal import points, printable, table
 
 _CODE_LINES = 400
@@ -90,7 +90,7 @@ def submission_text(
     parts += [_subtasks(row), _tests(row, limits)]
     if test is not None:
         parts.append(_one_test(tests_of(row)[test], test, limits, texts))
-    return "\n\n".join(part for part in parts if part)
+    return plain("\n\n".join(part for part in parts if part))
 
 
 def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: int) -> str:
@@ -106,7 +106,9 @@ def listing(rows: Iterable[tuple[tuple[str, str], Mapping[str, Any]]], *, most: 
         count += 1
         if len(lines) < most:
             worth = points(row.get("total_score")) if "total_score" in row else _passed(row)
-            lines.append((printable(problem), printable(submission), str(row.get("verdict") or "not judged"), worth))
+            lines.append(
+                (printable(problem), printable(submission), printable(str(row.get("verdict") or "not judged")), worth)
+            )
     shown = table(("problem", "submission", "verdict", "score"), lines, left=frozenset({0, 1, 2}))
     return shown + (f"\n… and {count - len(lines)} more" if count > len(lines) else "")
 

@@ -78,7 +78,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _line(change: Change) -> tuple[str, ...]:
-    verdicts = [one.verdict or "not judged" for one in (change.before, change.after)]
+    verdicts = [printable(one.verdict or "not judged") for one in (change.before, change.after)]
     shares = ["–" if one.share is None else f"{100 * one.share:.6g} %" for one in (change.before, change.after)]
     return (*map(printable, change.name), *verdicts, " → ".join(shares), ", ".join(change.reasons))
 

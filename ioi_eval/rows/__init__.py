@@ -7,6 +7,7 @@ to do; nothing is skipped silently.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from itertools import product
@@ -69,11 +70,11 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
         InputError: one is named twice, or lies in another one, so that each of its rows would count twice.
     """
     names = [name for name, _ in sources]
-    where = [str(Path(name).expanduser().resolve()) if Path(name).expanduser().exists() else name for name in names]
+    where = [os.path.realpath(Path(name).expanduser()) for name in names]
     for number, place in enumerate(where):
         if place in where[:number]:
             raise InputError(f"{names[number]} is named twice; give each dump once")
-    for folder, place in product([place for place in where if Path(place).is_dir()], where):
+    for folder, place in product([place for place in where if os.path.isdir(place)], where):
         if folder != place and Path(place).is_relative_to(folder):
             outer, inner = names[where.index(folder)], names[where.index(place)]
             raise InputError(f"{inner} lies in {outer}, all of which is read; give each dump once")

@@ -6,6 +6,7 @@ Source: `parse_datasets_to_evaluate` of huggingface/ioi, which takes commas, and
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -31,7 +32,7 @@ def named_sources(text: str) -> tuple[str, ...]:
     Raises:
         InputError: a name is empty, nothing matches a pattern, or the Hub cannot be asked.
     """
-    if Path(text).expanduser().exists():
+    if os.path.exists(Path(text).expanduser()):  # `Path.exists` fails where a name is too long
         return (text,)  # its name may have a comma
     terms = [term.strip() for term in text.split(",")]
     if not all(terms):
@@ -40,7 +41,7 @@ def named_sources(text: str) -> tuple[str, ...]:
 
 
 def _matches(term: str) -> Iterable[str]:
-    if not _SPECIAL.search(term) or Path(term).expanduser().exists():
+    if not _SPECIAL.search(term) or os.path.exists(Path(term).expanduser()):
         return (term,)
     if files := sorted(glob.glob(str(Path(term).expanduser()))):
         return files

@@ -29,6 +29,7 @@ import orjson
 
 from ioi_eval.errors import RejectedError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox.two_stages import is_joined
 
 MAIN = "run"
 STDIN = ".stdin"
@@ -293,11 +294,12 @@ def _limits(job: Job, service: Service) -> Mapping[str, int]:
     """The six limits.
 
     The runner keeps the real limits inside the box, so for it a lower hard limit of the server can only cost an
-    answer, never change one; scripts are stopped by the hard limit itself, so what the server does not allow it
-    must refuse. A memory limit that a job names is not lowered to the server's: less would change verdicts.
+    answer, never change one. The same holds for two scripts that a third one starts (`two_stages`). Others are stopped
+    by the hard limit itself, so what the server does not allow it must refuse. A memory limit that a job names is not
+    lowered to the server's: less would change verdicts.
     """
     ceilings, run, compiling = service.ceilings, job.run_limits, job.compile_limits or IDLE_COMPILE
-    gives_way = job.kind is JobKind.RUNNER or job.trusted
+    gives_way = job.kind is JobKind.RUNNER or job.trusted or is_joined(job)
     limits = {
         "run_timeout": ceilings.lowered("run_timeout", run.wall_ms) if gives_way else run.wall_ms,
         "run_cpu_time": ceilings.lowered("run_cpu_time", run.cpu_ms) if gives_way else run.cpu_ms,

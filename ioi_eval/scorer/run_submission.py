@@ -43,7 +43,8 @@ async def run_submission(
             of path and content; files without content are left out).
         test_input: the test's input.
         submission: the program, in C++.
-        test_output: the expected output. Without it and without a checker, the score is what the program prints.
+        test_output: the expected output; an empty one says that nothing is to be printed (to a worker with only
+            `cms_ioi` it is none). Without it and without a checker, the score is what the program prints.
         pair: scripts `compile` and `run` of your own, to be used in place of all others.
         artifacts: keeps the runner; by default in the user's cache directory.
 

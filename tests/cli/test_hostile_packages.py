@@ -220,3 +220,8 @@ def test_more_files_than_a_package_has(
     with tarfile.open(tmp_path / "package.tar", "w") as archive:
         archive.add(tmp_path / "folder", "package")
     refused(kind, tmp_path / "package.tar", "holds more than 100 files")
+
+
+def test_messages_hold_nothing_that_a_terminal_obeys(refused: Refused, tmp_path: Path) -> None:
+    """They quote what a package says."""
+    refused("kattis", folder(tmp_path / "package", {"problem.yaml": 'type: "\\e]0;title\\a"\n'}), "\\x1b]0;title\\x07")

@@ -11,6 +11,8 @@ import pytest
 from addition import NARROW, RIGHT, Start, Write
 from small_results import apps_row, contest_row, refused, write_results
 
+from ioi_eval.report.html import Page
+
 MADE = ("summary.json", "report.md", "report.html")
 ROWS = (
     {"uuid": "a", "problem_id": "add", "year": 2024, "code": RIGHT, "model": "m"},
@@ -77,6 +79,25 @@ def test_several_directories(start: Start, tmp_path: Path) -> None:
     assert summary["refused"][0]["reason"] == "no such problem"
     assert b"all together" in (tmp_path / "all" / "report.html").read_bytes()
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
+
+
+def test_groups_of_several_directories_are_those_of_the_page(start: Start, tmp_path: Path) -> None:
+    """Rows that name no model are of their directory; nothing is pooled over both."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    two = write_results(tmp_path / "two", [contest_row("a", 0.0)])
+    assert start("report", one, two, "--out", "all").returncode == 0
+    groups = orjson.loads((tmp_path / "all" / "summary.json").read_bytes())["groups"]
+    assert [(group["name"], group["pass_at_k"]["1"]) for group in groups] == [
+        (name, worth) for name, worth in zip(Page([one, two]).group_names, (1.0, 0.0), strict=True)
+    ]
+
+
+def test_a_folder_of_reports_holds_no_results(start: Start, write: Write, tmp_path: Path) -> None:
+    """It is no reason to refuse a run that is to write there."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0)])
+    assert start("report", one, "--out", "all").returncode == 0
+    ended = start("score", write("dump.jsonl", {"uuid": "x"}), "--problems", "p", "--tests", "t", "--out", "all")
+    assert "holds the results of" not in ended.stderr
 
 
 def test_apps(start: Start, tmp_path: Path) -> None:

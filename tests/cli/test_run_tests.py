@@ -15,6 +15,7 @@ from addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submis
 from hub_stand_in import put_rows, standing_in
 
 from ioi_eval.report.frame import result_rows
+from ioi_eval.rows import named_sources
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tests_runner.py"
 CARD = "---\nconfigs:\n- config_name: '2024'\n  data_files: [{split: train, path: 2024/train-*}]\n---\n"
@@ -302,6 +303,14 @@ def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start)
         ended.stderr
     )
     assert "ioi-eval run-tests" in ended.stderr
+    ended = start("validate", "a.jsonl", "--dry_run")
+    assert (ended.returncode, "leave it out" in ended.stderr) == (2, True)
     ended = start("score", "a.jsonl,b.jsonl", *OWN, "--out", "out")
     assert ended.returncode == 2
     assert "several in one text, and patterns, are for ioi-eval run-tests" in ended.stderr
+
+
+def test_many_names_in_one_text() -> None:
+    """Together they are longer than a file's name may be."""
+    names = [f"run-{number:02}.jsonl" for number in range(60)]
+    assert list(named_sources(",".join(names))) == names

@@ -45,6 +45,15 @@ def test_ways_to_choose_stand_side_by_side(start: Start) -> None:
     assert groups[0]["problems"][0]["scores"]["reference"]["value"] == 50
 
 
+def test_what_is_not_scored_is_said(start: Start, write: Write, tmp_path: Path) -> None:
+    """Also where a run wrote zeros for it."""
+    failed = result("a", (0, 0))
+    failed["all_subtasks_results"][1]["status"] = "JE"
+    (tmp_path / "out").mkdir()
+    write("out/results.jsonl", failed, result("b", (0, 0.5)))
+    assert "not scored (JE)" in start("select", "out").stdout
+
+
 @pytest.mark.usefixtures("there")
 @pytest.mark.parametrize(
     ("arguments", "words"),

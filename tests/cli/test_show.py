@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from apps_rows import ROWS, ZERO
+from small_results import contest_row, write_results
 
 SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
 
@@ -101,3 +102,17 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
     assert "First difference: line 1: expected" in shown.stdout
     ended = start("show", "out", "zero", "--rerun")
     assert (ended.returncode, "apps explain" in ended.stderr) == (2, True)
+
+
+def test_results_of_others(start: Start, write: Write, tmp_path: Path) -> None:
+    """Years that a table has made fractions of, or no years; verdicts that are none."""
+    rows = [contest_row("a", 1.0, year=2024.0), contest_row("b", 0.5, year="abc", verdict="A\x1b]0;title\x07C")]
+    summary = {
+        "options": {"problems": str(write("problems.jsonl", *PROBLEMS)), "tests": str(write("tests.jsonl", *TESTS))}
+    }
+    write_results(tmp_path / "out", rows, summary)
+    assert "2024/nile  a: AC" in start("show", "out", "a", "--problem", "2024/nile").stdout
+    for arguments in ((), ("b",)):
+        ended = start("show", "out", *arguments)
+        assert ended.returncode == 0, ended.stderr
+        assert "\x1b" not in ended.stdout

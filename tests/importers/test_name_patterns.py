@@ -35,6 +35,7 @@ def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -
         ("(1", r"'\(1' is no regular expression"),
         ("a{99999999999999}", "is no regular expression"),
         ("(" * 5_000, "is no regular expression"),
+        ("\ud800", "is no regular expression"),
     ],
 )
 def test_what_chooses_nothing_is_named(pattern: str, words: str) -> None:

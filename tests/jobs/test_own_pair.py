@@ -12,7 +12,7 @@ from own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, w
 from ioi_eval import sample
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import classic
-from ioi_eval.jobs.classic_answer import score_and_feedback
+from ioi_eval.jobs.classic_answer import require_judged, score_and_feedback
 from ioi_eval.model import CheckerProtocol, JobFile
 
 SOLUTIONS: dict[str, dict[str, Any]] = {
@@ -90,6 +90,22 @@ def test_an_empty_expected_output(boxes: Boxes, answer: bytes) -> None:
     prints_one = '#include <cstdio>\nint main() { puts("1"); }\n'
     assert judged(boxes, PLAIN, prints_one, case)[:2] == ("WA", 0.0)
     assert judged(boxes, PLAIN, "int main() {}", case)[:2] == ("AC", 1.0)
+
+
+def test_an_empty_text_is_an_expected_output() -> None:
+    """Whoever gives one says that nothing is to be printed; only our own scripts can tell it from none."""
+    ours = classic.own_files(b"")
+    row = {"id": "sum", "time_limit": 1, "memory_limit": 1 << 28, "grader_files": []}
+    for beside, output, there in ((ours, "", True), (ours, None, False), (None, "", False)):
+        job = classic.row_job(row, "", SUM, output, beside=beside)
+        assert ("correct_output.txt" in {file.name for file in job.files}) is there
+
+
+def test_a_program_that_prints_no_score(boxes: Boxes) -> None:
+    """The words and the zero that the source's clients make of it; nothing of ours has failed."""
+    execution = boxes.execute(pair_job(boxes, PLAIN, "int main() {}", dataclasses.replace(CASE, answer=None)))
+    require_judged(execution)
+    assert score_and_feedback(execution) == ("0", "Unknown error")
 
 
 def test_without_an_expected_output_the_program_s_own_is_the_score(boxes: Boxes) -> None:

@@ -137,7 +137,7 @@ def test_groups(tmp_path: Path) -> None:
     assert Page([none]).group_names == ["all submissions"]
     assert Page([one, none]).group_names == ["m", str(none)]
     assert Page([one, two]).group_names == [f"{one}: m", f"{two}: m"]
-    assert Page([by]).group_names == ["m, 0.5"]
+    assert Page([by]).group_names == ["model m, t.x 0.5"]
 
 
 def test_a_column_that_differs_in_every_row_does_not_make_a_thousand_groups(tmp_path: Path) -> None:
@@ -249,3 +249,10 @@ def test_directories_that_one_report_cannot_be_of(tmp_path: Path) -> None:
 def test_no_rows_at_all(tmp_path: Path) -> None:
     """An empty dump has a report too."""
     assert blocks(html(write_results(tmp_path, [])))["summary"]["rows"] == 0
+
+
+def test_results_of_one_program_are_not_mixed_up(tmp_path: Path) -> None:
+    """Judged twice, and once we failed: each row opens with its own tests."""
+    rows = [contest_row("a", None, fingerprint="same"), contest_row("b", 1.0, fingerprint="same")]
+    found = blocks(html(write_results(tmp_path, rows)))
+    assert sorted(one["tests"][0]["verdict"] for one in found["block-0"]) == ["AC", "JE"]
