@@ -354,10 +354,12 @@ def test_groups_are_of_several_dumps_too(score: Start, write: Write, tmp_path: P
     assert [group["group"]["temperature"] for group in summary["groups"]] == ["0", "1", "(none)"]
     assert score(one, two, "--by", "none").returncode == 0
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["groups"] == []
+    (tmp_path / "folder").mkdir()
+    inner = write("folder/three.jsonl", submission_row("d"))
     for arguments, words in (
+        ((tmp_path / "folder", inner), "lies in"),
         ((one, "--by", "prompt"), "--by prompt: none of"),
         ((one, one), "is named twice"),
-        ((tmp_path, one), "all of which is read"),
     ):
         ended = score(*arguments)
         assert ended.returncode == 2
