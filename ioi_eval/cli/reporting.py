@@ -17,9 +17,9 @@ from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.html import GROUP, HTML, Page
-from ioi_eval.report.html_rows import APPS
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.remade import remade_summary
+from ioi_eval.report.result_sets import Family
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.version import __version__
 
@@ -79,7 +79,7 @@ def _summarized(page: Page) -> tuple[dict[str, Any], Words, Words]:
     if len(page.group_names) > 1 and (len(results) > 1 or "by" not in results[0].summary):
         rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
     summaries, named = [one.summary for one in results], [str(one.directory) for one in results]
-    if results[0].family == APPS:
+    if results[0].family is Family.APPS:
         from ioi_eval.apps import remade, report
 
         values = remade.remade_apps_summary(rows, summaries=summaries, directories=named, grouping=grouping)

@@ -62,10 +62,10 @@ def result_rows(
     path = path if path.name == RESULTS and path.is_file() else path / RESULTS
     wanted = None if columns is None else {*columns, compact.TESTS_ID}
     tests = tests and (columns is None or not {"all_subtasks_results", "test_results"}.isdisjoint(columns))
-    lines = dict(compact.whole(line) for line in _lines(path.with_name(TESTS), directory)) if tests else {}
+    lines = dict(compact.whole(line) for _, line in lines_of(path.with_name(TESTS))) if tests else {}
     whole = compact.WithTests(lines)
-    for line in _lines(path, directory):
-        row: dict[str, Any] = _parsed(path, line)
+    for number, line in lines_of(path):
+        row: dict[str, Any] = parsed_line(path, number, line)
         if tests:
             row = whole.row(row)
         if wanted is not None:
@@ -75,24 +75,34 @@ def result_rows(
         yield row
 
 
-def _lines(path: Path, directory: str | Path) -> Iterator[bytes]:
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that a run has written, counted from 1. Earlier versions wrote no tests beside results.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+    """
     try:
         with path.open("rb") as file:
-            yield from file
-    except FileNotFoundError:
-        if path.name == TESTS:  # of an earlier version, whose rows hold them
-            return
-        raise InputError(f"{path} does not exist: `ioi-eval score … --out {directory}` writes it") from None
+            yield from enumerate(file, 1)
+    except (FileNotFoundError, NotADirectoryError):
+        if path.name != TESTS:
+            raise InputError(f"{path} does not exist: `ioi-eval score … --out {path.parent}` writes it") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _parsed(path: Path, line: bytes) -> Any:
+def parsed_line(path: Path, number: int, line: bytes) -> Any:
+    """What a line holds.
+
+    Raises:
+        InputError: it is damaged.
+    """
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise InputError(
-            f"{path} cannot be read: {error}; delete it and run the same command again, which makes it anew"
+            f"{path}, line {number} cannot be read: {error}; delete the file and run the command that wrote it again, "
+            "which makes it anew"
         ) from error
 
 

@@ -22,7 +22,8 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
-from ioi_eval.report.html_rows import APPS, PageProblem, PageRow, Results
+from ioi_eval.report.html_rows import PageProblem, PageRow, Results
+from ioi_eval.report.result_sets import Family
 from ioi_eval.report.terminal import printable
 from ioi_eval.version import __version__
 
@@ -69,7 +70,7 @@ class Page:
         self._order = sorted(self._problems, key=self._place_of)
 
     @property
-    def family(self) -> str:
+    def family(self) -> Family:
         """Whose results they are."""
         return self.results[0].family
 
@@ -134,7 +135,7 @@ class Page:
         return {
             "title": self._title(),
             "made": __version__,
-            "family": self.family,
+            "family": "apps" if self.family is Family.APPS else "contest",
             "groups": self.group_names,
             "ks": KS,
             "verdicts": [verdict.value for verdict in Verdict],
@@ -148,7 +149,7 @@ class Page:
 
     def _full(self, name: str, cell: Cell) -> float:
         """Full marks; for APPS a share is a score. A problem without points is worth what its best submission has."""
-        if self.family == APPS:
+        if self.family is Family.APPS:
             return 1.0
         return sum(points for _, points in self._problems[name].subtasks) or max(cell.scores, default=0.0)
 
@@ -182,11 +183,10 @@ def check_together(results: Sequence[Results]) -> None:
     for place, one in enumerate(results):
         if any(one.directory.resolve() == other.directory.resolve() for other in results[:place]):
             raise InputError(f"{one.directory} is named twice: its rows would count twice; name it once")
-        if one.family != first.family:
-            kinds = {APPS: "`ioi-eval apps score`"}
+        if one.family is not first.family:
             raise InputError(
-                f"{first.directory} holds results of {kinds.get(first.family, '`ioi-eval score`')}, {one.directory} of "
-                f"{kinds.get(one.family, '`ioi-eval score`')}: make a report of each"
+                f"{first.directory} holds results of {first.family}, {one.directory} of {one.family}: make a report of "
+                "each"
             )
 
 

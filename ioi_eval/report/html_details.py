@@ -20,7 +20,8 @@ import orjson
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import SUBTASKS, TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS
-from ioi_eval.report.html_rows import CONTEST, PageRow, Results, line_at
+from ioi_eval.report.html_rows import PageRow, Results, line_at
+from ioi_eval.report.result_sets import Family
 
 CODE, WORDS, MESSAGE, SHOWN_TESTS = 60_000, 4_000, 600, 200
 """Most characters of a program, of a compiler's words, of a message or an output; most tests of a submission."""
@@ -142,7 +143,7 @@ def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
     line: Mapping[str, Any] = {}
     if (known := results.tests.get(values.get(TESTS_ID) or "")) is not None:
         line = line_at(results.directory / TESTS, known[0])
-    contest = results.family == CONTEST
+    contest = results.family is Family.CONTEST
     subtasks = values.get("all_subtasks_results") or [] if contest else []
     tests, table = _tests(values, line, subtasks)
     shown = {

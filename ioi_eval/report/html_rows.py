@@ -19,13 +19,12 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.model import Verdict
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
-from ioi_eval.report.frame import RESULTS, TESTS
+from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.naming import problem_of, submission_of
-from ioi_eval.report.summary import FORMAT
+from ioi_eval.report.result_sets import Family, family_of, first_row, summary_of
 from ioi_eval.report.terminal import printable
 
-CONTEST, APPS = "contest", "apps"
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 """Columns that say when a problem was published. Source: LiveCodeBench has `contest_date`."""
 
@@ -105,15 +104,19 @@ class Results:
     directory: Path
     place: int = 0
     id_column: str = "uuid"
-    family: str = ""
+    family: Family = Family.CONTEST
     summary: Row = field(default_factory=dict)
     problems: dict[str, PageProblem] = field(default_factory=dict)
     tests: dict[str, tuple[int, float | None, int | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.summary = earlier_summary(self.directory)
+        self.summary = summary_of(self.directory, is_remade=True)
         self.id_column = str(self.summary.get("options", {}).get("id_column") or self.id_column)
-        self.family = family_of(self.directory)
+        first = first_row(self.directory)
+        if first is not None:
+            self.family = family_of(first, self.directory)
+        elif "judged_by" in self.summary:
+            self.family = Family.APPS
         self.tests = _tests_by_id(self.directory / TESTS)
 
     def rows(self) -> Iterator[PageRow]:
@@ -123,10 +126,14 @@ class Results:
             InputError: there are no results, a line is damaged, or it is no row of results.
         """
         path, offset = self.directory / RESULTS, 0
-        for number, line in enumerate(_lines(path, self.directory), 1):
-            row = _parsed(path, number, line)
+        for number, line in lines_of(path):
+            row = parsed_line(path, number, line)
             try:
-                yield self._contest(row, offset, number) if self.family == CONTEST else self._apps(row, offset, number)
+                yield (
+                    self._contest(row, offset, number)
+                    if self.family is Family.CONTEST
+                    else self._apps(row, offset, number)
+                )
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise InputError(
                     f"{path}, line {number}: this is no row of results ({type(error).__name__}: {error}); "
@@ -142,9 +149,9 @@ class Results:
             InputError: a line is damaged.
         """
         path = self.directory / TESTS
-        with path.open("rb") if self.family == APPS and self.tests else nullcontext() as tests:
-            for number, line in enumerate(_lines(self.directory / RESULTS, self.directory), 1):
-                row = _parsed(self.directory / RESULTS, number, line)
+        with path.open("rb") if self.family is Family.APPS and self.tests else nullcontext() as tests:
+            for number, line in lines_of(self.directory / RESULTS):
+                row = parsed_line(self.directory / RESULTS, number, line)
                 if tests is not None and row.get(TESTS_ID) in self.tests:
                     tests.seek(self.tests[row[TESTS_ID]][0])
                     row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]
@@ -216,7 +223,7 @@ class Results:
         """What rows do not say: titles, days, limits. For APPS all problems have the same limits."""
         options = self.summary.get("options", {})
         for problem in self.problems.values():
-            if self.family == APPS:
+            if self.family is Family.APPS:
                 problem.time_limit_s = _number(options.get("time_limit_s"))
                 problem.memory_limit_bytes = options.get("memory_limit_bytes")
         for told in self.summary.get("problems", ()):
@@ -225,46 +232,6 @@ class Results:
                 known.name, known.day = _name(told.get("name") or ""), _name(told.get("day") or "")
                 known.time_limit_s = _number(told.get("time_limit_s"))
                 known.memory_limit_bytes = told.get("memory_limit_bytes")
-
-
-def earlier_summary(directory: Path) -> Row:
-    """What `summary.json` says; nothing where there is none that we wrote.
-
-    Raises:
-        InputError: a newer version of this package wrote it.
-    """
-    try:
-        summary = orjson.loads((directory / "summary.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return {}
-    if not isinstance(summary, dict) or not isinstance(summary.get("options"), dict):
-        return {}
-    if isinstance(summary.get("format"), int) and summary["format"] > FORMAT:
-        raise InputError(
-            f"{directory / 'summary.json'} has format {summary['format']}, of ioi_eval {summary.get('ioi_eval')}: "
-            f"this version reads format {FORMAT}; install that one"
-        )
-    return summary
-
-
-def family_of(directory: Path) -> str:
-    """Whose results these are: `contest` or `apps`.
-
-    Raises:
-        InputError: there are none, or nobody's.
-    """
-    path = directory / RESULTS
-    for number, line in enumerate(_lines(path, directory), 1):
-        row = _parsed(path, number, line)
-        if isinstance(row, dict) and "all_subtasks_results" in row and "verdict" in row:
-            return CONTEST
-        if isinstance(row, dict) and "judged_by" in row and "submission" in row:
-            return APPS
-        raise InputError(
-            f"{path}, line {number}: this is no row of results; name a directory that `ioi-eval score` or "
-            "`ioi-eval apps score` has written"
-        )
-    return APPS if "judged_by" in earlier_summary(directory) else CONTEST
 
 
 def model_of(row: Mapping[str, Any]) -> str:
@@ -293,12 +260,10 @@ def _program(row: Row) -> str:
 def _tests_by_id(path: Path) -> dict[str, tuple[int, float | None, int | None]]:
     """By name: where the line begins, and the most time and memory that a test took."""
     found: dict[str, tuple[int, float | None, int | None]] = {}
-    if not path.exists():
-        return found
     offset = 0
-    for number, line in enumerate(_lines(path, path.parent), 1):
+    for number, line in lines_of(path):
         try:
-            values = _parsed(path, number, line)
+            values = parsed_line(path, number, line)
             found[values[TESTS_ID]] = (offset, *_most_of(values[TEST_RESULTS]))
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}, line {number}: these are no tests of results") from error
@@ -316,26 +281,6 @@ def _most_of(tests: Iterable[Row]) -> tuple[float | None, int | None]:
         if size is not None and (memory is None or size > memory):
             memory = size
     return time_s, memory
-
-
-def _lines(path: Path, directory: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as file:
-            yield from file
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{path} does not exist: `ioi-eval score … --out {directory}` writes it") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _parsed(path: Path, number: int, line: bytes) -> Any:
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise InputError(
-            f"{path}, line {number} cannot be read: {error}; delete the file and run the command that wrote it again, "
-            "which makes it anew"
-        ) from error
 
 
 def _name(value: object) -> str:

@@ -9,7 +9,6 @@ Source: the names and places of `publish_reports` in huggingface/ioi.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
+from ioi_eval.report.result_sets import summary_of
 from ioi_eval.report.terminal import bounded, points
 
 _COLUMNS = (
@@ -159,11 +159,8 @@ def read_summary(results: Path) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read.
     """
-    path = results / "summary.json"
-    try:
-        summary: dict[str, Any] = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}; run the same command again, which makes it anew") from error
+    if not (summary := summary_of(results)):
+        raise InputError(f"{results / 'summary.json'} does not exist: `ioi-eval report {results}` makes it")
     return summary
 
 

@@ -1,4 +1,7 @@
-"""Results that a run has left, of either family, as what reads them needs them: its rows, and how they were judged."""
+"""Results that a run has left, of either family: their rows, their summary, and how they were judged.
+
+`report.html` keeps more of each row, and where it stands on disk: `html_rows`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.errors import InputError
-from ioi_eval.report.frame import RESULTS, result_rows
+from ioi_eval.report.frame import RESULTS, lines_of, parsed_line, result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
+from ioi_eval.report.summary import FORMAT
 
 
 class Family(StrEnum):
@@ -78,20 +82,12 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     """
     folder = Path(directory)
     folder = folder.parent if folder.name == RESULTS else folder
-    summary = _summary(folder / "summary.json")
+    summary = summary_of(folder)
     options = summary.get("options") or {}
-    first = next(result_rows(folder, tests=False), None)
+    first = first_row(folder)
     if first is None:
         raise InputError(f"{folder / RESULTS} is empty: there are no results to look at")
-    if "all_subtasks_results" in first:
-        family = Family.CONTEST
-    elif "judged_by" in first:
-        family = Family.APPS
-    else:
-        raise InputError(
-            f"{folder / RESULTS} holds no results of `ioi-eval score` or `apps score`: its rows have neither "
-            "all_subtasks_results nor judged_by"
-        )
+    family = family_of(first, folder)
     column = id_column or str(options.get("id_column") or "uuid")
     if family is Family.CONTEST and column not in first:
         raise InputError(
@@ -110,12 +106,56 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
     )
 
 
-def _summary(path: Path) -> Mapping[str, Any]:
-    """The summary beside results; empty where there is none, as beside those of others."""
+def first_row(directory: Path) -> Any:
+    """What the first line of results holds; `None` where there is no line.
+
+    Raises:
+        InputError: there are no results, or the line is damaged.
+    """
+    path = directory / RESULTS
+    return next((parsed_line(path, number, line) for number, line in lines_of(path)), None)
+
+
+def family_of(row: Any, directory: Path) -> Family:
+    """Of what problems results are, as their first row shows.
+
+    Raises:
+        InputError: it is no row of results.
+    """
+    if isinstance(row, dict) and "all_subtasks_results" in row:
+        return Family.CONTEST
+    if isinstance(row, dict) and "judged_by" in row:
+        return Family.APPS
+    raise InputError(
+        f"{directory / RESULTS}, line 1: this is no row of results, as it has neither all_subtasks_results nor "
+        "judged_by; name a directory that `ioi-eval score` or `ioi-eval apps score` has written"
+    )
+
+
+def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
+    """What `summary.json` says; empty where there is none, as beside results of others.
+
+    Args:
+        directory: of the results.
+        is_remade: it is about to be made anew, so a damaged one is as good as none.
+
+    Raises:
+        InputError: it is damaged, or a newer version of this package wrote it.
+    """
+    path = directory / "summary.json"
     try:
         values = json.loads(path.read_bytes())
-    except FileNotFoundError:
+        if not isinstance(values, dict) or not isinstance(values.get("options"), dict):
+            raise ValueError("it is no summary of a run")
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}; run the same command again, which makes it anew") from error
-    return values if isinstance(values, dict) else {}
+        if is_remade:
+            return {}
+        raise InputError(f"{path} cannot be read: {error}; `ioi-eval report {directory}` makes it anew") from error
+    if isinstance(values.get("format"), int) and values["format"] > FORMAT:
+        raise InputError(
+            f"{path} has format {values['format']}, of ioi_eval {values.get('ioi_eval')}: this version reads format "
+            f"{FORMAT}; install that one"
+        )
+    return values

@@ -87,7 +87,7 @@ def test_wrong_calls_say_what_to_do(judged: Start, start: Start, write: Write, t
     ended = judged("right")
     assert (ended.returncode, "of 2024/add, 2024/other: add --problem" in ended.stderr) == (2, True)
     write("out/results.jsonl", {"a": 1})
-    assert "holds no results of `ioi-eval score`" in judged().stderr
+    assert "line 1: this is no row of results" in judged().stderr
 
 
 def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:

@@ -143,7 +143,9 @@ def test_results_that_are_none_are_refused(tmp_path: Path) -> None:
     """Empty, damaged, of another tool, without the id column; those of the reference have no summary."""
     with pytest.raises(InputError, match="is empty"):
         results(tmp_path / "a")
-    with pytest.raises(InputError, match="neither all_subtasks_results nor judged_by"):
+    with pytest.raises(
+        InputError, match="line 1: this is no row of results, as it has neither all_subtasks_results nor judged_by"
+    ):
         results(tmp_path / "a", {"uuid": "x"})
     with pytest.raises(InputError, match="no column uuid; name the one that names submissions with --id-column"):
         results(tmp_path / "a", {"id": "x", "all_subtasks_results": []})
