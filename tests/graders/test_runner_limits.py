@@ -83,11 +83,11 @@ def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Pat
 
 
 def test_pages_of_many_processes_cost_no_more_than_a_test_has(plain_box: Box, program: Callable[..., Path]) -> None:
-    """The most that pages may cost is 8 L + 5 s in all, and not for each process."""
+    """The most that pages may cost is 8 L + 5 s in all, and not for each of the two processes, which would be 10 s."""
     limits = {"cpu_ms": 1, "memory_bytes": 2 << 30, "processes": 2}
     entry = run_game(plain_box, program, "play play", stub=['-DEARLY="pages"'], **limits).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
-    assert entry["cpu_us"] < 6_000_000
+    assert entry["cpu_us"] < 9_000_000  # on a busy machine it is stopped a little later
 
 
 def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
