@@ -65,8 +65,8 @@
 // that fails makes a JE line, which is about one test; it is neither.
 
 // The parts are headers in `runner/`, each of which includes the one before it; they are one program and travel as one:
-// kernel, numbers, lines, descriptors, decimal, reader, comparators, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock, means,
-// processes, hidden_calls, accounts, places, contestants, warm, judges, scores, tokens, outcome, hang_ups, passes, one_test, run_mode, compile_mode.
+// kernel, numbers, lines, descriptors, decimal, reader, comparators, protocols, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock,
+// means, processes, hidden_calls, accounts, places, contestants, warm, judges, scores, tokens, outcome, hang_ups, passes, one_test, run_mode, compile_mode.
 
 #include "runner/compile_mode.h"
 

@@ -41,7 +41,7 @@ class Judge {
     link(kJudgeProgramFd, name);
     if (!kept_feedback.empty()) {
       if (rename(kept_feedback.c_str(), (directory + "/feedback").c_str()) != 0) system_fault("give a feedback directory");
-    } else if (spec.protocol == Protocol::Kattis) {
+    } else if (rules_of(spec.protocol).has_feedback) {
       make_directory(directory + "/feedback");
     }
     started_us = now_us();
@@ -105,9 +105,7 @@ class Judge {
 
   // After its end: what its exit says, but for the codes of its protocol.
   void conclude() {
-    const std::vector<int> good_codes = spec_->protocol == Protocol::Testlib  ? std::vector<int>{0, 1, 2, 4, 7, 8}
-                                        : spec_->protocol == Protocol::Kattis ? std::vector<int>{42, 43}
-                                                                              : std::vector<int>{0};
+    const ProtocolRules& rules = rules_of(spec_->protocol);
     ended_us = now_us();
     if (!fault.empty()) return;
     std::string unstarted = last_words_.hear();
@@ -130,7 +128,7 @@ class Judge {
     } else if (process.signal() != 0) {
       fault = "signal";
       words = format("killed by signal %d", process.signal());
-    } else if (std::find(good_codes.begin(), good_codes.end(), process.code()) == good_codes.end()) {
+    } else if (!has(rules.accepts, process.code()) && !has(rules.rejects, process.code())) {
       fault = "exit";
       words = format("exit code %d", process.code());
     }

@@ -123,7 +123,7 @@ class TestRun : Watching {
       }
     }
     if (!crossed && !decided && g_plan.has_checker) {
-      if (g_plan.protocol == Protocol::None) return leave_to_reader();
+      if (g_plan.left_to_reader()) return leave_to_reader();
       Fd written;  // by an interactor
       if (g_plan.interactive()) written = open_if_there(manager_.directory + "/output.txt");
       int output = g_plan.interactive() ? written.get() : g_plan.communication ? manager_.output.get() : contestants_.back().output.get();
@@ -144,7 +144,7 @@ class TestRun : Watching {
       o_.limit = "output";
       return give("OLE", "0", "");
     }
-    if (g_plan.protocol == Protocol::None) return leave_to_reader();
+    if (g_plan.left_to_reader()) return leave_to_reader();
     Said said;
     if (!check(test_.output, said)) return;
     round_down(said);
@@ -210,33 +210,37 @@ class TestRun : Watching {
   // It has failed by no rule; whoever reads its output judges it.
   void leave_to_reader() { o_.verdict.clear(); }
 
+  // Compares an output with the answer by ourselves.
   void compare(int output, Said& said) {
     Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
     if (!ours) system_fault("open an output");
-    comparators::Comparison found = comparators::compare(g_plan.rule, ours.get(), answer.get());
-    if ((errno = found.error) != 0) system_fault("compare an output");
-    read_score(found.right ? "1" : "0", said);
-    said.message = found.words.substr(0, kMessageBytes);
-    malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+    Difference where;
+    bool same = false;
+    switch (g_plan.protocol) {
+      case Protocol::WhiteDiff: same = white_diff(ours.get(), answer.get(), where); break;
+      case Protocol::Tokens: same = same_tokens(ours.get(), answer.get(), token_rules(test_), where); break;
+      case Protocol::Compare: {
+        comparators::Comparison found = comparators::compare(g_plan.rule, ours.get(), answer.get());
+        if ((errno = found.error) != 0) system_fault("compare an output");
+        read_score(found.right ? "1" : "0", said);
+        said.message = found.words.substr(0, kMessageBytes);
+        malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+        return;
+      }
+      case Protocol::Cms:
+      case Protocol::Testlib:
+      case Protocol::Kattis:
+      case Protocol::None: plan_fault("the protocol %s compares nothing", rules_of(g_plan.protocol).name);
+    }
+    read_score(same ? "1" : "0", said);
+    said.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
   }
 
   // Lets the checker judge an output. False: it is at fault.
   bool check(int output, Said& said) {
     int64_t begun = now_us();
-    if (g_plan.protocol == Protocol::Compare) {
-      compare(output, said);
-      o_.judge_wall_us += now_us() - begun;
-      return true;
-    }
     if (g_plan.compares()) {
-      Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
-      if (!ours) system_fault("open an output");
-      Difference where;
-      bool same = g_plan.protocol == Protocol::WhiteDiff
-                      ? white_diff(ours.get(), answer.get(), where)
-                      : same_tokens(ours.get(), answer.get(), token_rules(test_), where);
-      read_score(same ? "1" : "0", said);
-      said.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
+      compare(output, said);
       o_.judge_wall_us += now_us() - begun;
       return true;
     }
@@ -265,15 +269,9 @@ class TestRun : Watching {
 
   void begin_checker(Judge& checker, int output) {
     Fd input = judge_file(passes_.input(test_)), answer = judge_file(test_.answer), result = judge_file(output);
-    std::vector<std::string> args = {"input.txt", "correct_output.txt", "output.txt"};
-    Fd standard_input;
-    if (g_plan.protocol == Protocol::Testlib) std::swap(args[1], args[2]);
-    if (g_plan.protocol == Protocol::Kattis) {
-      args[2] = "feedback/";
-      standard_input = judge_file(output);
-    } else {
-      standard_input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    }
+    const ProtocolRules& rules = rules_of(g_plan.protocol);
+    std::vector<std::string> args(rules.args.begin(), rules.args.end());
+    Fd standard_input = rules.has_feedback ? judge_file(output) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
     args.insert(args.end(), g_plan.checker.args.begin(), g_plan.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.open_outputs();

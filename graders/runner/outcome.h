@@ -40,7 +40,7 @@ void print_line(const Test& test, const Outcome& o) {
   }
   if (g_interpreter) line += ",\"report\":" + quoted(o.report);
   print(line);
-  if (g_plan.return_bytes > 0 || g_plan.protocol == Protocol::None) {
+  if (g_plan.return_bytes > 0 || g_plan.left_to_reader()) {
     int64_t bytes = o.output ? file_size(o.output.get()) : 0;
     print(format(",\"output_bytes\":%lld,\"output\":\"", static_cast<long long>(bytes)));
     if (bytes > 0) print_base64(o.output.get(), std::min(bytes, g_plan.return_bytes));

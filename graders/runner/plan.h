@@ -2,12 +2,11 @@
 #pragma once
 
 #include "comparators.h"
-#include "descriptors.h"
+#include "protocols.h"
 
 namespace {
 
 enum class Isolation { None, Reduced, Full };
-enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens, Compare, None };
 
 const char* name_of(Isolation level) {
   return level == Isolation::Full ? "full" : level == Isolation::Reduced ? "reduced" : "none";
@@ -67,10 +66,13 @@ struct Plan {
   std::vector<Test> tests;
 
   // The manager is an interactor: its stdin and stdout are the program's.
-  bool interactive() const { return communication && manager.protocol != Protocol::Cms; }
+  bool interactive() const { return communication && rules_of(manager.protocol).can_interact; }
+
+  // Whoever reads our lines judges the output.
+  bool left_to_reader() const { return rules_of(protocol).judged_by == JudgedBy::Reader; }
 
   // The runner itself compares, with the test's answer.
-  bool compares() const { return protocol >= Protocol::WhiteDiff && protocol <= Protocol::Compare; }
+  bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
 
   // CPU time that is measured beyond the limit, for which a program is TLE; at its end it is stopped.
   int64_t margin_us() const { return cpu_ms * 250 + 100'000; }

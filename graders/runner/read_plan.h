@@ -107,15 +107,17 @@ void read_program_line(PlanLine& line, Plan& plan) {
   }
 }
 
+Protocol read_protocol(PlanLine& line) {
+  std::string name = line.text("protocol");
+  for (Protocol protocol : kProtocols) {
+    if (name == rules_of(protocol).name) return protocol;
+  }
+  line.bad("`protocol` is unknown: " + name);
+}
+
 void read_checker_line(PlanLine& line, Plan& plan) {
   plan.has_checker = true;
-  plan.protocol = line.choice<Protocol>("protocol", {{"cms", Protocol::Cms},
-                                                     {"testlib", Protocol::Testlib},
-                                                     {"kattis", Protocol::Kattis},
-                                                     {"white-diff", Protocol::WhiteDiff},
-                                                     {"tokens", Protocol::Tokens},
-                                                     {"compare", Protocol::Compare},
-                                                     {"none", Protocol::None}});
+  plan.protocol = read_protocol(line);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMostBytes);
   if (plan.protocol == Protocol::None) return;
   if (plan.protocol == Protocol::Compare) {
@@ -169,8 +171,9 @@ void read_run_line(PlanLine& line, Plan& plan) {
     plan.has_manager = true;
     plan.manager = judge_spec(line, true);
     if (line.has("protocol")) {
-      plan.manager.protocol = line.choice<Protocol>(
-          "protocol", {{"cms", Protocol::Cms}, {"testlib", Protocol::Testlib}, {"kattis", Protocol::Kattis}});
+      plan.manager.protocol = read_protocol(line);
+      const ProtocolRules& rules = rules_of(plan.manager.protocol);
+      if (rules.judged_by != JudgedBy::Program) line.bad(format("has a protocol without a program: %s", rules.name));
     }
   } else if (line.name == "checker") {
     read_checker_line(line, plan);

@@ -116,10 +116,15 @@ Said read_kattis(int code, const std::string& feedback, int64_t full) {
 // What a judge program said that has ended as its protocol wants.
 Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
   switch (protocol) {
+    case Protocol::Cms: return read_cms(judge.output.get(), judge.errors.get());
     case Protocol::Testlib: return read_testlib(judge.process.code(), judge.errors.get());
     case Protocol::Kattis: return read_kattis(judge.process.code(), judge.directory + "/feedback", full);
-    default: return read_cms(judge.output.get(), judge.errors.get());
+    case Protocol::WhiteDiff:
+    case Protocol::Tokens:
+    case Protocol::Compare:
+    case Protocol::None: break;
   }
+  plan_fault("the protocol %s has no program", rules_of(protocol).name);
 }
 
 // A text as bytes, one by one.

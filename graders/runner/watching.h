@@ -70,8 +70,8 @@ class Watching : protected Scene {
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
     const Place* talks = g_plan.interactive() ? &g_places[0] : nullptr;
     if (talks != nullptr) {
-      bool kattis = g_plan.manager.protocol == Protocol::Kattis;
-      args = {"input.txt", kattis ? "correct_output.txt" : "output.txt", kattis ? "feedback/" : "correct_output.txt"};
+      const ProtocolRules& rules = rules_of(g_plan.manager.protocol);
+      args.assign(rules.args.begin(), rules.args.end());
       held_in_ = hold(talks->fifo_in);
       held_out_ = hold(talks->fifo_out);
     }
@@ -311,9 +311,8 @@ class Watching : protected Scene {
   }
 
   bool rejected_by_interactor() const {
-    int accepts = g_plan.manager.protocol == Protocol::Kattis ? 42 : 0;
-    int code = manager_.process.code();
-    return g_plan.interactive() && manager_.fault.empty() && code != accepts && code != 7 /* points */;
+    const ProtocolRules& rules = rules_of(g_plan.manager.protocol);
+    return g_plan.interactive() && manager_.fault.empty() && has(rules.rejects, manager_.process.code());
   }
 
   Fd held_in_, held_out_;  // beside an interactor

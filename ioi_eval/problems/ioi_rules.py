@@ -216,8 +216,8 @@ def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_ty
     if not task_type.has_manager:
         stated = sheet.checker_protocol
         wanted = False if stated is not None and not stated.has_program else config.comparator
-        if stated in (CheckerProtocol.TESTLIB, CheckerProtocol.KATTIS):
-            wanted = True
+        if stated is not None and stated.has_program and stated is not CheckerProtocol.CMS:
+            wanted = True  # rows that name cms may be without a checker, as the reference's are
         reason = "its outputs are to be compared by one"
     else:
         if sheet.checker_protocol is not None and not sheet.checker_protocol.has_program:

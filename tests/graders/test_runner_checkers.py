@@ -7,7 +7,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_box import JUDGE, WHITE_DIFF, Box, batch_plan, line, run_batch
+from runner_box import JUDGE, WHITE_DIFF, Box, batch_plan, line, run_batch, run_game
+
+from ioi_eval.model import CheckerProtocol
+
+RIGHT_AND_WRONG = {
+    CheckerProtocol.CMS: ("cms 1\nfine", "cms 0\nno"),
+    CheckerProtocol.TESTLIB: ("testlib 0\nfine", "testlib 1\nno"),
+    CheckerProtocol.KATTIS: ("kattis 42\nfine", "kattis 43\nno"),
+    CheckerProtocol.WHITE_DIFF: ("answer ", "other"),
+    CheckerProtocol.TOKENS: ("answer", "other"),
+}
+"""Outputs; those of protocols with a program tell checker.cpp how to end, the answer of the others is `answer`."""
+
+
+@pytest.mark.parametrize("protocol", CheckerProtocol)
+def test_every_protocol_tells_right_from_wrong(
+    plain_box: Box, program: Callable[..., Path], protocol: CheckerProtocol
+) -> None:
+    """The runner has a rule for each protocol that a problem can name; none is judged by another's."""
+    file = {"file": "checker"} if protocol.has_program else {}
+    answer = run_batch(
+        plain_box,
+        program("contestant"),
+        *(f"print 1\n{output}" for output in RIGHT_AND_WRONG[protocol]),
+        answer=b"answer\n",
+        checker=line("checker", protocol=protocol, **file, **JUDGE),
+        files={"checker": program("checker")} if file else {},
+    )
+    assert answer.verdicts == ["AC", "WA"]
+
+
+def test_a_manager_needs_a_protocol_with_a_program(plain_box: Box, program: Callable[..., Path]) -> None:
+    """What the runner compares by itself cannot talk to a program."""
+    answer = run_game(plain_box, program, "x", manager={**JUDGE, "protocol": "tokens"})
+    assert answer.last["words"].endswith("(manager) has a protocol without a program: tokens")
 
 
 def judged(box: Box, program: Callable[..., Path], protocol: str, *outputs: str, **limits: int) -> list[dict[str, Any]]:
