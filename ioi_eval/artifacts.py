@@ -45,8 +45,17 @@ class ArtifactStore:
         """Whether there is an entry `key`, good or damaged."""
         return key in self._checked or any((self._root / key[:2]).glob(f"{key}.*"))
 
-    async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]]) -> Blob:
+    def holds_any(self, beginning: str) -> bool:
+        """Whether there is an entry whose key begins so."""
+        return any((self._root / beginning[:2]).glob(f"{beginning}*"))
+
+    async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]], *, instead_of: str = "") -> Blob:
         """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind.
+
+        Args:
+            key: of the entry.
+            build: makes its content.
+            instead_of: how the keys of all others begin that are deleted once it has been built; none if empty.
 
         Raises:
             SetupError: the entry does not match its hash, or the cache can be neither read nor written.
@@ -58,6 +67,8 @@ class ArtifactStore:
             blob = self._known(key) or self._open(key)
             if blob is None:
                 blob = self._write(key, await build())
+                if instead_of:
+                    self._delete_others(instead_of, blob)
             self._checked[key] = blob
         self._building.pop(key, None)
         return blob
@@ -83,6 +94,11 @@ class ArtifactStore:
                 )
             return Blob(path=path, size=len(content), sha256=expected)
         return None
+
+    def _delete_others(self, beginning: str, kept: Blob) -> None:
+        for path in (self._root / beginning[:2]).glob(f"{beginning}*"):
+            if path != kept.path:
+                path.unlink(missing_ok=True)
 
     def _write(self, key: str, content: bytes) -> Blob:
         digest = hashlib.sha256(content).hexdigest()

@@ -44,6 +44,10 @@ class Toolchain:
         """The command that makes an object of one C++ source file."""
         return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)
 
+    def precompile_argv(self, header: str, output: str, *, std: str) -> tuple[str, ...]:
+        """The command that precompiles a C++ header; GCC takes it with the options of `compile_argv` only."""
+        return (self.command, f"-std={std}", "-DEVAL", "-O2", "-pipe", "-x", "c++-header", header, "-o", output)
+
     def compile_c_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
         """The command that makes an object of one C source file, with the same compiler."""
         return (self.command, "-x", "c", f"-std={std}", "-DEVAL", "-O2", "-pipe", "-c", source, "-o", output)

@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("jobs", "compat"),
     ("judging", "interpreters"),
     ("programs", "fingerprint"),
+    ("headers",),
     ("scorer",),
     ("selection",),
     ("journal",),

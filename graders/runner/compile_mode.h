@@ -11,7 +11,7 @@ class Workshop {
   Workshop() {
     if (full()) {
       directory_ = make_directory(g_base + "/work", 0755);
-      long long size = 2 * (g_plan.file_bytes + kStepFileSlackBytes);
+      long long size = 2 * (g_plan.file_bytes + kStepFileSlackBytes) + seen_bytes();
       std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
       if (mount("work", directory_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) system_fault("mount work");
       if (!g_plan.sees_system) make_root();
@@ -61,6 +61,15 @@ class Workshop {
     unlinkat(work_.get(), path.c_str(), 0);
     Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!to || !copy_bytes(g_files.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
+  }
+
+  // How much all files are that steps are given.
+  static long long seen_bytes() {
+    long long total = 0;
+    for (const CompileAction& action : g_plan.actions) {
+      if (action.kind == CompileAction::Kind::See) total += file_size(g_files.get(action.words[0]));
+    }
+    return total;
   }
 
   struct Step {

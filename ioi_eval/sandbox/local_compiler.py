@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ioi_eval import boxfiles
@@ -55,6 +57,17 @@ def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     lines = [line.partition("\t") for line in answer.splitlines()]
     sees, libraries = (outermost(path for kind, _, path in lines if kind == wanted) for wanted in ("sees", "library"))
     return sees, libraries
+
+
+def state_of_files(paths: Iterable[str]) -> str:
+    """A hash of the names, sizes and times of all files at these paths and below: another one once any has changed."""
+    digest = hashlib.sha256()
+    for path in paths:
+        found = (os.path.join(place, name) for place, _, names in sorted(os.walk(path)) for name in sorted(names))
+        for file in found if os.path.isdir(path) else (path,):
+            status = os.stat(file, follow_symlinks=False)
+            digest.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape"))
+    return digest.hexdigest()
 
 
 def _ask(path: str, question: str) -> str:

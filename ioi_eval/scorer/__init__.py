@@ -23,6 +23,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
+from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.bundled import BUNDLE_TESTS
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TaskType, Verdict
@@ -70,8 +71,11 @@ class Scorer:
         self._seen: dict[str, Target] = {}
         self._pythons: dict[str, str] = {}  # the interpreter of each target, as far as it was asked
         lanes = self._bindings.lanes if spread else one_lane
+        headers = PrecompiledHeaders(sandbox, artifacts, policy)
         self._ways = {
-            profile: BundledWay(sandbox, builder, policy, bundle_tests=tests, lanes=lanes, return_bytes=return_bytes)
+            profile: BundledWay(
+                sandbox, builder, headers, policy, bundle_tests=tests, lanes=lanes, return_bytes=return_bytes
+            )
             for profile, tests in (("bundled", bundle_tests), ("classic", 1))
         }
         self._own_pairs = ClassicWay(sandbox, policy)

@@ -1,6 +1,7 @@
 """The way of a submission in the bundled profile: one compilation, then many tests a job.
 
 What is repeated, and why:
+- a compilation with a precompiled header that made no program: without that header;
 - a compilation that a limit stopped: once, alone on the machine, before it counts;
 - a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
 - a checker or manager that failed: once, in a clean box; the same twice is final;
@@ -16,11 +17,12 @@ from dataclasses import replace
 
 from ioi_eval.config import Policy
 from ioi_eval.errors import RejectedError, SandboxError, SetupError, TransientError, TransportError, UnavailableError
-from ioi_eval.jobs import bundled, harness
+from ioi_eval.headers import PrecompiledHeaders
+from ioi_eval.jobs import bundled, harness, precompiled
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import PlannedTest, Programs
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.protocol import RunAnswer, run_answer
+from ioi_eval.jobs.protocol import CompileAnswer, RunAnswer, run_answer
 from ioi_eval.judging import bundles
 from ioi_eval.model import CompileOutcome, Execution, Isolation, Language, Verdict
 from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
@@ -40,6 +42,7 @@ class BundledWay:
     Args:
         sandbox: executes the jobs.
         builder: compiles.
+        headers: precompiled ones.
         policy: how it is judged.
         bundle_tests: most tests a job.
         lanes: how many jobs of one submission may run at once on a target now.
@@ -50,6 +53,7 @@ class BundledWay:
         self,
         sandbox: Sandbox,
         builder: Builder,
+        headers: PrecompiledHeaders,
         policy: Policy,
         *,
         bundle_tests: int,
@@ -58,6 +62,7 @@ class BundledWay:
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder
+        self._headers = headers
         self._policy = policy
         self._bundle_tests = bundle_tests
         self._lanes = lanes
@@ -96,7 +101,9 @@ class BundledWay:
             )
         else:
             recipe = harness.submission_recipe(interpreter, run.sources)
-        answer = await builder.compile(recipe, target)
+        answer = await self._compile_quickly(run, recipe)
+        if answer is None:
+            answer = await builder.compile(recipe, target)
         if compiling.is_doubtful(answer):
             answer = await builder.compile(recipe, target, alone=True)
         run.note_isolation(answer.isolation)
@@ -115,6 +122,17 @@ class BundledWay:
             interpreter=interpreter,
             preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
         )
+
+    async def _compile_quickly(self, run: Run, recipe: compiling.Recipe) -> CompileAnswer | None:
+        """The answer with a precompiled header; `None` where there is none, or the program does not compile so."""
+        begins = any(precompiled.begins_with_it(source.content) for source in run.sources)
+        if run.language is not Language.CPP or not begins:
+            return None
+        header = await self._headers.header(run.target, compiling.standard(run.problem, self._policy.std, run.language))
+        if header is None:
+            return None
+        answer = await self._builder.compile(precompiled.with_header(recipe, header), run.target)
+        return answer if len(answer.artifacts) == len(recipe.artifacts) else None
 
     async def _interpreter(self, run: Run) -> Interpreter | None:
         """What executes the submission; `None` for the processor.

@@ -1,0 +1,69 @@
+"""CPU time of scoring programs that begin with `<bits/stdc++.h>`: with the precompiled header, and without.
+
+Usage: python benchmarks/precompiled.py [PROGRAMS]
+
+The same programs are scored twice, each time in a cache of its own that holds what the problems need. The second time
+a macro stands before the header, so that GCC cannot take the precompiled one. The first includes building it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from itertools import cycle, islice
+from pathlib import Path
+
+from ioi_eval import sample
+
+COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
+HEADER = "#include <bits/stdc++.h>\n"
+
+
+def programs(count: int) -> list[dict[str, object]]:
+    """Rows of the sample contest's right solutions, each told from the others by a comment at its end."""
+    rows = [json.loads(line) for line in sample.solutions().read_text().splitlines()]
+    right = [row for row in rows if row["label"].startswith("model_solution/") and row["label"].endswith(".cpp")]
+    return [
+        {
+            "uuid": str(number),
+            "problem_id": row["problem_id"],
+            "year": row["year"],
+            "code": f"{HEADER}{row['code']}\n// {number}\n",
+        }
+        for number, row in enumerate(islice(cycle(right), count))
+    ]
+
+
+def cpu_s(directory: Path, name: str, rows: list[dict[str, object]]) -> float:
+    """What the command and all that it starts use, in seconds of CPU time; the problems' own programs are there."""
+    environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache" / name)}
+    for part, some in (("warm-up", rows[:4]), ("measured", rows)):
+        dump = directory / f"{name}-{part}.jsonl"
+        dump.write_text("".join(json.dumps(row) + "\n" for row in some))
+        out = directory / f"{name}-{part}"
+        command = [COMMAND, "score", str(dump), "--problems", str(sample.problems()), "--tests", str(sample.tests())]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([*command, "--out", str(out)], check=True, env=environment, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Print both, and their ratio."""
+    rows = programs(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    with tempfile.TemporaryDirectory() as directory:
+        (Path(directory) / "cache").mkdir()
+        precompiled = cpu_s(Path(directory), "precompiled", rows)
+        plain = cpu_s(Path(directory), "plain", [{**row, "code": f"#define PLAIN\n{row['code']}"} for row in rows])
+    print(f"{len(rows)} programs that begin with <bits/stdc++.h>")
+    print(f"precompiled    {precompiled:.1f} CPU-s, building it included")
+    print(f"plain          {plain:.1f} CPU-s")
+    print(f"ratio          {precompiled / plain:.2f}   (bound 0.5)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""The precompiled header on this machine: the same objects, built when it pays, made anew when headers change."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval import ArtifactStore, LocalSandbox
+from ioi_eval.config import Policy
+from ioi_eval.headers import PrecompiledHeaders
+from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
+from ioi_eval.model import Blob, Isolation
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox import Target
+
+POLICY = Policy(isolation=Isolation.NONE)
+STD = "gnu++17"
+INCLUDE = "#include <bits/stdc++.h>\n"
+PROGRAMS = {
+    "empty": INCLUDE,
+    "typical": INCLUDE
+    + """
+    using namespace std;
+    template <class T> struct Tree { vector<T> v; explicit Tree(size_t n) : v(n) {}
+      T sum() { T s{}; for (auto x : v) s += x; return s; } };
+    static int calls; namespace { int hidden(int x) { return x + ++calls; } }
+    int main() {
+      int n; cin >> n; Tree<long long> t(n); for (auto& x : t.v) cin >> x;
+      map<string, set<int>> m; m["a"].insert(hidden(n)); mt19937 random(7); shuffle(t.v.begin(), t.v.end(), random);
+      sort(t.v.begin(), t.v.end(), [](auto a, auto b) { return a > b; });
+      printf("%lld %zu %s %d\\n", t.sum(), m.size(), __FILE__, __COUNTER__);
+    }
+    """,
+    "pragmas": INCLUDE
+    + """#pragma GCC optimize("O3,unroll-loops")
+    #pragma GCC target("avx2")
+    int f(std::vector<int>& v) { int s = 0; for (int x : v) s += x * x; return s; }
+    """,
+    "twice": INCLUDE + INCLUDE + "std::priority_queue<int> q; int main() { return q.size(); }\n",
+    "macros": INCLUDE + "#define int long long\n#define all(x) begin(x), end(x)\nsigned main() { return 1; }\n",
+}
+
+
+class Compiling:
+    """Everything that compiles on one machine with one cache, as one run has it."""
+
+    def __init__(self, sandbox: LocalSandbox, cache: Path) -> None:
+        artifacts = ArtifactStore(cache)
+        self.builder = Builder(sandbox, artifacts, POLICY)
+        self.headers = PrecompiledHeaders(sandbox, artifacts, POLICY)
+        self.target: Target = sandbox.targets()[0]
+
+    def recipe(self, code: str) -> Recipe:
+        """How a program becomes an object."""
+        argv = self.target.toolchain.compile_argv("a.cpp", "a.o", std=STD)
+        return Recipe(
+            what="submission",
+            steps=(Step(argv=argv, sees=(("a.cpp", code.encode()),)),),
+            artifacts=("a.o",),
+            reads=self.target.toolchain.sees,
+        )
+
+    async def header(self, times: int = 1) -> Blob | None:
+        """What the last of so many programs gets."""
+        for _ in range(times - 1):
+            await self.headers.header(self.target, STD)
+        return await self.headers.header(self.target, STD)
+
+
+def with_run(cache: Path, use: Callable[[Compiling], Awaitable[None]]) -> None:
+    """One run with this cache."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Compiling]:
+        async with LocalSandbox() as sandbox:
+            yield Compiling(sandbox, cache)
+
+    async def main() -> None:
+        async with opened() as compiling:
+            await use(compiling)
+
+    asyncio.run(main())
+
+
+def stored(cache: Path) -> list[Path]:
+    """The precompiled headers there: nothing else is so large."""
+    return [path for path in (cache / "artifacts").rglob("*") if path.is_file() and path.stat().st_size > 30 << 20]
+
+
+@pytest.fixture(scope="module")
+def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that holds the header."""
+    cache = tmp_path_factory.mktemp("full")
+
+    async def use(compiling: Compiling) -> None:
+        assert await compiling.header(WORTH_BUILDING - 1) is None  # it does not pay yet
+        assert not stored(cache)
+        assert await compiling.header() is not None
+
+    with_run(cache, use)
+    return cache
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_objects_are_the_same_to_the_byte(full_cache: Path, name: str) -> None:
+    """A later run has it from its first program on; GCC takes it, and makes the same of the program."""
+
+    async def use(compiling: Compiling) -> None:
+        header = await compiling.header()
+        assert header is not None
+        recipe = compiling.recipe(PROGRAMS[name])
+        plain = await compiling.builder.compile(recipe, compiling.target)
+        quick = await compiling.builder.compile(with_header(recipe, header), compiling.target)
+        assert quick.artifacts == plain.artifacts
+        assert quick.artifacts["a.o"]
+
+    with_run(full_cache, use)
+
+
+def test_gcc_really_takes_it(full_cache: Path) -> None:
+    """With another header in its place the program would not compile."""
+
+    async def use(compiling: Compiling) -> None:
+        header = await compiling.header()
+        assert header is not None
+        recipe = with_header(compiling.recipe(INCLUDE + "int main() {}\n"), header)
+        step = recipe.steps[0]
+        argv = (*step.argv, "-H")  # GCC prints `! PATH` for a precompiled header that it has taken
+        answer = await compiling.builder.compile(replace(recipe, steps=(replace(step, argv=argv),)), compiling.target)
+        assert "! .precompiled/bits/stdc++.h.gch" in answer.steps[0].output
+
+    with_run(full_cache, use)
+
+
+def test_another_header_makes_another(tmp_path: Path) -> None:
+    """One file that the compiler reads has changed: the old one is not used, and goes when the new one is there."""
+    with tempfile.TemporaryDirectory() as more:
+        Path(more).chmod(0o755)  # boxes belong to another user
+
+        async def use(compiling: Compiling) -> None:
+            toolchain = compiling.target.toolchain
+            toolchain = replace(toolchain, sees=(*toolchain.sees, more))
+            compiling.target = replace(compiling.target, toolchain=toolchain)
+            assert await compiling.header(WORTH_BUILDING) is not None
+
+        with_run(tmp_path / "cache", use)
+        (before,) = stored(tmp_path / "cache")
+        (Path(more) / "new.h").write_text("int x;\n")
+        with_run(tmp_path / "cache", use)
+        (after,) = stored(tmp_path / "cache")
+    assert after != before
+
+
+def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
+    """Nor is the run ended: programs are compiled without it."""
+    (path,) = stored(full_cache)
+    copy = tmp_path / "cache" / "artifacts" / path.parent.name / path.name
+    for directory in (tmp_path / "cache", tmp_path / "cache" / "artifacts", copy.parent):
+        directory.mkdir(mode=0o755)
+    copy.write_bytes(path.read_bytes()[:-1] + b"!")
+
+    async def use(compiling: Compiling) -> None:
+        assert await compiling.header(2 * WORTH_BUILDING) is None
+
+    with_run(tmp_path / "cache", use)
