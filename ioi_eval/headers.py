@@ -72,8 +72,12 @@ class PrecompiledHeaders:
         except UnavailableError:
             raise
         except (SandboxError, SetupError):
-            self._given_up.add(std)
+            self.give_up(std)
             return None
+
+    def give_up(self, std: str) -> None:
+        """Let programs of a standard do without for the rest of the run."""
+        self._given_up.add(std)
 
     async def _headers(self, toolchain: Toolchain) -> str:
         async with self._stating.take():

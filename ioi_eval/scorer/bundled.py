@@ -128,10 +128,17 @@ class BundledWay:
         begins = any(precompiled.begins_with_it(source.content) for source in run.sources)
         if run.language is not Language.CPP or not begins:
             return None
-        header = await self._headers.header(run.target, compiling.standard(run.problem, self._policy.std, run.language))
+        std = compiling.standard(run.problem, self._policy.std, run.language)
+        header = await self._headers.header(run.target, std)
         if header is None:
             return None
-        answer = await self._builder.compile(precompiled.with_header(recipe, header), run.target)
+        try:
+            answer = await self._builder.compile(precompiled.with_header(recipe, header), run.target)
+        except UnavailableError:
+            raise
+        except TransientError:  # perhaps there is no room for it in boxes here
+            self._headers.give_up(std)
+            return None
         return answer if len(answer.artifacts) == len(recipe.artifacts) else None
 
     async def _interpreter(self, run: Run) -> Interpreter | None:

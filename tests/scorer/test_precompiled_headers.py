@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_problems import small_problem
 
-from ioi_eval import ArtifactStore, LocalSandbox
+from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
 from ioi_eval.config import Policy
+from ioi_eval.errors import TransientError
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
-from ioi_eval.model import Blob, Isolation
-from ioi_eval.programs import Builder
+from ioi_eval.model import Blob, Execution, Isolation, Job, ProblemKey, Subtask, TestCase
+from ioi_eval.programs import ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
 
 POLICY = Policy(isolation=Isolation.NONE)
@@ -170,3 +172,42 @@ def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
         assert await compiling.header(2 * WORTH_BUILDING) is None
 
     with_run(tmp_path / "cache", use)
+
+
+class NoRoom:
+    """This machine, whose boxes have no room for files as large as the header."""
+
+    def __init__(self, sandbox: LocalSandbox) -> None:
+        self._sandbox, self.refused = sandbox, 0
+
+    def targets(self) -> Sequence[Target]:
+        """The machine."""
+        return self._sandbox.targets()
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run what fits."""
+        if any(isinstance(file.content, Blob) and file.content.size > 30 << 20 for file in job.files):
+            self.refused += 1
+            raise TransientError("no space left on device")
+        return await self._sandbox.execute(job, target)
+
+
+def test_programs_are_judged_where_it_does_not_fit(full_cache: Path) -> None:
+    """It is tried with one program; all are compiled without."""
+
+    async def main() -> None:
+        problem = small_problem(
+            key=ProblemKey(year=2026, id="Nile"),
+            subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+            tests={"a": TestCase(name="a", input=b"", answer=b"")},
+        )
+        async with LocalSandbox() as sandbox:
+            small = NoRoom(sandbox)
+            scorer = Scorer(small, artifacts=ArtifactStore(full_cache), policy=replace(POLICY, std=STD))
+            for number in range(2):
+                code = f"{INCLUDE}int main() {{ return 0 * {number}; }}\n"
+                result = await scorer.score(problem, Submission(id=str(number), problem=problem.key, code=code))
+                assert result.compile.verdict is None, result.compile
+            assert small.refused == ATTEMPTS
+
+    asyncio.run(main())
