@@ -7,7 +7,10 @@ before and after. One by one (`--full`), what is left behind can be laid to the 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
+import subprocess
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -76,10 +79,12 @@ class Findings:
     Args:
         by_attack: of each attack, by name.
         left: what is there that was not there before, in words.
+        hidden: calls that a filter around the tests answers first, as a container's: nobody tells of them.
     """
 
     by_attack: Mapping[str, Finding]
     left: tuple[str, ...]
+    hidden: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -173,11 +178,12 @@ async def _judge_all(campaign: Campaign) -> Findings:
             for _ in range(slots):
                 group.create_task(worker(queue))
         honest = await _honest_compilation(campaign, sandbox)
+        hidden = await _hidden_calls(campaign, sandbox)
     for attack in COMPILE_ATTACKS:
         if attack.name in found:
             found[attack.name] = replace(found[attack.name], honest=honest)
     left.extend(await _harm_since(before))
-    return Findings(by_attack=found, left=tuple(left))
+    return Findings(by_attack=found, left=tuple(left), hidden=hidden)
 
 
 Work = Callable[[], Awaitable[Mapping[str, Finding]]]
@@ -257,6 +263,21 @@ async def _honest_compilation(campaign: Campaign, sandbox: Sandbox) -> str:
     scorer = Scorer(sandbox, artifacts=ArtifactStore(campaign.cache), policy=policy(campaign.asked))
     code = f'const char *solve() {{ return "{_SECRET}"; }}\n'
     return str((await _score(scorer, sealed_problem(_SECRET), "honest", code)).verdict)
+
+
+async def _hidden_calls(campaign: Campaign, sandbox: Sandbox) -> frozenset[str]:
+    """What the runner says of the calls that it does not hear of, to whoever starts it here."""
+    blob = await Builder(sandbox, ArtifactStore(campaign.cache), policy(campaign.asked)).runner(sandbox.targets()[0])
+    return _hidden_from(blob.path.read_bytes())
+
+
+def _hidden_from(runner: bytes) -> frozenset[str]:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "runner"
+        path.write_bytes(runner)
+        path.chmod(0o700)
+        done = subprocess.run([str(path), "--probe"], capture_output=True, check=True)
+    return frozenset(json.loads(done.stdout)["hidden"])
 
 
 async def _score(scorer: Scorer, task: Problem, name: str, code: str) -> SubmissionResult:

@@ -12,9 +12,10 @@ from compile_attacks import CompileAttack
 from python_attack import PythonAttack
 from python_attacks import ATTACKS as PYTHON_ATTACKS
 
-from ioi_eval.sandbox.local import is_filtered
-
 pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign makes all of it
+
+HIDDEN_BY_ARGUMENTS = {"personality"}
+"""Calls that the runner hears of as it tries them, while filters of containers answer those of the attacks."""
 
 
 def demand(found: Finding, campaign: Campaign, expected: Collection[str], *wrong: str) -> None:
@@ -41,17 +42,21 @@ def demand(found: Finding, campaign: Campaign, expected: Collection[str], *wrong
 def test_attack(attack: Attack, campaign: Campaign) -> None:
     """It does not score, its verdict is one of those that are right, and what was refused is told.
 
-    In a container the names of calls that its filter refuses stay unknown; the verdicts are the same.
+    In a container the names of calls that its filter refuses stay unknown, and only of these; the verdicts are the
+    same, and what ended a program is told, if only by a word for a call without a name.
     """
-    found = campaign.findings().by_attack[attack.name]
+    findings = campaign.findings()
+    found = findings.by_attack[attack.name]
     expected = attack.expect[campaign.level]
-    untold = [] if is_filtered() else sorted(set(attack.attempted) - set(found.attempted))
+    hidden = findings.hidden | HIDDEN_BY_ARGUMENTS if findings.hidden else set()
+    untold = sorted(set(attack.attempted) - set(found.attempted) - hidden)
     demand(
         found,
         campaign,
         expected,
         "it got what no program may get" if "AC" not in expected and found.succeeded else "",
         f"not told as attempted: {' '.join(untold)}" if untold else "",
+        "not told what ended it" if found.verdict == "SV" and not found.attempted else "",
     )
 
 
