@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,43 @@ def test_what_a_compiler_reads_is_listed() -> None:
     assert not wide & {os.path.realpath(path) for path in (*found.sees, *found.libraries)}
     assert any(os.path.basename(path) == "libstdc++.so.6" for path in found.libraries)
     assert all(os.path.isfile(path) for path in found.libraries)
+
+
+def test_headers_are_shown_where_they_really_are() -> None:
+    """Each that the compiler reads for all of C++ and for the kernel's types, with the targets of links among them."""
+    included = "#include <bits/stdc++.h>\n#include <pthread.h>\n#include <linux/types.h>\n"
+    words = ["g++", "-M", "-x", "c++", "-std=gnu++20", "-"]
+    done = subprocess.run(words, input=included, capture_output=True, text=True, check=True)
+    headers = {os.path.realpath(word) for word in done.stdout.split() if word.startswith("/")}
+    shown = [os.path.realpath(path) for path in detect("g++").sees]
+    assert len(headers) > 100
+    assert not [header for header in headers if not any(f"{header}/".startswith(f"{path}/") for path in shown)]
+
+
+def test_headers_that_links_lead_to_are_listed(tmp_path: Path) -> None:
+    """One by one where other files lie beside them; a directory if it has nothing else, or is linked itself."""
+    for name in ("include/asm", "include/alpha-linux-gnu", "some", "only", "all/below", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("some/one.h", "some/secret", "only/two.h", "only/three.h", "all/below/four.h", "other/alpha.h"):
+        (tmp_path / name).write_text("")
+    links = {
+        "one.h": "../some/one.h",
+        "asm/two.h": "../../only/two.h",
+        "asm/three.h": "../../only/three.h",
+        "all": "../all",
+        "itself": "asm",
+        "wide": "..",
+        "lost.h": "../absent.h",
+        "alpha-linux-gnu/alpha.h": "../../other/alpha.h",
+    }
+    for name, target in links.items():
+        (tmp_path / "include" / name).symlink_to(target)
+    command = tmp_path / "with-headers"
+    command.write_text(f'#!/bin/sh\nexec g++ -isystem {tmp_path}/include "$@"\n')
+    command.chmod(0o755)
+    sees = detect(str(command)).sees
+    listed = {str(Path(path).relative_to(tmp_path)) for path in sees if path.startswith(f"{tmp_path}/")}
+    assert listed == {"include", "some/one.h", "only", "all", "with-headers"}
 
 
 def test_paths_inside_others_are_left_out() -> None:
