@@ -36,6 +36,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "cli"))  # for the task that its tests share
 
 from addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, problem_row, submission_row
+from full_isolation import require_full_isolation
 from hub_stand_in import put_rows, standing_in
 
 import ioi_eval
@@ -154,6 +155,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Wor
 @contextmanager
 def _served(command: str, world: World) -> Iterator[str]:
     """A server in the place of the one on port 2000; gives the command with its port."""
+    require_full_isolation()
     words = ["ioi-eval", "serve", "--port", "0"]
     process = subprocess.Popen(words, env=dict(world.environment), stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -307,7 +309,8 @@ def test_a_row_holds(line: Line, world: World) -> None:
 
 
 def test_the_snippets_run(world: World) -> None:
-    """They print what their last line says."""
+    """They print what their last line says. What is scripts of a job's own needs full isolation."""
+    require_full_isolation()
     for number, snippet in enumerate(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)):
         (world.directory / f"snippet{number}.py").write_text(snippet)
         ended = world.type(f"python snippet{number}.py")
