@@ -13,12 +13,12 @@ from typing import Any
 from ioi_eval.model import (
     CompileOutcome,
     Isolation,
-    ProblemKey,
     SubmissionResult,
     SubtaskResult,
     TestOutcome,
     Verdict,
 )
+from ioi_eval.problems.row import problem_key
 
 _FIELDS = tuple(f.name for f in fields(TestOutcome))
 _DEFAULTS = tuple(
@@ -74,7 +74,7 @@ def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
     verdict, message, final, cpu_ms, wall_ms = values["compile"]
     return SubmissionResult(
         submission=values["submission"],
-        problem=ProblemKey(year=values["year"], id=values["problem"]),
+        problem=problem_key(values["year"], values["problem"]),
         verdict=Verdict(values["verdict"]),
         score=values["score"],
         compile=CompileOutcome(

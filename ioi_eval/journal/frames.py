@@ -32,6 +32,9 @@ class Kind(StrEnum):
     COPY = "c"  # the same program as another submission's: the first result under its program key counts
 
 
+_KINDS = {kind.value.encode(): kind for kind in Kind}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
     """What a record is found by.
@@ -117,7 +120,7 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
         body=base + body,
         end=base + end + 1,
         safe=int(head[3]),
-        kind=Kind(head[4].decode()),
+        kind=_KINDS[head[4]],
         keys=Keys(submission=bytes.fromhex(head[5].decode()), program=bytes.fromhex(head[6].decode())),
     )
 

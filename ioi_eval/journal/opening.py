@@ -178,7 +178,8 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
         end = frames.after_magic(buffer, start)
         for frame in frames.whole_frames(buffer, end):
             index.add(frame.kind, frame.keys, frame.offset)
-            end = frames.after_magic(buffer, frame.end)
+            end = frame.end
+        end = frames.after_magic(buffer, end)
         if end < size:
             _judge_tail(path, buffer, end, notes)
     return end

@@ -14,7 +14,7 @@ from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import Problem, ProblemKey, Subtask
 from ioi_eval.problems.ioi_rules import Sheet, problem_from, read_sheet
 from ioi_eval.problems.output_files import told_apart
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import Row, RowSource, problem_key
 from ioi_eval.problems.testcases import BytesKeeper, TestData, collect_tests
 
 PROBLEM_COLUMNS = (
@@ -118,7 +118,7 @@ def _grouped(
     for row in source.iterate(PROBLEM_COLUMNS):
         if "id" not in row.values and "test_name" in (row.there or row.values):
             raise row.error(f"this looks like a test: are --problems and --tests swapped? The row has: {row.columns}")
-        key = ProblemKey(year=row.integer("year"), id=row.identifier("id"))
+        key = problem_key(row.integer("year"), row.identifier("id"))
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
             passed_over.add(key)
             continue

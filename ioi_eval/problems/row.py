@@ -12,9 +12,11 @@ import reprlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from ioi_eval.errors import RowError
+from ioi_eval.model import ProblemKey
 
 _NAME_BITS = 2000  # Source: Python's limit of digits that it prints, which is 4,300 and can be set to 640
 _NUMBER_LENGTH = 600  # the same for those that it reads
@@ -162,6 +164,12 @@ class Row:
 
     def _wrong(self, column: str, needed: str) -> RowError:
         return self.error(f"{column} is {_short(self.values[column])}, where {needed} is needed")
+
+
+@lru_cache(maxsize=4096, typed=True)
+def problem_key(year: int, problem: str) -> ProblemKey:
+    """The key of a problem: the same object for all of its rows, which looking it up then need not compare."""
+    return ProblemKey(year=year, id=problem)
 
 
 class RowSource(Protocol):

@@ -14,6 +14,9 @@ from ioi_eval.problems.row import Row
 SAMPLE_COLUMNS = ("code", "generation", "messages")
 """The columns in which a list may hold several programs."""
 
+_ONE = frozenset({str, type(None)})
+"""What holds one program at most."""
+
 
 def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     """One row for each program of a row; the row itself where it holds just one.
@@ -28,7 +31,7 @@ def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
     Raises:
         RowError: a list is empty, or two lists differ in length.
     """
-    if all(isinstance(row.values.get(column, ""), str) for column in SAMPLE_COLUMNS):
+    if _ONE.issuperset(map(type, map(row.values.get, SAMPLE_COLUMNS))):
         return (row,)
     lists = {column: found for column in SAMPLE_COLUMNS if (found := _samples(row, column)) is not None}
     if not lists or not row.has(id_column):

@@ -27,11 +27,10 @@ def source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
     Raises:
         RowError: what stands there is no mapping of file names to texts, or a name is none that a source may have.
     """
-    column = next((name for name in SOURCE_COLUMNS if row.has(name)), None)
-    if column is None:
-        return ()
-    value = row.values[column]
-    if column == "code" and (isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
+    by_name, code = SOURCE_COLUMNS
+    column = by_name if row.has(by_name) else code
+    value = row.values.get(column)
+    if column == code and (value is None or isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
         return ()
     pairs = tuple(value.items()) if isinstance(value, Mapping) else row.pairs(column)
     found: dict[str, SourceFile] = {}

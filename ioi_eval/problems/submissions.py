@@ -14,7 +14,7 @@ from ioi_eval.extract.messages import last_answer
 from ioi_eval.extract.python import extract_python
 from ioi_eval.model import Language, Problem, ProblemKey, Submission, TaskType
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
-from ioi_eval.problems.row import Row
+from ioi_eval.problems.row import Row, problem_key
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
 from ioi_eval.problems.source_files import SOURCE_COLUMNS, source_files
 
@@ -62,7 +62,7 @@ def submission_from_row(
         RowError: the row does not say which problem it is for, or has no name; it has none of the columns with code;
             its messages are none; or it says that it is in another language than those that are supported.
     """
-    if not any(column in row.values for column in PROGRAM_COLUMNS):
+    if row.values.keys().isdisjoint(PROGRAM_COLUMNS):
         raise row.error(f"there is none of code, generation, messages; the row has: {row.columns}")
     if not row.has(id_column):
         raise row.error(f"{id_column} is missing; the row has: {row.columns}. Name another with --id-column")
@@ -98,7 +98,7 @@ def problem_of(row: Row) -> ProblemKey:
     Raises:
         RowError: it does not say.
     """
-    return ProblemKey(year=row.integer("year", DEFAULT_YEAR), id=row.identifier("problem_id"))
+    return problem_key(row.integer("year", DEFAULT_YEAR), row.identifier("problem_id"))
 
 
 def check_fits(submission: Submission, problem: Problem) -> None:

@@ -105,9 +105,15 @@ def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
     return values
 
 
+_EXACT = frozenset({str, int, bool, type(None)})
+"""What orjson reads as it stands, or not at all."""
+
+
 def _may_be_rounded(values: dict[str, Any]) -> bool:
     """Whether there may be an integer beyond 64 bits, of which orjson has made a float without a word."""
-    left = [value for value in values.values() if not isinstance(value, str)]
+    if _EXACT.issuperset(map(type, values.values())):
+        return False
+    left = list(values.values())
     while left:
         value = left.pop()
         if isinstance(value, dict):
