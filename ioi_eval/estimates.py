@@ -20,6 +20,8 @@ from dataclasses import dataclass
 
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
+INTERVALS = f"95 % intervals, from drawing problems {DRAWS:,} times"
+"""What reports say of their intervals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +68,6 @@ def mean_estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate
         name: Estimate(value=mean, low=float(low[place]), high=float(high[place]))
         for place, (name, mean) in enumerate(zip(columns, means, strict=True))
     }
-
-
-def paired_difference(before: Sequence[float], after: Sequence[float]) -> Estimate:
-    """The mean of `after` − `before` over problems, each problem's two numbers drawn together.
-
-    Args:
-        before, after: a number for each problem, in the same order; at least one.
-    """
-    return mean_estimates({"": [b - a for a, b in zip(before, after, strict=True)]})[""]
 
 
 def mcnemar(lost: int, won: int) -> float:

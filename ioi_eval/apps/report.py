@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.markdown import cell, groups_section, markdown_table
 from ioi_eval.report.terminal import counted, done_in, near_limit, printable, refusal_lists, share, table
 
@@ -14,8 +15,8 @@ _FEW = 3
 _LEGEND = (
     "Test case average: mean share of tests passed. Strict accuracy: mean share of programs that pass all tests. "
     "Both are means over problems, first over a problem's own programs. pass@k: unbiased estimator, for every k "
-    "for which each problem has so many judged programs. In brackets: 95 % intervals, from drawing problems 1,000 "
-    "times. Rows that cannot be judged, and programs that could not, are in none of the means."
+    f"for which each problem has so many judged programs. In brackets: {INTERVALS}. "
+    "Rows that cannot be judged, and programs that could not, are in none of the means."
 )
 
 

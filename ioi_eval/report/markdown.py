@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ioi_eval.estimates import INTERVALS
 from ioi_eval.report.terminal import (
     PROBLEM_HEAD,
     bounded,
@@ -22,8 +23,8 @@ _SEVERAL = 2
 _LACKING = {"undecided": "not scored (JE)", "refused": "not judged", "pending": "still to be judged"}
 _GROUPS_LEGEND = (
     "average: share of the points that a submission gets; pass@k: unbiased estimator, solved = full marks. Both are "
-    "means over a group's own problems, with 95 % intervals from drawing problems 1,000 times; groups with different "
-    "problems, or few, do not compare. Whether two groups differ, `ioi-eval compare --by-problem` says."
+    f"means over a group's own problems, with {INTERVALS}; groups with different problems, or few, do not compare. "
+    "Whether two groups differ, `ioi-eval compare --by-problem` says."
 )
 
 
@@ -76,7 +77,7 @@ def _estimates(summary: Mapping[str, Any]) -> list[str]:
         values = ", ".join(f"pass@{k} = {v:.4f}{_interval(*intervals[k])}" for k, v in summary["pass_at_k"].items())
         lines.append(f"- {values} (unbiased, mean over problems; solved = full marks)")
     if summary["average_score"] and summary["average_score"]["low"] is not None:
-        lines.append("- In brackets: 95 % intervals, from drawing problems 1,000 times")
+        lines.append(f"- In brackets: {INTERVALS}")
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ioi_eval.estimates import Estimate
+from ioi_eval.estimates import INTERVALS, Estimate
 from ioi_eval.report.terminal import counted, printable, table
 from ioi_eval.report.two_runs import Change, Comparison
 
@@ -88,7 +88,7 @@ def _means(comparison: Comparison) -> str:
         (label, *(_share(comparison.means[f"{what} {when}"], signed=when == "difference") for when in _WHEN))
         for what, label in (("score", "average score"), ("solved", "solved"))
     ]
-    legend = "(means over problems; in brackets 95 % intervals, from drawing problems 1,000 times, both runs' together)"
+    legend = f"(means over problems; in brackets {INTERVALS}, both runs' together)"
     return table(("", *_WHEN), rows) + f"\n{legend}"
 
 
