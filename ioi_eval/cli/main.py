@@ -17,6 +17,7 @@ from ioi_eval.cli.compare import compare
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
+from ioi_eval.cli.export import export
 from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
 from ioi_eval.cli.merge import merge
 from ioi_eval.cli.other_names import refuse_other_names
@@ -49,6 +50,7 @@ app.command("compare", context_settings=HELP)(command(compare))
 app.command("select", context_settings=HELP)(command(select))
 app.command("merge", context_settings=HELP)(command(merge))
 app.command("report", context_settings=HELP)(command(report))
+app.command("export", context_settings=HELP)(command(export))
 app.command("validate", context_settings=HELP)(command(validate))
 app.add_typer(imports, name="import", help="Turn official packages into problem, test and solution rows.")
 imports.command("cms", context_settings=HELP)(command(cms))

@@ -168,8 +168,12 @@ def _unjudged_line(values: Mapping[str, Any], message: str) -> bytes:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, advice: str = "") -> Iterator[BinaryIO]:
     """A file that takes the place of the one at `path` once it is whole and on the disk.
+
+    Args:
+        path: where it goes.
+        advice: what to do where it cannot be written; by default where what was judged is.
 
     Raises:
         SetupError: the disk is full or refuses; the old file stays.
@@ -182,7 +186,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        if path.with_name("journal").is_file():
+        if advice:
+            pass
+        elif path.with_name("journal").is_file():
             advice = f"What was judged is in {path.with_name('journal')}; mend that and run the same command again"
         else:
             advice = f"{path.with_name('journal')} is gone too: run the same command again, to judge all anew"

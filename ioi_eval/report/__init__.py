@@ -3,6 +3,7 @@
 - `rows` and `frame`: a row for each submission, and a pandas table of them;
 - `tally`, `limited` and `summary`: what a run comes to, added up while results stream by;
 - `html`: the page, from `html_rows`, `html_cells` and `html_details`, with the scripts and styles of `page/`;
+- `publication`: results in the formats of others, one module each;
 - `remade`: a summary from results alone;
 - `terminal`, `markdown`, `validation`, `suspicious` and `fidelity`: the same in words and tables.
 """

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,12 +20,13 @@ Rows = Callable[[], Iterable[Mapping[str, Any]]]
 _BATCH = 256
 
 
-def write_parquet(path: Path, rows: Rows) -> int:
+def write_parquet(file: Path | BinaryIO, rows: Rows, *, metadata: Mapping[str, str] | None = None) -> int:
     """Write rows; they are read twice.
 
     Args:
-        path: the file.
+        file: takes them.
         rows: gives all of them, from the first one, each time it is called.
+        metadata: what stands in the file beside them.
 
     Returns:
         How many there are.
@@ -41,7 +42,9 @@ def write_parquet(path: Path, rows: Rows) -> int:
             found = _type_of([row.get(name) for row in batch])
             types[name] = found if name not in types else _common(types[name], found)
     schema = pa.schema([(name, pa.string() if found is None else found) for name, found in types.items()])
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    if metadata:
+        schema = schema.with_metadata(dict(metadata))
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in _batches(rows()):
             arrays = [_array([row.get(name) for row in batch], found) for name, found in types.items()]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))

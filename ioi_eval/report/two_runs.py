@@ -19,6 +19,7 @@ from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.terminal import counted, printable
+from ioi_eval.report.worth import share_of, verdict_of
 
 _COLUMNS = (
     "code", "verdict", "total_score", "all_subtasks_points", "all_subtasks_results", "passed", "total", "judged_by",
@@ -241,20 +242,11 @@ def _results(of: ResultSet, only: Only) -> dict[Name, Result]:
 
 def _result(family: Family, row: Mapping[str, Any]) -> Result:
     subtasks = row.get("all_subtasks_results") or ()
-    if family is Family.APPS:
-        total, passed = row.get("total"), row.get("passed")
-        share = float(row.get("verdict") == "AC") if not total else None if passed is None else passed / total
-        if row.get("verdict") in {None, "JE"}:
-            share = None
-        shape: object = total
-    else:
-        full = math.fsum(subtask["points"] for subtask in subtasks)
-        score = row.get("total_score", row.get("all_subtasks_points"))
-        share = None if score is None or row.get("verdict") == "JE" or not subtasks else score / full if full else 0.0
-        shape = [[subtask["subtask"], subtask["points"]] for subtask in subtasks]
+    points = [[subtask["subtask"], subtask["points"]] for subtask in subtasks]
+    shape: object = row.get("total") if family is Family.APPS else points
     return Result(
-        verdict=_verdict(row, subtasks),
-        share=share,
+        verdict=verdict_of(row),
+        share=share_of(row),
         program=_hash(row.get("code")),
         shape=_hash(shape),
         rules=str(row.get("judged_by") or ""),
@@ -263,13 +255,6 @@ def _result(family: Family, row: Mapping[str, Any]) -> Result:
         near_limit=bool(row.get("near_limit")),
         fingerprint=str(row.get("fingerprint") or ""),
     )
-
-
-def _verdict(row: Mapping[str, Any], subtasks: Sequence[Mapping[str, Any]]) -> str:
-    """The verdict; of the reference's rows, which have none, AC where all subtasks are, else the first other one."""
-    if "verdict" in row:
-        return str(row["verdict"] or "")
-    return next((str(one["status"]) for one in subtasks if one["status"] != "AC"), "AC") if subtasks else ""
 
 
 def _hash(value: object) -> bytes:

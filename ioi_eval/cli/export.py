@@ -1,0 +1,40 @@
+"""`ioi-eval export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ioi_eval.cli import options
+
+
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results, as score or apps score wrote them.")],
+    *,
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="FORMAT", help="parquet, junit, inspect, eval-results or every-eval-ever."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="PATH", help="The file, or the folder of files; by default one in DIR."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="What a format asks for; may be repeated."),
+    ] = None,
+    by: options.By = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in the run.")
+    ] = None,
+) -> int:
+    """Write results in a format of others, from results alone; nothing is judged.
+
+    parquet: one table of all rows. junit: XML for a CI, a suite a problem. One file for each model: inspect (a log for
+    `inspect view`), eval-results (YAML for the model's page on the Hub), every-eval-ever (JSON for its datastore).
+    """
+    from ioi_eval.cli.exporting import write_export
+
+    return write_export(directory, to, out=out, settings=settings or (), by=by or (), id_column=id_column)

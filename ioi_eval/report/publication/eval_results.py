@@ -1,0 +1,88 @@
+"""Hugging Face's `.eval_results/*.yaml`: a file for each model, to be put into the model's repository on the Hub.
+
+The model's page and the leaderboard of the benchmark show the value, in per cent.
+
+Source: `eval_results.yaml` of huggingface/hub-docs; `huggingface_hub.parse_eval_result_entries` reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication.material import SCORE, Group, Material, file_name, metric_named
+from ioi_eval.report.result_sets import Family
+from ioi_eval.version import __version__
+
+_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class EvalResults:
+    """See the module."""
+
+    place: str = ".eval_results/"
+    settings: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "dataset": "the Hub id of the benchmark; where the run read its problems from the Hub, that",
+            "task_id": "the task in the benchmark's eval.yaml (default)",
+            "metric": "score or pass@K (score for contests, pass@1 for APPS)",
+            "source_url": "a page with more of these results",
+            "source_name": "what that page is called",
+            "notes": "how the answers were made",
+        }
+    )
+
+    def files(self, material: Material) -> Sequence[str]:
+        """One a group that has the metric."""
+        if not _ID.fullmatch(material.dataset):
+            raise InputError(
+                f"{material.dataset or 'what the run read its problems from'} is no data set of the Hub: name the "
+                "benchmark with --set dataset=OWNER/NAME"
+            )
+        if material.setting("source_name") and not material.setting("source_url"):
+            raise InputError("--set source_name needs --set source_url too: the page that it names")
+        metric = metric_named(_metric(material), list(material.groups.values()))
+        return [_file_of(group) for group in material.groups.values() if metric in group.metrics]
+
+    def write(self, material: Material, open_file: Open) -> None:
+        """Write them."""
+        import yaml
+
+        metric = _metric(material)
+        for group in material.groups.values():
+            found = group.metrics.get(metric)
+            if found is None:
+                continue
+            text = yaml.safe_dump([_entry(material, metric, found.value)], sort_keys=False, allow_unicode=True)
+            with open_file(_file_of(group)) as file:
+                file.write(b"# %b, ioi_eval %b\n" % (MARK, __version__.encode()) + text.encode("utf-8", "replace"))
+
+
+def _metric(material: Material) -> str:
+    return material.setting("metric", "pass@1" if material.results.family is Family.APPS else SCORE)
+
+
+def _file_of(group: Group) -> str:
+    return f"{file_name(group.name or 'ioi_eval')}.yaml"
+
+
+def _entry(material: Material, metric: str, value: float) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "dataset": {"id": material.dataset, "task_id": material.setting("task_id", "default")},
+        "value": round(100 * value, 4),
+        "date": material.finished.isoformat(timespec="seconds").replace("+00:00", "Z"),
+    }
+    if url := material.setting("source_url"):
+        entry["source"] = {"url": url}
+        if name := material.setting("source_name"):
+            entry["source"]["name"] = name
+    entry["notes"] = material.setting("notes", f"{metric}, ioi_eval {material.results.version or __version__}")
+    return entry
+
+
+FORMAT = EvalResults()

@@ -1,0 +1,203 @@
+"""Every Eval Ever: a JSON file for each model, at the path below `data/` that its datastore asks for.
+
+A group without any score has no file: the schema wants a number.
+
+Source: `eval.schema.json` 0.3.0 of evaleval/every_eval_ever, and what its validator checks beyond that (a path of five
+parts whose last is a UUID of version 4, a score within its bounds, texts in every `additional_details`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from ioi_eval.errors import InputError
+from ioi_eval.estimates import DRAWS, Estimate
+from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication.material import SCORE, Group, Material
+from ioi_eval.report.result_sets import Family
+from ioi_eval.version import __version__
+
+_SCHEMA = "0.3.0"
+_RELATIONS = ("first_party", "third_party", "collaborative", "other")
+_DEPLOYMENTS = ("self_deployed", "externally_managed", "unknown")
+_OPTIONS = ("std", "isolation", "time_scale", "near_limit_repeats", "judged_by", "comparator", "compat")
+_AVAILABILITIES = ("open_weights", "closed_weights", "unknown")
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EveryEvalEver:
+    """See the module."""
+
+    place: str = "every_eval_ever/"
+    settings: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "organization": "who evaluated (needed)",
+            "relationship": f"of these to the models: {', '.join(_RELATIONS)} (other)",
+            "model": "OWNER/NAME of the model, where no column says it",
+            "dataset": "the Hub id of the data set with the problems",
+            "deployment": f"{', '.join(_DEPLOYMENTS)} (unknown)",
+            "availability": f"{', '.join(_AVAILABILITIES)} (unknown)",
+        }
+    )
+
+    def files(self, material: Material) -> Sequence[str]:
+        """One a group that has a score."""
+        if not material.setting("organization"):
+            raise InputError("Every Eval Ever asks who evaluated: name yourselves with --set organization=NAME")
+        for key, allowed in (
+            ("relationship", _RELATIONS),
+            ("deployment", _DEPLOYMENTS),
+            ("availability", _AVAILABILITIES),
+        ):
+            if material.setting(key, allowed[-1]) not in allowed:
+                raise InputError(f"--set {key}={material.setting(key)}: it must be one of {', '.join(allowed)}")
+        groups = [group for group in material.groups.values() if group.metrics]
+        if not groups:
+            raise InputError(f"{material.results.path} has no score, and Every Eval Ever has no place for none")
+        for group in groups:
+            if not material.model_of(group):
+                raise InputError(
+                    "the results do not say which model they are of: name its column with --by, or say it with "
+                    "--set model=OWNER/NAME"
+                )
+        return [_file_of(material, group) for group in groups]
+
+    def write(self, material: Material, open_file: Open) -> None:
+        """Write them."""
+        for group in material.groups.values():
+            if group.metrics:
+                text = json.dumps(_log(material, group), indent=2, ensure_ascii=False, allow_nan=False)
+                with open_file(_file_of(material, group)) as file:
+                    file.write(text.encode("utf-8", "replace") + b"\n")
+
+
+def _file_of(material: Material, group: Group) -> str:
+    """The same each time, so that the same results are there once."""
+    parts = (_part(_collection(material)), *map(_part, _owner_and_name(material.model_of(group))))
+    digest = sha256(f"{_evaluation(material, group)}\0{group.name}".encode("utf-8", "replace")).digest()
+    return "/".join(("data", *parts, f"{UUID(bytes=digest[:16], version=4)}.json"))
+
+
+def _part(text: str) -> str:
+    """A name that every file system takes. Source: `check_path_structure` there."""
+    plain = re.sub(r'[<>:"/\\|?*\x00-\x1f]+', "_", text).strip(". ")[:100]
+    reserved = re.fullmatch(r"(?i)(con|prn|aux|nul|data|com[1-9]|lpt[1-9])", plain)
+    return f"{plain or 'unknown'}_" if reserved or not plain else plain
+
+
+def _collection(material: Material) -> str:
+    return material.dataset or f"ioi_eval_{material.about}"
+
+
+def _owner_and_name(model: str) -> tuple[str, str]:
+    owner, slash, name = model.partition("/")
+    return (owner, name) if slash and name else ("unknown", model)
+
+
+def _evaluation(material: Material, group: Group) -> str:
+    return f"{_collection(material)}/{material.model_of(group)}/{_epoch(material)}"
+
+
+def _epoch(material: Material) -> str:
+    return str(int(material.finished.timestamp()))
+
+
+def _log(material: Material, group: Group) -> Values:
+    model, when = material.model_of(group), _epoch(material)
+    owner, name = _owner_and_name(model)
+    version = material.results.version or __version__
+    options = {key: str(value) for key in _OPTIONS if (value := material.results.options.get(key)) is not None}
+    return {
+        "schema_version": _SCHEMA,
+        "evaluation_id": _evaluation(material, group),
+        "evaluation_timestamp": when,
+        "retrieved_timestamp": when,
+        "source_metadata": {
+            "source_name": "ioi_eval",
+            "source_type": "evaluation_run",
+            "source_organization_name": material.setting("organization"),
+            "evaluator_relationship": material.setting("relationship", "other"),
+        },
+        "eval_library": {
+            "name": "ioi_eval",
+            "version": version,
+            "additional_details": {"written_by": MARK.decode(), **options},
+        },
+        "model_info": {
+            "name": name,
+            "id": model,
+            "developer": owner,
+            "additional_details": {
+                **group.values,
+                "deployment_type": material.setting("deployment", "unknown"),
+                "model_availability": material.setting("availability", "unknown"),
+            },
+        },
+        "evaluation_results": [_result(material, group, key, one) for key, one in group.metrics.items()],
+    }
+
+
+def _result(material: Material, group: Group, metric: str, found: Estimate) -> Values:
+    what = "tests" if material.results.family is Family.APPS else "points"
+    about = (
+        f"share of the {what} that a submission gets, in the mean over problems"
+        if metric == SCORE
+        else "unbiased estimator of how likely one of k submissions has full marks, in the mean over problems"
+    )
+    config: Values = {
+        "evaluation_description": about,
+        "metric_id": f"ioi_eval.{SCORE}" if metric == SCORE else "pass_at_k",
+        "metric_name": f"share of {what}" if metric == SCORE else metric,
+        "metric_unit": "proportion",
+        "lower_is_better": False,
+        "score_type": "continuous",
+        "min_score": 0.0,
+        "max_score": 1.0,
+    }
+    if metric != SCORE:
+        config["metric_parameters"] = {"k": int(metric.partition("@")[2])}
+    counts = {"submissions": group.rows, "not_scored": group.unscored, "problems": len(group.shares)}
+    details: Values = {
+        "score": min(1.0, max(0.0, found.value)),
+        "details": {key: str(value) for key, value in counts.items()},
+    }
+    if found.low is not None and found.high is not None:
+        details["uncertainty"] = {
+            "confidence_interval": {
+                "lower": found.low,
+                "upper": found.high,
+                "confidence_level": 0.95,
+                "method": "bootstrap over problems",
+            },
+            "num_samples": len(group.shares),
+            "num_bootstrap_samples": DRAWS,
+        }
+    return {
+        "evaluation_result_id": metric,
+        "evaluation_name": f"{_collection(material)} {metric}",
+        "source_data": _source(material, len(group.shares)),
+        "metric_config": config,
+        "score_details": details,
+    }
+
+
+def _source(material: Material, problems: int) -> Values:
+    if not material.dataset:
+        return {"dataset_name": material.about, "source_type": "other"}
+    return {
+        "dataset_name": material.dataset.rpartition("/")[2],
+        "source_type": "hf_dataset",
+        "hf_repo": material.dataset,
+        "samples_number": problems,
+    }
+
+
+FORMAT = EveryEvalEver()

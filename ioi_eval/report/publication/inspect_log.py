@@ -1,0 +1,197 @@
+"""Logs of inspect-ai, a `.eval` file for each model, which `inspect view` shows.
+
+A problem is a sample there, and each submission to it an epoch. The scorer `score` has the share of the points (or of
+the tests), `solved` has 1 for AC; what we failed to judge is unscored (NaN), which inspect leaves out of its means.
+
+Source: `EvalLog` version 2 and the recorder of `.eval` files in inspect_ai 0.3.285: a zip of `header.json`, one
+`samples/<id>_epoch_<n>.json` for each sample, and `summaries.json`; `read_eval_log` takes any compression of zip.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from ioi_eval.report.excerpt import plain
+from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication.explained import details, headline
+from ioi_eval.report.publication.material import SCORE, Group, Material, file_name
+from ioi_eval.report.worth import full_marks_of, share_of, verdict_of
+from ioi_eval.version import __version__
+
+_VERSION = 2
+_SOLVED = "solved"
+_UNKNOWN = "unknown/unknown"
+_SHOWN = 1000  # characters of a text in a summary. Source: thin_text, which cuts there
+
+Row = Mapping[str, Any]
+Values = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Log:
+    """A log that is being written.
+
+    Args:
+        file: the zip.
+        model: who wrote the submissions.
+        epochs: how many submissions to each problem have been written.
+        summaries: of these.
+    """
+
+    file: ZipFile
+    model: str
+    epochs: Counter[str] = field(default_factory=Counter)
+    summaries: list[Values] = field(default_factory=list)
+
+    def add(self, row: Row, problem: str, submission: str) -> None:
+        """Write a submission."""
+        name = file_name(problem.replace("/", "-"))
+        self.epochs[name] += 1
+        sample = _sample(row, problem, submission, self.model)
+        head = {"id": name, "epoch": self.epochs[name]}
+        self.put(f"samples/{name}_epoch_{self.epochs[name]}.json", {**head, **sample})
+        short = {key: sample[key] for key in ("input", "target", "metadata", "uuid")}
+        scores = {key: {**score, "answer": _cut(score["answer"])} for key, score in sample["scores"].items()}
+        self.summaries.append({**head, **short, "scores": scores, "completed": True, "message_count": 2})
+
+    def put(self, name: str, values: object) -> None:
+        """Write a member of the zip; NaN stands there as JavaScript has it, which readers of logs take."""
+        self.file.writestr(name, json.dumps(values, default=str).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class InspectLog:
+    """See the module."""
+
+    place: str = "inspect/"
+    settings: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "model": "who wrote the submissions, where no column says it",
+            "dataset": "the Hub id of the data set with the problems",
+            "task": "what the evaluation is called",
+        }
+    )
+
+    def files(self, material: Material) -> Sequence[str]:
+        """One a group."""
+        return [_file_of(group) for group in material.groups.values()]
+
+    def write(self, material: Material, open_file: Open) -> None:
+        """Write them; the rows are read once."""
+        with ExitStack() as stack:
+            logs: dict[str, _Log] = {}
+            for group in material.groups.values():
+                file = stack.enter_context(open_file(_file_of(group)))
+                packed = stack.enter_context(ZipFile(file, "w", ZIP_DEFLATED))
+                packed.comment = MARK
+                logs[group.name] = _Log(packed, material.model_of(group) or group.name or _UNKNOWN)
+            for row in material.rows():
+                logs[material.group_of(row).name].add(row, *material.results.name(row))
+            for group in material.groups.values():
+                log = logs[group.name]
+                log.put("summaries.json", log.summaries)
+                log.put("header.json", _header(material, group, log))
+
+
+def _file_of(group: Group) -> str:
+    return f"{file_name(group.name or 'all')}.eval"
+
+
+def _sample(row: Row, problem: str, submission: str, model: str) -> Values:
+    asked = row.get("prompt")
+    asked = asked if isinstance(asked, str) and asked else f"Problem {problem}"
+    text = next((row[name] for name in ("generation", "code") if isinstance(row.get(name), str) and row[name]), "")
+    answer = {"role": "assistant", "content": text, "source": "generate", "model": model}
+    return {
+        "input": asked,
+        "target": "",
+        "messages": [{"role": "user", "content": asked, "source": "input"}, answer],
+        "output": {"model": model, "choices": [{"message": answer, "stop_reason": "stop"}]},
+        "scores": _scores(row),
+        "metadata": {"submission": submission, "problem": problem, **_facts(row)},
+        "uuid": blake2b(f"{problem}\0{submission}\0{model}".encode("utf-8", "replace"), digest_size=11).hexdigest(),
+    }
+
+
+def _facts(row: Row) -> Values:
+    names = ("verdict", "target_subtask", "near_limit", "isolation", "target", "time_scale", "judged_by", "difficulty")
+    facts = {name: row[name] for name in names if row.get(name) is not None}
+    if "all_subtasks_results" in row:
+        facts["points"], facts["full_marks"] = row.get("total_score"), full_marks_of(row)
+        facts["subtasks"] = {str(one["subtask"]): one["weighted_score"] for one in row["all_subtasks_results"] or ()}
+    else:
+        facts["passed"], facts["tests"] = row.get("passed"), row.get("total")
+    return facts
+
+
+def _scores(row: Row) -> Values:
+    share, code = share_of(row), row.get("code")
+    shared: Values = {
+        "answer": code if isinstance(code, str) else None,
+        "explanation": plain("\n".join(part for part in (headline(row), details(row)) if part)),
+    }
+    if share is None:
+        unscored = {"value": math.nan, "reason": "judge_error" if verdict_of(row) else "not_judged", **shared}
+        return {SCORE: unscored, _SOLVED: unscored}
+    solved = float(verdict_of(row) == "AC")
+    return {SCORE: {"value": share, **shared}, _SOLVED: {"value": solved, **shared}}
+
+
+def _header(material: Material, group: Group, log: _Log) -> Values:
+    when = material.finished.isoformat(timespec="seconds")
+    name = blake2b(f"{when}\0{group.name}".encode("utf-8", "replace"), digest_size=11).hexdigest()
+    metrics = {key: _metric(key, one.value) for key, one in group.metrics.items()}
+    mean = {"mean": _metric("mean", metrics[SCORE]["value"])} if SCORE in metrics else {}
+    at_k = {key: metric for key, metric in metrics.items() if key != SCORE}
+    counts = {"scored_samples": group.rows - group.unscored, "unscored_samples": group.unscored}
+    return {
+        "version": _VERSION,
+        "status": "success",
+        "eval": {
+            **dict.fromkeys(("eval_id", "run_id", "task_id"), name),
+            "created": when,
+            "task": material.setting("task", f"ioi_eval_{material.about}"),
+            "dataset": {
+                "name": material.dataset or material.about,
+                "samples": len(log.epochs),
+                "sample_ids": list(log.epochs),
+            },
+            "model": log.model,
+            "config": {"epochs": max(log.epochs.values(), default=1)},
+            "packages": {"ioi_eval": material.results.version or __version__},
+            "metadata": {"written_by": MARK.decode(), **group.values},
+        },
+        "plan": {"name": "plan", "steps": []},
+        "results": {
+            "total_samples": group.rows,
+            "completed_samples": group.rows,
+            "scores": [
+                {"name": SCORE, "scorer": SCORE, "metrics": mean, **counts},
+                {"name": _SOLVED, "scorer": _SOLVED, "metrics": at_k, **counts},
+            ],
+        },
+        "stats": {"started_at": _started(material) or when, "completed_at": when},
+    }
+
+
+def _started(material: Material) -> str:
+    return str(material.summary.get("started") or "") if material.summary.get("started") != "unknown" else ""
+
+
+def _metric(name: str, value: float) -> Values:
+    return {"name": name, "value": value}
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+FORMAT = InspectLog()

@@ -1,0 +1,107 @@
+"""JUnit XML, which every CI shows: a suite for each problem, a test case for each submission.
+
+AC is a passed case, JE and what could not be judged is an error, every other verdict is a failure with the points, the
+first test that failed and the compiler's words. Characters that XML does not have are written out (`\\x1b`).
+
+Source: `junit-10.xsd` of Jenkins' xunit plugin (times have at most three decimals there, cases no properties).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from ioi_eval.report.excerpt import plain
+from ioi_eval.report.publication import MARK, Open
+from ioi_eval.report.publication.explained import details, headline
+from ioi_eval.report.publication.material import Material
+from ioi_eval.report.worth import share_of, verdict_of
+from ioi_eval.version import __version__
+
+Row = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class _Suite:
+    """The cases of a problem."""
+
+    cases: list[str] = field(default_factory=list)
+    failures: int = 0
+    errors: int = 0
+    time_s: float = 0.0
+
+    def add(self, row: Row, name: str, classname: str) -> None:
+        """Take in a submission."""
+        verdict, time_s = verdict_of(row), _time(row)
+        self.time_s += time_s
+        what = "error" if share_of(row) is None else "failure" if verdict != "AC" else ""
+        self.errors += what == "error"
+        self.failures += what == "failure"
+        head = f"<testcase name={_quoted(name)} classname={_quoted(classname)} time={_quoted(f'{time_s:.3f}')}"
+        if not what:
+            self.cases.append(f"{head}/>")
+            return
+        attributes = f"type={_quoted(verdict or 'not judged')} message={_quoted(headline(row))}"
+        self.cases.append(f"{head}><{what} {attributes}>{escape(plain(details(row)))}</{what}></testcase>")
+
+    @property
+    def counts(self) -> str:
+        """As attributes."""
+        return f'tests="{len(self.cases)}" failures="{self.failures}" errors="{self.errors}" time="{self.time_s:.3f}"'
+
+
+@dataclass(frozen=True, slots=True)
+class JUnit:
+    """See the module."""
+
+    place: str = "junit.xml"
+    settings: Mapping[str, str] = field(default_factory=lambda: {"name": "of all suites together"})
+
+    def files(self, material: Material) -> Sequence[str]:  # noqa: ARG002 - any results can be written so
+        """One."""
+        return ("",)
+
+    def write(self, material: Material, open_file: Open) -> None:
+        """Write it; what it says of each submission is in memory, as a suite begins with its counts."""
+        suites: dict[str, _Suite] = {}
+        for row in material.rows():
+            problem, submission = material.results.name(row)
+            group = material.group_of(row).name
+            classname = ".".join(part.replace(".", "_") for part in (group, problem) if part)
+            suites.setdefault(problem, _Suite()).add(row, submission, classname)
+        with open_file("") as file:
+            file.writelines(part.encode("utf-8", "replace") for part in _document(suites, material))
+
+
+def _document(suites: Mapping[str, _Suite], material: Material) -> Iterator[str]:
+    together = _Suite(
+        cases=[case for suite in suites.values() for case in suite.cases],
+        failures=sum(suite.failures for suite in suites.values()),
+        errors=sum(suite.errors for suite in suites.values()),
+        time_s=sum(suite.time_s for suite in suites.values()),
+    )
+    name = material.setting("name", f"ioi-eval {material.results.directory.resolve().name}")
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {MARK.decode()}, ioi_eval {__version__} -->\n'
+    yield f"<testsuites name={_quoted(name)} {together.counts}>\n"
+    when = material.finished.isoformat(timespec="seconds").removesuffix("+00:00")
+    for problem, suite in suites.items():
+        yield f'<testsuite name={_quoted(problem)} {suite.counts} skipped="0" timestamp="{when}">\n'
+        yield from (f"{case}\n" for case in suite.cases)
+        yield "</testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _time(row: Row) -> float:
+    """CPU seconds of all tests, each counted once."""
+    if row.get("cpu_s") is not None:
+        return float(row["cpu_s"])
+    return float(sum(test.get("time_s") or 0.0 for test in row.get("test_results") or ()))
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(plain(text))
+
+
+FORMAT = JUnit()

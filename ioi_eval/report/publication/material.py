@@ -1,0 +1,219 @@
+"""What every format is made of: the rows of a directory, the groups that they are in, and the numbers of each group."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.estimates import Estimate, mean_estimates
+from ioi_eval.report.groups import MOST_GROUPS, NONE, Grouping, group_name
+from ioi_eval.report.result_sets import Family, ResultSet, summary_of
+from ioi_eval.report.tally import KS
+from ioi_eval.report.worth import full_marks_of, share_of, verdict_of
+from ioi_eval.scores import pass_at_k
+
+SCORE = "score"
+"""The metric that is the mean share of the points, or of the tests."""
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_MODEL = "model"
+_LONGEST_NAME = 80
+
+Row = Mapping[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    """The submissions of one model, or of one group of another kind.
+
+    Args:
+        name: as reports call it; empty where nothing is grouped.
+        model: what its rows call the model; empty where no column says it.
+        values: what its rows have in common, by column.
+        rows: how many there are.
+        unscored: how many have no score: not judged, or JE.
+        shares: by problem, the shares of its submissions that have one.
+        solved: by problem, how many of them have full marks.
+        full: by problem, full marks.
+    """
+
+    name: str
+    model: str
+    values: Mapping[str, str]
+    rows: int = 0
+    unscored: int = 0
+    shares: dict[str, list[float]] = field(default_factory=dict)
+    solved: dict[str, int] = field(default_factory=dict)
+    full: dict[str, float] = field(default_factory=dict)
+
+    def add(self, problem: str, row: Row) -> None:
+        """Take in a row of results."""
+        self.rows += 1
+        share = share_of(row)
+        if verdict_of(row):
+            self.shares.setdefault(problem, [])
+            self.full[problem] = full_marks_of(row)
+        if share is None:
+            self.unscored += 1
+            return
+        self.shares[problem].append(share)
+        self.solved[problem] = self.solved.get(problem, 0) + (verdict_of(row) == "AC")
+
+    @property
+    def metrics(self) -> dict[str, Estimate]:
+        """Means over problems: `score`, and `pass@1`, `pass@2`, …; each only where every problem has enough samples.
+
+        They are those of `summary.json`: what could not be judged is no sample.
+        """
+        counts = [(len(shares), self.solved.get(problem, 0)) for problem, shares in self.shares.items()]
+        columns: dict[str, list[float]] = {}
+        if counts and all(n for n, _ in counts) and all(self.full.values()):
+            columns[SCORE] = [math.fsum(shares) / len(shares) for shares in self.shares.values()]
+        for k in KS:
+            each = [pass_at_k([count], k) for count in counts]
+            known = [value for value in each if value is not None]
+            if counts and len(known) == len(each):
+                columns[f"pass@{k}"] = known
+        return mean_estimates(columns)
+
+
+class Material:
+    """The results of a directory, for a format to write.
+
+    Args:
+        results: of either family.
+        grouping: which rows belong together.
+        settings: what the user has set.
+    """
+
+    def __init__(
+        self, results: ResultSet, *, grouping: Grouping | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.results = results
+        self.grouping = grouping or Grouping()
+        self.settings = settings or {}
+        self.summary = summary_of(results.directory)
+
+    @cached_property
+    def groups(self) -> Mapping[tuple[str, ...], Group]:
+        """All groups by their labels, in the order in which rows name them. Nothing grouped is one.
+
+        Raises:
+            InputError: there are too many, or a row is none of results.
+        """
+        columns = self.grouping.columns
+        wanted = (*_READ, *self.results.naming, *(name.split(".")[0] for name in columns))
+        found: dict[tuple[str, ...], Group] = {}
+        for number, row in enumerate(self.results.rows(wanted), 1):
+            labels = self.grouping.labels(row)
+            if labels not in found:
+                if len(found) >= MOST_GROUPS:
+                    raise InputError(
+                        f"--by {','.join(columns)} makes more than {MOST_GROUPS} groups, which would be a file each: "
+                        "choose columns with fewer values"
+                    )
+                found[labels] = self._group(labels, row)
+            try:
+                found[labels].add(self.results.name(row)[0], row)
+            except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+                raise InputError(
+                    f"{self.results.path}, line {number}: this is no row of results ({type(error).__name__}: {error})"
+                ) from error
+        return found
+
+    def _group(self, labels: tuple[str, ...], row: Row) -> Group:
+        columns = self.grouping.columns
+        values = dict(zip(columns, labels, strict=True))
+        named = next((name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)), None)
+        model = "" if named is None or values[named] == NONE else str(row.get(named) or values[named])
+        return Group(name=group_name(columns, labels) if columns else "", model=model, values=values)
+
+    def group_of(self, row: Row) -> Group:
+        """The group of a row, which has the columns of the grouping."""
+        return self.groups[self.grouping.labels(row)]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """All rows, with their tests."""
+        return self.results.rows(tests=True)
+
+    def setting(self, key: str, otherwise: str = "") -> str:
+        """What the user has set, without blanks around it."""
+        return self.settings.get(key, "").strip() or otherwise
+
+    def model_of(self, group: Group) -> str:
+        """What the model of a group is called: by its rows, else by the user; empty where nobody says."""
+        return group.model or (self.setting(_MODEL) if len(self.groups) == 1 else "")
+
+    @property
+    def dataset(self) -> str:
+        """The Hub id of the data set with the problems: as it was set, else as the run read it; empty if it is none."""
+        if named := self.setting("dataset"):
+            return named
+        key = "dataset" if self.results.family is Family.APPS else "problems"
+        source = self.results.options.get(key)
+        return source if isinstance(source, str) and _HUB_ID.fullmatch(source) and not source.endswith(_FILES) else ""
+
+    @cached_property
+    def finished(self) -> datetime:
+        """When the results were complete: as the run says, else when the file was written."""
+        try:
+            found = datetime.fromisoformat(str(self.summary.get("finished")))
+        except ValueError:
+            found = datetime.fromtimestamp(self.results.path.stat().st_mtime, UTC)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+
+    @property
+    def about(self) -> str:
+        """What is evaluated, as a name."""
+        return "apps" if self.results.family is Family.APPS else "contest"
+
+
+_READ = ("verdict", "total_score", "all_subtasks_points", "all_subtasks_results", "passed", "total")
+_FILES = (".jsonl", ".jsonl.gz", ".parquet", ".json")
+
+
+def file_name(text: str) -> str:
+    """A name for a file of this, and another one for each other text: letters, digits, dots and dashes as they are."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", text).lstrip(".")[:_LONGEST_NAME]
+    if plain == text:
+        return plain
+    return f"{plain or 'unnamed'}-{blake2b(text.encode('utf-8', 'replace'), digest_size=3).hexdigest()}"
+
+
+def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: str) -> None:
+    """Refuse a setting that a format does not have.
+
+    Args:
+        settings: by key.
+        known: the format's.
+        name: of the format.
+
+    Raises:
+        InputError: one is not known.
+    """
+    for key in settings:
+        if key not in known:
+            there = "; ".join(f"{one}: {about}" for one, about in known.items()) or "none"
+            raise InputError(f"--set {key}: {name} has no such setting; it has {there}")
+
+
+def metric_named(name: str, groups: Sequence[Group]) -> str:
+    """The metric of that name, where any group has it.
+
+    Raises:
+        InputError: none has.
+    """
+    there = dict.fromkeys(metric for group in groups for metric in group.metrics)
+    if name not in there:
+        raise InputError(
+            f"no group has the metric {name}; there are {', '.join(there) or 'none, as nothing has a score'}. A metric "
+            "is there where every problem has enough submissions with a score"
+        )
+    return name

@@ -1,0 +1,284 @@
+"""`ioi-eval export`: each format is read by its own reader where it is installed, and nothing of others is replaced."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import yaml
+from addition import Start
+from small_results import Row, apps_row, contest_row, refused, write_results
+
+from ioi_eval.cli.exporting import write_export
+from ioi_eval.errors import InputError
+from ioi_eval.report.publication import MODULES, format_named
+from ioi_eval.report.result_sets import open_results
+
+SETTINGS = {
+    "every-eval-ever": ["organization=Lab", "model=lab/m"],
+    "eval-results": ["dataset=open-r1/ioi"],
+}
+"""What a format cannot do without."""
+
+ODD = "\x1b[31m<d>&\"' \x07\n\u202e"
+CONTEST = (
+    {"name": "a", "scores": (1.0, 1.0), "model": "lab/m"},
+    {"name": "b", "scores": (1.0, 0.0), "model": "lab/m", "generation": "```cpp\nx\n```"},
+    {"name": "c", "scores": (None, 0.0), "model": "lab/m"},
+    {"name": ODD, "scores": (0.5, 0.0), "model": "../" + ODD},
+    {"name": "a", "scores": (1.0, 0.5), "model": "lab/m", "problem_id": "r/od"},
+    {"name": "b", "scores": (0.0, 0.0), "model": "../" + ODD, "problem_id": "r/od"},
+)
+
+
+def contest(directory: Path) -> Path:
+    """Two models, two problems, a judge error, and a row that could not be judged."""
+    rows: list[Row] = []
+    for one in CONTEST:
+        values = dict(one)
+        name, scores = values.pop("name"), values.pop("scores")
+        rows.append(contest_row(str(name), *scores, **values))  # type: ignore[misc]
+    rows.append(refused("e", "dump, row 5: no such problem", model="lab/m", year=2024, problem_id="none"))
+    facts = {"started": "2026-11-01T09:00:00+00:00", "finished": "2026-11-01T10:00:00+00:00", "ioi_eval": "1.2"}
+    return write_results(directory, rows, {**facts, "options": {"problems": "open-r1/ioi", "dump": "/tmp/dump.jsonl"}})
+
+
+def apps(directory: Path) -> Path:
+    """One right, one wrong, one that was not judged."""
+    failed = apps_row("17/2", False, verdict="JE", passed=None, score=None, error="no sandbox")
+    rows = [apps_row("17/0", True, True), apps_row("17/1", True, False), failed]
+    return write_results(directory, rows, {"judged_by": "tokens", "options": {"dataset": "codeparrot/apps"}})
+
+
+FAMILIES = {"contest": contest, "apps": apps}
+
+
+@pytest.fixture(params=FAMILIES)
+def results(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Results of either family."""
+    return FAMILIES[request.param](tmp_path / request.param)
+
+
+def export(directory: Path, to: str, *settings: str, out: Path | None = None, by: tuple[str, ...] = ()) -> list[Path]:
+    """Write a format, and give the files."""
+    write_export(directory, to, out=out, settings=settings, by=by, id_column=None)
+    target = out or directory / format_named(to).place
+    return [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
+
+
+def test_parquet_is_read_by_pandas_and_datasets(results: Path, tmp_path: Path) -> None:
+    """A row a submission, in the order of the results, with all columns and the tests."""
+    import datasets
+    import pandas as pd
+
+    (path,) = export(results, "parquet")
+    rows = list(open_results(results).rows(tests=True))
+    table = pd.read_parquet(path)
+    assert list(table.columns) == list(dict.fromkeys(name for row in rows for name in row))
+    assert [None if pd.isna(v) else v for v in table["verdict"]] == [row["verdict"] for row in rows]
+    loaded = datasets.load_dataset("parquet", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache"))
+    first = loaded[0]
+    tests = first["test_results"] if "test_results" in first else first["all_subtasks_results"][1]["test_results"]
+    assert tests[0]["time_s"] > 0
+    assert loaded["code"] == [row["code"] for row in rows]
+
+
+def test_junit_has_a_suite_a_problem_and_counts_what_is_in_it(tmp_path: Path) -> None:
+    """JE and refused rows are errors, other verdicts failures; no control character is in the file."""
+    (path,) = export(contest(tmp_path / "contest"), "junit")
+    root = ET.parse(path).getroot()
+    suites = {suite.get("name"): suite for suite in root}
+    assert list(suites) == ["2024/nile", "2024/r/od", "2024/none"]
+    kinds = [[kind.tag for kind in case] for case in suites["2024/nile"]]
+    assert kinds == [[], ["failure"], ["error"], ["failure"]]
+    assert [suite.get("errors") for suite in suites.values()] == ["1", "0", "1"]
+    assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("time")) == ("7", "4", "2", "3.000")
+    wrong = suites["2024/nile"][1][0]
+    assert (wrong.get("type"), wrong.get("message")) == ("WA", "WA, 50 of 100 points")
+    assert wrong.text == "test 1-01: WA, 7 instead of 8 in line 1"
+    assert suites["2024/nile"][3].get("name") == "\\x1b[31m<d>&\"' \\x07\n\\u202e"
+    assert all(re.fullmatch(r"\d+\.\d{3}", str(case.get("time"))) for case in root.iter("testcase"))
+    assert not set(path.read_text()) & {*map(chr, range(9)), "\x1b", "\u202e"}
+
+
+def test_junit_is_read_by_junitparser(results: Path) -> None:
+    """A reader that others use gives the same counts."""
+    junitparser = pytest.importorskip("junitparser", reason="junitparser is not installed")
+    (path,) = export(results, "junit")
+    found = junitparser.JUnitXml.fromfile(str(path))
+    assert found.tests == sum(len(suite) for suite in found) == len(list(open_results(results).rows()))
+
+
+def test_inspect_logs_have_a_sample_a_problem_and_an_epoch_a_submission(tmp_path: Path) -> None:
+    """One log a model; what has no score is NaN there, and in none of the means."""
+    paths = export(contest(tmp_path / "contest"), "inspect")
+    assert len(paths) == 2
+    with ZipFile(paths[1]) as log:
+        header, summaries = (json.loads(log.read(name)) for name in ("header.json", "summaries.json"))
+        assert [(one["id"], one["epoch"]) for one in summaries] == [
+            *(("2024-nile", epoch) for epoch in (1, 2, 3)), ("2024-r-od", 1), ("2024-none", 1),
+        ]  # fmt: skip
+        assert header["eval"]["model"] == "lab/m"
+        assert header["eval"]["created"] == "2026-11-01T10:00:00+00:00"
+        assert "dump.jsonl" not in str(header)
+        score, solved = header["results"]["scores"]
+        assert (score["scored_samples"], score["unscored_samples"]) == (3, 2)
+        assert solved["metrics"]["pass@1"]["value"] == 0.25
+        failed = json.loads(log.read("samples/2024-nile_epoch_3.json"))["scores"]["score"]
+        assert failed["value"] != failed["value"]
+        assert failed["reason"] == "judge_error"
+
+
+def test_inspect_reads_its_logs(results: Path) -> None:
+    """Its own reader gives every submission and the means."""
+    log = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
+    read = [log.read_eval_log(str(path)) for path in export(results, "inspect")]
+    assert sum(len(one.samples) for one in read) == len(list(open_results(results).rows()))
+    assert all(one.status == "success" and one.results.scores[0].name == "score" for one in read)
+
+
+def test_eval_results_are_entries_of_the_hub(tmp_path: Path) -> None:
+    """In per cent, with the benchmark; read by the Hub's own client where it is new enough."""
+    hub = pytest.importorskip("huggingface_hub")
+    for directory, metric, values in (
+        (contest(tmp_path / "contest"), "score", [12.5, 62.5]),
+        (apps(tmp_path / "apps"), "pass@1", [50.0]),
+    ):
+        paths = export(directory, "eval-results", "task_id=all", "source_url=https://example.org", "source_name=Runs")
+        entries = [yaml.safe_load(path.read_text()) for path in paths]
+        assert [one["value"] for (one,) in entries] == values or metric == "score"
+        for (one,) in entries:
+            assert one["dataset"]["task_id"] == "all"
+            assert one["source"] == {"url": "https://example.org", "name": "Runs"}
+            assert one["notes"].startswith(metric)
+        if hasattr(hub, "parse_eval_result_entries"):
+            assert [hub.parse_eval_result_entries(one)[0].value for one in entries] == [
+                one["value"] for (one,) in entries
+            ]
+
+
+def test_every_eval_ever_has_what_its_schema_asks_for(results: Path) -> None:
+    """The required keys, a score within its bounds, texts in details, and the same path each time."""
+    paths = export(results, "every-eval-ever", *SETTINGS["every-eval-ever"])
+    name = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
+    assert all(re.search(rf"/every_eval_ever/data/[^/]+/[^/]+/[^/]+/{name}$", str(path)) for path in paths)
+    assert export(results, "every-eval-ever", *SETTINGS["every-eval-ever"]) == paths
+    for path in paths:
+        values = json.loads(path.read_text())
+        assert {"schema_version", "evaluation_id", "retrieved_timestamp", "model_info"} < values.keys()
+        assert values["source_metadata"]["source_organization_name"] == "Lab"
+        assert values["eval_library"]["name"] == "ioi_eval"
+        assert {one["evaluation_result_id"] for one in values["evaluation_results"]} >= {"pass@1"}
+        for one in values["evaluation_results"]:
+            assert one["source_data"]["source_type"] == "hf_dataset"
+            assert 0 <= one["score_details"]["score"] <= 1
+            assert all(isinstance(text, str) for text in one["score_details"]["details"].values())
+
+
+@pytest.mark.parametrize("to", MODULES)
+def test_an_export_replaces_an_export_and_nothing_else(results: Path, tmp_path: Path, to: str) -> None:
+    """A file of others stays, whatever it is called; the results too."""
+    settings = SETTINGS.get(to, [])
+    out = tmp_path / "there" / "out"
+    written = export(results, to, *settings, out=out)
+    assert export(results, to, *settings, out=out) == written
+    written[0].write_bytes(b"mine")
+    with pytest.raises(InputError, match="is there already and no export has written it"):
+        export(results, to, *settings, out=out)
+    assert written[0].read_bytes() == b"mine"
+    taken = results / "results.jsonl"
+    with pytest.raises(InputError, match=r"results\.jsonl is"):
+        export(results, to, *settings, out=taken)
+    taken.rename(results / "moved")
+    with pytest.raises(InputError, match="does not exist"):
+        export(results, to, *settings, out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("to", "settings", "words"),
+    [
+        ("xml", [], r"--to xml: there is no such format; the formats are parquet, junit, inspect"),
+        ("junit", ["a=b"], "--set a: junit has no such setting; it has name: of all suites together"),
+        ("parquet", ["a=b"], "--set a: parquet has no such setting; it has none"),
+        ("junit", ["name"], "--set name: it must be KEY=VALUE"),
+        ("junit", ["name= "], "--set name= : it must be KEY=VALUE"),
+        ("junit", ["name=a", "name=b"], "--set name is given twice"),
+        ("eval-results", ["dataset=mine"], "mine is no data set of the Hub"),
+        ("eval-results", ["metric=pass@7"], r"no group has the metric pass@7; there are score, pass@1"),
+        ("eval-results", ["source_name=a"], "needs --set source_url"),
+        ("every-eval-ever", [], "asks who evaluated"),
+        ("every-eval-ever", ["organization=a", "relationship=b"], "must be one of first_party"),
+    ],
+)
+def test_a_wrong_call_says_what_is_possible(tmp_path: Path, to: str, settings: list[str], words: str) -> None:
+    """And nothing is written."""
+    directory = contest(tmp_path / "contest")
+    before = sorted(directory.iterdir())
+    with pytest.raises(InputError, match=words):
+        export(directory, to, *settings)
+    assert sorted(directory.iterdir()) == before
+
+
+def test_results_that_do_not_say_enough_are_refused(tmp_path: Path) -> None:
+    """No model, no data set, no score."""
+    one = write_results(tmp_path / "one", [contest_row("a", 1.0, 1.0)])
+    with pytest.raises(InputError, match="do not say which model"):
+        export(one, "every-eval-ever", "organization=Lab")
+    with pytest.raises(InputError, match="what the run read its problems from is no data set of the Hub"):
+        export(one, "eval-results")
+    with pytest.raises(InputError, match="--by temperature: none of the first rows"):
+        export(one, "junit", by=("temperature",))
+    none = write_results(tmp_path / "none", [contest_row("a", None, 0.0, model="m")])
+    with pytest.raises(InputError, match="has no score, and Every Eval Ever has no place for none"):
+        export(none, "every-eval-ever", "organization=Lab")
+    with pytest.raises(InputError, match="no group has the metric score; there are none, as nothing has a score"):
+        export(none, "eval-results", "dataset=a/b")
+    assert ET.parse(export(none, "junit")[0]).getroot().get("errors") == "1"
+    many = write_results(tmp_path / "many", [contest_row(str(n), 1.0, model=str(n)) for n in range(201)])
+    with pytest.raises(InputError, match="makes more than 200 groups"):
+        export(many, "inspect")
+
+
+FILL = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+sys.argv = ["ioi-eval", *sys.argv[1:]]
+from ioi_eval.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("to", MODULES)
+def test_a_full_disk_leaves_nothing_half(
+    results: Path, tmp_path: Path, to: str, environment: Mapping[str, str]
+) -> None:
+    """The message names the file; what stood there stays."""
+    out = tmp_path / "out"
+    settings = [part for one in SETTINGS.get(to, []) for part in ("--set", one)]
+    export(results, to, *SETTINGS.get(to, []), out=out)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    call = [sys.executable, "-c", FILL, "export", str(results), "--to", to, "--out", str(out), *settings]
+    ended = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
+    assert ended.returncode == 2, ended.stderr
+    assert "cannot be written: File too large. Mend that, or name another --out" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_the_command(start: Start, tmp_path: Path) -> None:
+    """As users call it: what was written is said; a wrong call is exit code 2 in one line."""
+    contest(tmp_path / "results")
+    ended = start("export", "results", "--to", "junit", "--out", "ci/junit.xml")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "Written: ci/junit.xml\n", "")
+    wrong = start("export", "nowhere", "--to", "junit")
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("ioi-eval: nowhere/results.jsonl does not exist")
