@@ -57,3 +57,15 @@ def test_every_command_it_names_exists() -> None:
         assert (README.parent / path).exists(), path
         if path.startswith("scripts/"):
             assert os.access(README.parent / path, os.X_OK), path
+
+
+def test_every_file_that_contributors_are_sent_to_is_there() -> None:
+    """Each path in CONTRIBUTING.md, whole or from the package on."""
+    root = README.parent
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(
+        r"`((?:ioi_eval|graders|tests|docs|benchmarks|scripts|cli|rows|compat|importers)/[\w./-]*)`", text
+    )
+    assert len(paths) > 25
+    for path in paths:
+        assert (root / path).exists() or (root / "ioi_eval" / path).exists(), path
