@@ -183,18 +183,22 @@ def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> lis
     if not files:
         notes.append("there are no subtasks/*.json: as CMS does then, each test is worth the same part of 100 points")
         return [SubtaskFile(name=test, points=100 / len(tests), tests=(test,)) for test in tests]
-    return [_subtask(package, file, tests) for file in files]
+    stated = {file: package.json(file) for file in files}
+    listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
+    patterns = {file: pattern for file, pattern in listed.items() if isinstance(pattern, str)}
+    asked = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
+    found = dict(zip(patterns, map(list, select_tests(package.where, asked, tests)), strict=True))
+    return [
+        _subtask(
+            f"{package.where}: {file}", PurePosixPath(file).stem, meta.get("score"), {**listed, **found}[file], tests
+        )
+        for file, meta in stated.items()
+    ]
 
 
-def _subtask(package: Package, file: str, tests: tuple[str, ...]) -> SubtaskFile:
-    meta = package.json(file)
-    where = f"{package.where}: {file}"
-    name = PurePosixPath(file).stem
-    points, listed = meta.get("score"), meta.get("testcases", meta.get("regex"))
+def _subtask(where: str, name: str, points: object, listed: object, tests: tuple[str, ...]) -> SubtaskFile:
     if isinstance(points, bool) or not isinstance(points, int | float):
         raise InputError(f"{where}: score is {points!r}, where a number of points is needed")
-    if isinstance(listed, str):
-        listed = list(select_tests(package.where, name, listed, tests))
     if not isinstance(listed, list) or not all(isinstance(test, str) for test in listed):
         raise InputError(f"{where}: testcases is {listed!r}, where a list of tests is needed")
     if not listed:

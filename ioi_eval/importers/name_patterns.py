@@ -1,7 +1,8 @@
-"""Tests whose names a regular expression of a package matches.
+"""Tests whose names the regular expressions of a package match.
 
 Some expressions take longer than anybody waits, `(a*)*b` for one, and which do cannot be told from what they look like.
-So a process of its own does the matching, with a limit on its CPU time and memory.
+So a process of its own does the matching, with a limit on its CPU time and memory: one for all of a package, as there
+may be thousands of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import orjson
 
 from ioi_eval.errors import InputError, SetupError
 
-_CPU_S = 2  # ours: for 10,000 names of 60 letters an ordinary expression takes 0.01 s
+_CPU_S = 2  # ours, for a package: with 10,000 names of 60 letters an ordinary expression takes 0.01 s
 _MEMORY_BYTES = 1 << 30
 _SHOWN = 200  # characters of an expression
 _MATCH = f"""
@@ -23,54 +24,72 @@ import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY_BYTES}, {_MEMORY_BYTES}))
 resource.setrlimit(resource.RLIMIT_CPU, ({_CPU_S}, {_CPU_S}))
-pattern, names = json.load(sys.stdin)
-try:
-    expression = re.compile(pattern)
-    found = [place for place, name in enumerate(names) if expression.match(name)]
-except (re.error, OverflowError, RecursionError, MemoryError) as error:
-    found = str(error) or type(error).__name__
-json.dump(found, sys.stdout)
+patterns, names = json.load(sys.stdin)
+for pattern in patterns:
+    try:
+        expression = re.compile(pattern)
+        found = [place for place, name in enumerate(names) if expression.match(name)]
+    except (re.error, OverflowError, RecursionError, MemoryError) as error:
+        found = str(error) or type(error).__name__
+    print(json.dumps(found), flush=True)
 """
 
 
-def select_tests(where: Path, subtask: str, pattern: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The tests that a subtask's regular expression matches at their beginning, as CMS's GroupMin does.
+def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The tests that the regular expression of each subtask matches at their beginning, as CMS's GroupMin does.
 
     Args:
         where: the package, for messages.
-        subtask: its name, for messages.
-        pattern: the expression.
+        patterns: names of subtasks, each with its expression: all that the package has.
         names: of all tests.
 
     Raises:
-        InputError: the expression is broken, takes too long, or matches nothing.
-        SetupError: it cannot be tried on this machine.
+        InputError: an expression is broken or matches nothing, or they take too long together.
+        SetupError: they cannot be tried on this machine.
     """
-    shown = repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
-    here = f"{where}: subtask {subtask}: "
+    for subtask, pattern in patterns:
+        if (error := _unprintable(pattern)) is not None:
+            raise InputError(f"{where}: subtask {subtask}: {_shown(pattern)} is no regular expression: {error}")
+    done = _match([pattern for _, pattern in patterns], names) if patterns else None
+    lines = done.stdout.splitlines() if done else []
+    found: list[tuple[str, ...]] = []
+    for (subtask, pattern), line in zip(patterns, lines, strict=False):
+        here, places = f"{where}: subtask {subtask}: ", orjson.loads(line)
+        if isinstance(places, str):
+            raise InputError(f"{here}{_shown(pattern)} is no regular expression: {places}")
+        if not places:
+            raise InputError(f"{here}no test's name matches {_shown(pattern)}")
+        found.append(tuple(names[place] for place in places))
+    if done is not None and len(found) < len(patterns):
+        subtask, pattern = patterns[len(found)]
+        if done.returncode < 0:
+            raise InputError(
+                f"{where}: to match the regular expressions of {len(patterns)} subtasks with the names of {len(names)}"
+                f" tests takes more than {_CPU_S} s together; the time was over at subtask {subtask}:"
+                f" {_shown(pattern)}. Write simpler expressions, or list the tests"
+            )
+        words = done.stderr.decode("utf-8", "replace").strip()[-500:]
+        raise SetupError(f"{where}: subtask {subtask}: {_shown(pattern)} cannot be tried: {words}")
+    return found
+
+
+def _match(patterns: Sequence[str], names: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    """A line for each expression, as far as the time went: places in `names`, or what is wrong with it."""
+    command = [sys.executable, "-I", "-S", "-c", _MATCH]
     try:
-        asked = orjson.dumps([pattern, list(names)])
-    except orjson.JSONEncodeError as error:  # a half of a character
-        raise InputError(f"{here}{shown} is no regular expression: {error}") from error
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _MATCH],
-            input=asked,
-            capture_output=True,
-            check=False,
-        )
+        return subprocess.run(command, input=orjson.dumps([patterns, names]), capture_output=True, check=False)
     except OSError as error:
         raise SetupError(f"{sys.executable} cannot be started: {error.strerror or error}") from error
-    if done.returncode < 0:
-        raise InputError(
-            f"{here}to match {shown} with the names of {len(names)} tests takes more than {_CPU_S} s; write a simpler"
-            " expression, or list the tests"
-        )
-    if done.returncode > 0:
-        raise SetupError(f"{here}{shown} cannot be tried: {done.stderr.decode('utf-8', 'replace').strip()[-500:]}")
-    found = orjson.loads(done.stdout)
-    if isinstance(found, str):
-        raise InputError(f"{here}{shown} is no regular expression: {found}")
-    if not found:
-        raise InputError(f"{here}no test's name matches {shown}")
-    return tuple(names[place] for place in found)
+
+
+def _unprintable(pattern: str) -> str | None:
+    """What is wrong with a text that holds a half of a character."""
+    try:
+        pattern.encode()
+    except UnicodeEncodeError as error:
+        return str(error)
+    return None
+
+
+def _shown(pattern: str) -> str:
+    return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")

@@ -45,6 +45,9 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
     kinds = {type(group["testcases"]) for group in groups}
     if len(kinds) > 1:
         raise InputError(f"{where}: the groups of score_type_parameters name their tests in different ways; use one")
+    patterns = {number: group["testcases"] for number, group in enumerate(groups) if kinds == {str}}
+    asked = [(f"{number:02}", pattern) for number, pattern in patterns.items()]
+    matched = dict(zip(patterns, select_tests(where, asked, names), strict=True))
     found: list[SubtaskFile] = []
     used = 0
     for number, group in enumerate(groups):
@@ -55,7 +58,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
             if used > len(names):
                 raise InputError(f"{where}: the groups up to {name} take {used} tests, but there are {len(names)}")
         elif isinstance(wanted, str):
-            chosen = select_tests(where, name, wanted, names)
+            chosen = matched[number]
         else:
             chosen = _listed(where, name, wanted, names)
         found.append(

@@ -246,11 +246,15 @@ def _subtasks(
 ) -> dict[str, SubtaskFile]:
     """The subtasks by TPS's name for them."""
     mapping = _mapping(package, stated, tests)
+    patterns = {
+        name: meta["regex"]
+        for name, meta in stated.items()
+        if not mapping.get(name) and isinstance(meta.get("regex"), str)
+    }
+    matched = dict(zip(patterns, select_tests(package.where, list(patterns.items()), tests), strict=True))
     found: dict[str, SubtaskFile] = {}
     for name, meta in stated.items():
-        chosen: Sequence[str] = mapping.get(name, ())
-        if not chosen and isinstance(meta.get("regex"), str):
-            chosen = select_tests(package.where, name, meta["regex"], tests)
+        chosen: Sequence[str] = mapping.get(name) or matched.get(name, ())
         if not chosen and meta["score"] == 0:
             notes.append(f"the subtask {name}, worth nothing, has no tests and is left out")
             continue

@@ -25,7 +25,7 @@ NAMES = ("0-01", "1-01", "1-02", "11-01")
 )
 def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -> None:
     """As in CMS, in the order of the tests."""
-    assert select_tests(WHERE, "small", pattern, NAMES) == chosen
+    assert select_tests(WHERE, [("all", ""), ("small", pattern)], NAMES) == [NAMES, chosen]
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,24 @@ def test_names_match_at_their_beginning(pattern: str, chosen: tuple[str, ...]) -
 def test_what_chooses_nothing_is_named(pattern: str, words: str) -> None:
     """With the package, the subtask and the expression."""
     with pytest.raises(InputError, match=rf"^package\.zip: .*{words}"):
-        select_tests(WHERE, "small", pattern, NAMES)
+        select_tests(WHERE, [("all", ""), ("small", pattern)], NAMES)
 
 
 @pytest.mark.parametrize("pattern", ["(a*)*b", "(a|a)*b", "(a|aa)+$", "(.*)*(.*)*(.*)*x", r"((a?){40}a{40})*c"])
 def test_an_expression_without_an_end_is_refused(pattern: str) -> None:
     """Python's matcher tries every way to part a name; a CPU limit ends it."""
-    with pytest.raises(InputError, match=r"takes more than 2 s; write a simpler expression, or list the tests"):
-        select_tests(WHERE, "small", pattern, ["a" * 60 + "!"])
+    words = r"takes more than 2 s together; the time was over at subtask small: .*\. Write simpler expressions, or list"
+    with pytest.raises(InputError, match=words):
+        select_tests(WHERE, [("all", ""), ("small", pattern), ("large", "a")], ["a" * 60 + "!"])
+
+
+def test_all_expressions_of_a_package_share_the_time() -> None:
+    """Thousands of which each takes a part of a second would keep the import busy for hours."""
+    slow = ("slow", "(a*)*b|a")  # matches after 0.2 s with 22 letters
+    words = (
+        r"^package\.zip: to match the regular expressions of 5001 subtasks with the names of 1 tests takes more than"
+    )
+    with pytest.raises(InputError, match=words):
+        select_tests(WHERE, [("all", ""), *[slow] * 5_000], ["a" * 22])
+    many = [(f"{number:04}", f"(1-|x{number})") for number in range(3_000)]
+    assert select_tests(WHERE, many, NAMES) == [NAMES[1:3]] * 3_000
