@@ -184,7 +184,7 @@ def _table(head: Sequence[str], lines: Sequence[str], earlier: Sequence[str]) ->
     return "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *rows])
 
 
-_EARLIER = f"{EARLIER_MARK} Found earlier, by the code of then; not judged again."
+_EARLIER = f"{EARLIER_MARK} Found earlier, by an older version of the code; not judged again."
 
 _NEAR_LIMIT = """\
 ## Times within 10 % of a limit
@@ -194,13 +194,13 @@ On a slower or faster machine these may fall on the other side (`ioi-eval doctor
 _INTRODUCTION = """\
 # Fidelity: official tasks
 
-Official solutions, judged on every test, and what their authors state of them: a verdict per subtask where the package
-says so (TPS), a label of the whole where it does not (CMS exports). `docs/validation.md` says what agrees with what.
-The packages are not part of this project. This file is made, not written:
+This page compares our verdicts for official solutions, judged on every test, with those that their authors state. TPS
+packages state a verdict for each subtask, CMS exports a label for the whole solution. `docs/validation.md` says which
+verdict agrees with which label. The packages are not part of this project. This file is generated:
 
     ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK…, import kattis PACKAGE… likewise)
     ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
     scripts/fidelity_table.py found/2024 …
 
-and the reasons in its last column stand in `docs/fidelity-reasons.toml`. Rows of tasks that are in none of the given
-directories stay as they were, with a mark."""
+The reasons in the last column of the second table are from `docs/fidelity-reasons.toml`. Rows of tasks that are in none
+of the given directories are kept from the last version of this file, and marked."""
