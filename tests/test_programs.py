@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from box_answers import built, not_started, said
 from small_targets import small_target
 
+from ioi_eval import LocalSandbox
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportError, UnavailableError
@@ -321,3 +323,23 @@ def test_a_machine_s_bad_moment_is_not_the_interpreter_s(tmp_path: Path, unsure:
         assert (str(found), found.fingerprint) == ("cpython 3.11.2", "cpython 3.11.2|ab")
 
     asyncio.run(scenario())
+
+
+def test_a_header_that_a_box_hides_is_our_fault(cache: Path) -> None:
+    """Programs that include it are not refused: the compiler works no more for them than for anybody."""
+
+    async def main() -> None:
+        async with LocalSandbox() as sandbox:
+            (target,) = sandbox.targets()
+            hidden = Path("/usr/include/pthread.h")
+            beside = (str(path) for path in hidden.parent.iterdir() if path != hidden)
+            sees = (*(path for path in target.toolchain.sees if path != str(hidden.parent)), *beside)
+            blind = replace(target, toolchain=replace(target.toolchain, sees=sees))
+            builder = Builder(sandbox, ArtifactStore(cache), Policy())
+            await builder.require_good_compiler("gnu++17", target)
+            with pytest.raises(
+                SetupError, match=r"(?s)does not work inside a box of local: .*pthread\.h: No such file"
+            ):
+                await Builder(sandbox, ArtifactStore(cache), Policy()).require_good_compiler("gnu++17", blind)
+
+    asyncio.run(main())

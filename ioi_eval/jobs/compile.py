@@ -171,17 +171,37 @@ def program_recipe(
     )
 
 
+_C_HEADERS = "".join(
+    f"#include <{name}.h>\n"
+    for name in (
+        *("errno", "limits", "math", "pthread", "signal", "stdio"),
+        *("stdlib", "string", "sys/time", "time", "unistd"),
+    )
+)
 _GOOD = {
-    Language.C: ("good.c", b"#include <stdlib.h>\nint main(void) { int *class = malloc(1); return class == 0; }\n"),
+    Language.C: (
+        "good.c",
+        f"{_C_HEADERS}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode(),
+    ),
     Language.CPP: (
         "good.cpp",
-        b"#include <vector>\nint main() { return static_cast<int>(std::vector<int>().size()); }\n",
+        f"""#ifdef __has_include
+#if __has_include(<bits/stdc++.h>)
+#include <bits/stdc++.h>
+#endif
+#endif
+#include <vector>
+{_C_HEADERS}int main() {{ return static_cast<int>(std::vector<int>().size()); }}
+""".encode(),
     ),
 }
 
 
 def good_recipe(toolchain: Toolchain, std: str = GOOD_STD, language: Language = Language.CPP) -> Recipe:
-    """A program that compiles wherever anything does: to tell a broken compiler from broken programs."""
+    """A program that compiles wherever anything does: to tell a broken compiler from broken programs.
+
+    It includes all headers that programs use, as a box may hide what one of them needs.
+    """
     name, source = _GOOD[language]
     compile_argv = _compile_argv(language, name, "good.o", toolchain, std=std)
     return Recipe(
