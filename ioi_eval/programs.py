@@ -24,6 +24,7 @@ from ioi_eval.errors import (
 )
 from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
 from ioi_eval.jobs import compile as compiling
+from ioi_eval.jobs.good_program import GOOD_STD, good_recipe
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
@@ -257,7 +258,7 @@ class Builder:
             await self._try_good(std, runner, target, language)
         if await self._refusal(std, runner, target, language) is None:
             return
-        words = await self._refusal(compiling.GOOD_STD, runner, target, Language.CPP)
+        words = await self._refusal(GOOD_STD, runner, target, Language.CPP)
         if words is not None:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
@@ -291,7 +292,7 @@ class Builder:
 
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         try:
-            answer = await self._follow(compiling.good_recipe(target.toolchain, std, language), runner, target)
+            answer = await self._follow(good_recipe(target.toolchain, std, language), runner, target)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)
@@ -317,7 +318,7 @@ class Builder:
             return await self._follow(recipe, runner, target, trusted=trusted, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
-                await self.require_good_compiler(compiling.GOOD_STD, target)
+                await self.require_good_compiler(GOOD_STD, target)
             raise
 
     async def _follow(

@@ -32,7 +32,6 @@ from ioi_eval.model import (
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
-GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
 C_STD = "gnu17"
 """Of submissions in C. Source: Kattis's language configuration; GCC's own default since version 8."""
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
@@ -108,7 +107,7 @@ def submission_recipe(
     made = [f"submission{index or ''}.o" for index in range(len(compiled))]
     steps = [
         Step(
-            argv=_compile_argv(language, source.name, made[index], toolchain, std=dialect),
+            argv=compile_argv(language, source.name, made[index], toolchain, std=dialect),
             sees=() if index else tuple(seen),
         )
         for index, source in enumerate(compiled)
@@ -129,7 +128,7 @@ def grader_recipe(
     steps, objects = [], []
     for index, source in enumerate(linked):
         name = f"linked{index}.o"
-        argv = _compile_argv(language, source.name, name, toolchain, std=standard(problem, std, language))
+        argv = compile_argv(language, source.name, name, toolchain, std=standard(problem, std, language))
         steps.append(Step(argv=argv, sees=(*(headers if index == 0 else ()), (source.name, source.content))))
         objects.append(name)
     return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), reads=toolchain.sees)
@@ -140,10 +139,10 @@ def standard(problem: Problem, std: str | None, language: Language) -> str:
     return C_STD if language is Language.C else std or problem.cxx_std
 
 
-def _compile_argv(language: Language, source: str, output: str, toolchain: Toolchain, *, std: str) -> tuple[str, ...]:
+def compile_argv(language: Language, source: str, output: str, toolchain: Toolchain, *, std: str) -> tuple[str, ...]:
     """The command that makes an object."""
-    compile_argv = toolchain.compile_c_argv if language is Language.C else toolchain.compile_argv
-    return compile_argv(source, output, std=std)
+    command = toolchain.compile_c_argv if language is Language.C else toolchain.compile_argv
+    return command(source, output, std=std)
 
 
 def program_recipe(
@@ -167,50 +166,6 @@ def program_recipe(
             Step(argv=toolchain.link_argv((f"{what}.o",), what)),
         ),
         artifacts=(what,),
-        reads=toolchain.sees,
-    )
-
-
-_C_HEADERS = "".join(
-    f"#include <{name}.h>\n"
-    for name in (
-        *("errno", "limits", "math", "pthread", "signal", "stdio"),
-        *("stdlib", "string", "sys/time", "time", "unistd"),
-    )
-)
-_GOOD = {
-    Language.C: (
-        "good.c",
-        f"{_C_HEADERS}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode(),
-    ),
-    Language.CPP: (
-        "good.cpp",
-        f"""#ifdef __has_include
-#if __has_include(<bits/stdc++.h>)
-#include <bits/stdc++.h>
-#endif
-#endif
-#include <vector>
-{_C_HEADERS}int main() {{ return static_cast<int>(std::vector<int>().size()); }}
-""".encode(),
-    ),
-}
-
-
-def good_recipe(toolchain: Toolchain, std: str = GOOD_STD, language: Language = Language.CPP) -> Recipe:
-    """A program that compiles wherever anything does: to tell a broken compiler from broken programs.
-
-    It includes all headers that programs use, as a box may hide what one of them needs.
-    """
-    name, source = _GOOD[language]
-    compile_argv = _compile_argv(language, name, "good.o", toolchain, std=std)
-    return Recipe(
-        what="good program",
-        steps=(
-            Step(argv=compile_argv, sees=((name, source),)),
-            Step(argv=toolchain.link_argv(("good.o",), "good")),
-        ),
-        artifacts=("good",),
         reads=toolchain.sees,
     )
 
