@@ -136,8 +136,9 @@ class HubSource(Source):
             for path in files[split]:
                 local = self._asked(downloaded, path)
                 reader = Parquet(local) if path.endswith(".parquet") else JsonLines(local)
+                where = split if len(files[split]) == 1 else f"{split}, {path}"  # rows are counted in each file anew
                 for row in reader.rows(columns):
-                    yield replace(row, source=self._label(None, split))
+                    yield replace(row, source=self._label(None, where))
 
     def _asked(self, ask: Callable[..., Answer], *args: str | None) -> Answer:
         """What the Hub, or the cache of what was downloaded, answers."""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hub_stand_in import put_rows, standing_in
 
 CARD = """---
 configs:
@@ -47,9 +48,9 @@ def two_splits(tmp_path: Path) -> Path:
     return root
 
 
-def through_datasets(tmp_path: Path, code: str, *args: object) -> str:
-    """Run code with the caches of `datasets` in a place of their own and the network switched off."""
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
+def through_datasets(tmp_path: Path, code: str, *args: object, **more: str) -> str:
+    """Run code with the caches of `datasets` of its own, and offline unless `more` says otherwise."""
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1", **more}
     code = (
         "import sys\nfrom ioi_eval.rows import HubSource, open_source\nfrom ioi_eval.errors import InputError\n" + code
     )
@@ -104,3 +105,21 @@ for spec in ("open-r1/ioi", "open-r1/ioi-test-cases:2024"):
     assert "there is no file or folder open-r1/ioi, so it was taken for a data set of the Hub" in first
     assert "Check the path or the name, the network, and HF_TOKEN" in first
     assert "open-r1/ioi-test-cases" in second
+
+
+def test_rows_of_several_files_beside_a_script_name_their_file(tmp_path: Path) -> None:
+    """Rows are counted in each file anew: two with the same number are not the same row."""
+    for file in ("test-00000-of-00002.jsonl", "test-00001-of-00002.jsonl", "train.jsonl"):
+        put_rows(tmp_path / "hub", "lab/dump", [{"id": "a"}], file)
+    (tmp_path / "hub" / "lab" / "dump" / "dump.py").write_text("import datasets\n")
+    code = """
+for row in HubSource("lab/dump", all_splits=True).iterate():
+    print(row.source, row.number)
+"""
+    with standing_in(tmp_path / "hub") as environment:
+        lines = through_datasets(tmp_path, code, **{**environment, "HF_HUB_OFFLINE": "0"}).splitlines()
+    assert lines == [
+        "the Hub data set lab/dump (test, test-00000-of-00002.jsonl) 1",
+        "the Hub data set lab/dump (test, test-00001-of-00002.jsonl) 1",
+        "the Hub data set lab/dump (train) 1",
+    ]
