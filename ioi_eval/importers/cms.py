@@ -187,11 +187,9 @@ def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> lis
     listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
     patterns = {file: pattern for file, pattern in listed.items() if isinstance(pattern, str)}
     asked = [(PurePosixPath(file).stem, pattern) for file, pattern in patterns.items()]
-    found = dict(zip(patterns, map(list, select_tests(package.where, asked, tests)), strict=True))
+    listed |= zip(patterns, map(list, select_tests(package.where, asked, tests)), strict=True)
     return [
-        _subtask(
-            f"{package.where}: {file}", PurePosixPath(file).stem, meta.get("score"), {**listed, **found}[file], tests
-        )
+        _subtask(f"{package.where}: {file}", PurePosixPath(file).stem, meta.get("score"), listed[file], tests)
         for file, meta in stated.items()
     ]
 
