@@ -95,34 +95,40 @@ def score(
     rules: Rules,
     compat: given.Compat = None,
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop a program at its first failure; the rest counts as not passed.")
+        bool,
+        typer.Option("--fail-fast", help="Stop at a program's first failed test; its other tests count as not passed."),
     ] = False,
     conventions: Annotated[
         bool,
         typer.Option(
             "--conventions",
-            help="Mend what the data set did to its own solutions: a top-level return, a __starting_point not called.",
+            help="Run programs as the data set's own solutions need it: a top-level return ends the program, and "
+            "__starting_point is called.",
         ),
     ] = False,
     pass_at: Annotated[
         list[int] | None,
-        typer.Option("--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. All possible by default."),
+        typer.Option(
+            "--pass-at", metavar="K", min=1, help="Report pass@K; may be repeated. By default all possible K."
+        ),
     ] = None,
     id_column: options.IdColumn = "uuid",
     by: options.By = None,
     no_resume: options.NoResume = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge again what the comparator's checker had failed at.")
+        bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
     ] = False,
-    no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
+    no_dedupe: Annotated[
+        bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
+    ] = False,
     place: Place,
     progress: options.Bar = None,
 ) -> int:
     """Score a dump of Python programs for APPS problems.
 
     DIR gets results.jsonl (each program), tests.jsonl (its tests), mcpbr.jsonl (records as mcpbr's), summary.json,
-    report.md (by difficulty: test case average, strict accuracy, pass@k), report.html and the journal: start the same
-    command again to go on.
+    report.md (by difficulty: test case average, strict accuracy, pass@k), report.html and the journal. If a run was
+    interrupted, start the same command again: it continues where it stopped.
     """
     from ioi_eval.cli import apps_scoring
 
@@ -150,10 +156,10 @@ def audit(
     problems: Problems,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Write the list there; what was judged is kept in FILE.run."),
+        typer.Option("--out", metavar="FILE", help="Write the list to FILE, and the journal to FILE.run."),
     ] = None,
     solutions: Annotated[
-        int | None, typer.Option("--solutions", metavar="N", min=1, help="At most so many of each problem.")
+        int | None, typer.Option("--solutions", metavar="N", min=1, help="At most N solutions of each problem.")
     ] = None,
     rules: Rules,
     place: Place,
@@ -161,8 +167,8 @@ def audit(
 ) -> int:
     """Judge a data set's own reference solutions, and list the rows that are broken.
 
-    A row is left out by apps score --exclude FILE where it cannot be judged, or no reference solution passes its tests.
-    Where only some pass it is listed, and stays in.
+    `apps score --exclude FILE` leaves out the rows that cannot be judged, and those that no reference solution passes.
+    Rows that only some solutions pass are in the list too, but are not left out.
     """
     from ioi_eval.cli import apps_audit
 
@@ -179,14 +185,16 @@ def explain(
     rules: Rules,
     compat: Annotated[
         list[str] | None,
-        typer.Option("--compat", metavar="P", help="Only this other grader; may be repeated. All by default."),
+        typer.Option("--compat", metavar="P", help="Compare with this grader; may be repeated. By default with all."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also programs about which graders agree.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show also programs about which all graders agree.")
+    ] = False,
     id_column: options.IdColumn = "uuid",
     place: Place,
     progress: options.Bar = None,
 ) -> int:
-    """Say where other graders judge a program otherwise than we do, on which test, and why.
+    """Show the tests on which other graders judge a program differently from us, and why.
 
     hendrycks needs an interpreter with numpy: see --python.
     """

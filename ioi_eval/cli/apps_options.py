@@ -33,7 +33,8 @@ Dataset = Annotated[
     ),
 ]
 Split = Annotated[
-    str | None, typer.Option("--split", metavar="S", help="Which split; test where there is one, else train.")
+    str | None,
+    typer.Option("--split", metavar="S", help="The split to read; by default test if there is one, else train."),
 ]
 Difficulties = Annotated[
     list[str] | None,
@@ -43,25 +44,25 @@ Tasks = Annotated[
     list[str] | None,
     typer.Option("-t", "--task", metavar="ID", help="Only this problem (42 or apps_42); may be repeated."),
 ]
-SampleSize = Annotated[
-    int | None, typer.Option("-n", "--sample", metavar="N", min=1, help="Only so many of these problems.")
-]
+SampleSize = Annotated[int | None, typer.Option("-n", "--sample", metavar="N", min=1, help="Only N of these problems.")]
 SamplingHow = Annotated[
     str | None,
     typer.Option(
         "--sampling",
         metavar="HOW",
-        help="Which ones: sequential (the first, by default), random, or stratified by difficulty.",
+        help="How to choose N problems: sequential (the first N; default), random, or stratified by difficulty.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="S", help="Of random samples; 0 by default.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="S", help="Seed for --sampling random or stratified; 0 by default.")
+]
 HowCompared = Annotated[
     str,
     typer.Option(
         "--comparator",
         metavar="C",
-        help="When an output is right: exact, lines, tokens, float:ABS[:REL], case-insensitive, unordered-lines, or"
-        " checker:FILE.",
+        help="How to compare an output with the answer: exact, lines, tokens, float:ABS[:REL], case-insensitive,"
+        " unordered-lines, or checker:FILE.",
     ),
 ]
 Compat = Annotated[
@@ -69,20 +70,27 @@ Compat = Annotated[
     typer.Option(
         "--compat",
         metavar="P",
-        help="Another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or mcpbr.",
+        help="Give another grader's verdicts: hendrycks, eval-protocol, eval-protocol-page, livecodebench or mcpbr.",
     ),
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option("--timeout", metavar="S", help="CPU seconds for a test; 10 by default, or the other grader's."),
+    typer.Option(
+        "--timeout", metavar="S", help="CPU seconds for a test; by default 10, or with --compat that grader's limit."
+    ),
 ]
 Memory = Annotated[int, typer.Option("--memory", metavar="MB", help="Resident memory for a test, in MiB.")]
 Python = Annotated[
-    str, typer.Option("--python", metavar="EXE", help="The interpreter, where programs are run; recorded.")
+    str,
+    typer.Option(
+        "--python", metavar="EXE", help="The Python to run programs with, as found on the machine that runs them."
+    ),
 ]
 Exclude = Annotated[
     list[Path] | None,
-    typer.Option("--exclude", metavar="FILE", help="Leave out the problems listed there, as apps audit writes them."),
+    typer.Option(
+        "--exclude", metavar="FILE", help="Leave out the problems that this list excludes; apps audit writes it."
+    ),
 ]
 Config = Annotated[
     Path | None,
@@ -90,7 +98,7 @@ Config = Annotated[
         "-c",
         "--config",
         metavar="YAML",
-        help="A configuration of mcpbr's: sample_size, timeout_seconds, filter_difficulty, task_ids,"
-        " sampling_strategy, random_seed. Options of the command come first.",
+        help="A configuration file of mcpbr: its sample_size, timeout_seconds, filter_difficulty, task_ids,"
+        " sampling_strategy, random_seed are used. Options of the command take precedence.",
     ),
 ]

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 PackageName = Annotated[str, typer.Option("--package", metavar="NAME", help="The package.")]
 PackageVersion = Annotated[
-    str, typer.Option("--version", metavar="V", help="Its version, or a range as npm writes it; the latest by default.")
+    str, typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; by default the latest.")
 ]
 
 
 def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPerEndpoint = None) -> int:
-    """Say which workers answer, how fast, and what they have installed.
+    """Show which workers answer, how fast, and what they have installed.
 
-    Exit code 1 if some do not, 2 if none does.
+    Exit code 1 if some workers do not answer, 2 if none does.
     """
     import asyncio
 
@@ -55,11 +55,11 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
 
 
 def probe(*, endpoints: Endpoints = None) -> int:
-    """Run the probe jobs on every worker: which profile can it do, with what, and why not.
+    """Run test jobs on every worker, and show which profile it can use, with which package, or why it cannot.
 
-    `bundled` takes our package, or bash and a C++ compiler with raised limits; `classic` ours or cms_ioi. Exit code 1
-    if some workers cannot be used, 2 if none can: the same workers that the doctor and `score` refuse, in the same
-    words.
+    `bundled` needs our package, or bash and a C++ compiler with raised limits; `classic` needs our package or cms_ioi.
+    Exit code 1 if some workers cannot be used, 2 if none can. The doctor and `score` refuse the same workers with the
+    same message.
     """
     import asyncio
 
@@ -81,9 +81,10 @@ def probe(*, endpoints: Endpoints = None) -> int:
 def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
     """Install a package on every worker, from the repository that the worker was started with (PISTON_REPO_URL).
 
-    A worker that cannot reach its repository dies of the question: so one is asked first, and if that one dies, the
-    others are spared. Then each is probed, if the package is one that judges: a worker can have it and not be usable.
-    Exit code 1 if some workers do not have the package now, or cannot be used, 2 if none.
+    A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and
+    if it crashes the others are not asked. Afterwards each worker is probed, if the package is one that judges: a
+    worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be
+    used, 2 if all do.
     """
     from ioi_eval.sandbox.control import Package
 
@@ -91,7 +92,7 @@ def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", v
 
 
 def uninstall(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
-    """Remove a package from every worker. Warnings and exit codes as for `install`."""
+    """Remove a package from every worker. The warnings and exit codes of `install` apply."""
     from ioi_eval.sandbox.control import Package
 
     return _change(endpoints, Package(language=package, version=version, is_wanted=False))

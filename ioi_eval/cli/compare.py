@@ -13,7 +13,7 @@ def compare(
     after: Annotated[Path, typer.Argument(metavar="B", help="Results to compare with them; may be the same ones.")],
     *,
     by_problem: Annotated[
-        bool, typer.Option("--by-problem", help="Compare problem by problem: for different models, or other samples.")
+        bool, typer.Option("--by-problem", help="Compare the means of problems, without pairing submissions.")
     ] = False,
     only_before: Annotated[
         str | None, typer.Option("--only-a", metavar="COLUMN=VALUE", help="Only these rows of A (model=o3).")
@@ -22,20 +22,23 @@ def compare(
         str | None, typer.Option("--only-b", metavar="COLUMN=VALUE", help="Only these rows of B.")
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in each run.")
+        str | None,
+        typer.Option(
+            "--id-column", metavar="C", help="The column with the submission's id; by default as in each run."
+        ),
     ] = None,
     fail_on_regression: Annotated[
         bool,
         typer.Option(
             "--fail-on-regression",
-            help="Exit code 1 if a submission is worse in B, not judged or not there; with --by-problem if the mean"
-            " score fell by more than chance.",
+            help="Exit code 1 if a submission has a lower score in B, is not judged or missing there; with --by-problem"
+            " if the mean score fell by more than chance.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N changes.")] = 50,
 ) -> int:
-    """Compare two sets of results: verdict flips with what differs, then means with intervals and McNemar's test."""
+    """Compare two sets of results: changed verdicts and what else differs, means with intervals, McNemar's test."""
     import json
 
     from ioi_eval.cli.exits import FAILED

@@ -17,13 +17,15 @@ TIME_LIMIT_S = 2.0
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the results go.")] = Path("ioi-eval-demo"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")] = Path(
+        "ioi-eval-demo"
+    ),
     workers: options.Workers = None,
     progress: options.Bar = None,
 ) -> int:
-    """Score the two samples: a contest of four small tasks, and five problems as in APPS.
+    """Score the two samples: a contest of four small tasks, and five problems in the format of APPS.
 
-    DIR gets the results of the contest, DIR/apps those for APPS, and DIR/apps-sample the sample of APPS itself.
+    DIR gets the results of the contest, DIR/apps those of the other sample, and DIR/apps-sample that sample itself.
     """
     from ioi_eval.cli.sandboxes import Place
 

@@ -33,10 +33,10 @@ def doctor(
         bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; 20 s.")
     ] = False,
 ) -> int:
-    """Try what this machine can isolate, or each worker of a cluster, and say what to do about what is missing.
+    """Try which isolation this machine, or each worker of a cluster, can give, and say what to do if any is missing.
 
-    Exit code 2 if nothing can be judged here (or on no worker; 1 if on some nothing can), or if the machine is too
-    busy to be calibrated.
+    Exit code 2 if nothing can be judged here (or on any worker), or if the machine is too busy to be calibrated; 1 if
+    some workers cannot judge.
     """
     if endpoints is None and max_requests_per_endpoint is not None:
         raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")

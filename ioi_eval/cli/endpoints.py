@@ -24,7 +24,7 @@ RequestsPerEndpoint = Annotated[
         "--max-requests-per-endpoint",
         metavar="N",
         min=1,
-        help="Jobs that a server has from us at once; PISTON_MAX_REQUESTS_PER_ENDPOINT by default, else 1.",
+        help="Jobs to send to a server at once; by default PISTON_MAX_REQUESTS_PER_ENDPOINT, else 1.",
     ),
 ]
 

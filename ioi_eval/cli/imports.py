@@ -18,28 +18,34 @@ from ioi_eval.errors import InputError
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
 
-Year = Annotated[int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year; packages do not say.")]
+Year = Annotated[
+    int, typer.Option("--year", metavar="Y", min=1900, help="The contest's year, which packages do not state.")
+]
 Out = Annotated[
     Path,
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Where problems.jsonl, tests.jsonl and solutions.jsonl go; made if absent. Rows of other problems that "
-        "are there already stay.",
+        help="The directory for problems.jsonl, tests.jsonl and solutions.jsonl; made if absent. Rows of other "
+        "problems in it are kept.",
     ),
 ]
-Day = Annotated[str | None, typer.Option("--day", metavar="D", help="The contest day, as it shall stand in the rows.")]
+Day = Annotated[
+    str | None, typer.Option("--day", metavar="D", help="The contest day, for the column `day` of the rows.")
+]
 TimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="S", help="Seconds of CPU time, where the package states none or another."),
+    typer.Option(
+        "--time-limit", metavar="S", help="Seconds of CPU time, in place of the package's time limit or if it has none."
+    ),
 ]
 KattisTimeLimit = Annotated[
     str | None,
     typer.Option(
         "--time-limit",
         metavar="S|auto",
-        help="Seconds of CPU time, where the package states none or another; auto: where it states none, from its own "
-        "accepted submissions, which are judged here, as Kattis does.",
+        help="Seconds of CPU time, in place of the package's time limit or if it has none. auto: if it has none, "
+        "derive it as Kattis does from the package's accepted submissions, which are judged here.",
     ),
 ]
 

@@ -82,9 +82,10 @@ def about(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Say what programs written for competitive-programming problems are worth.
+    """Score programs for competitive-programming problems.
 
-    Exit codes: 0 everything was judged; 1 something could not be; 2 the call or its data is wrong; 130 interrupted.
+    Exit codes: 0 everything was judged; 1 something could not be judged; 2 the command or its data is wrong; 130
+    interrupted.
     """
 
 

@@ -12,15 +12,16 @@ _NAMED = 20  # how many conflicts are shown
 
 def merge(
     directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="What was given as --out, each with a journal.")
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Result directories (the --out of a run), each with a journal."),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the journal of all goes.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the joined journal.")],
 ) -> int:
-    """Put what several runs have judged into one directory: shards of a dump, or several dumps.
+    """Join the journals of several runs in one directory: parts of a dump, or several dumps.
 
-    Then score all rows with --out DIR, by the command that judged them: it judges only what none of them has, and
-    writes the results. Where two runs disagree about a program, the directory that is named first counts, both are
-    shown, and the exit code is 1.
+    Afterwards run the command that judged them, with all rows and this --out DIR. It judges only what no journal has,
+    and writes the results. If two runs disagree about a program, both results are printed, that of the directory named
+    first counts, and the exit code is 1.
     """
     from ioi_eval.cli.sandboxes import tell
     from ioi_eval.journal import merging

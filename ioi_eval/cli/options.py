@@ -19,14 +19,15 @@ Workers = Annotated[
         "--workers",
         metavar="N",
         min=1,
-        help="Jobs at once; by default the processors (of a container its quota), or a cluster's slots.",
+        help="Jobs at once; by default one per processor (or as a container's CPU quota allows), or per cluster slot.",
     ),
 ]
 IdColumn = Annotated[
-    str, typer.Option("--id-column", metavar="C", help="The column that names a submission within its problem.")
+    str,
+    typer.Option("--id-column", metavar="C", help="The column with the submission's id, unique within its problem."),
 ]
 NoResume = Annotated[
-    bool, typer.Option("--no-resume", help="Start over; the journal of earlier runs is kept beside the new one.")
+    bool, typer.Option("--no-resume", help="Judge everything again; the old journal is kept under another name.")
 ]
 Years = Annotated[
     list[int] | None, typer.Option("--year", metavar="Y", help="Only problems of this year; may be repeated.")
@@ -37,23 +38,27 @@ ProblemIds = Annotated[
 LeastIsolation = Annotated[
     Isolation | None,
     typer.Option(
-        "--isolation", help="The weakest isolation that is accepted, reduced by default; none is for trusted code only."
+        "--isolation", help="The weakest isolation to accept: reduced by default; `none` only for code that you trust."
     ),
 ]
 Std = Annotated[
     str | None,
-    typer.Option("--std", metavar="S", help="A C++ standard (gnu++20) for all, instead of each problem's own."),
+    typer.Option(
+        "--std", metavar="S", help="The C++ standard (gnu++20) for all problems, instead of each problem's own."
+    ),
 ]
 Python = Annotated[
     str,
-    typer.Option("--python", metavar="EXE", help="The interpreter of submissions in Python, where they are run."),
+    typer.Option(
+        "--python", metavar="EXE", help="The Python to run submissions with, as found on the machine that runs them."
+    ),
 ]
 TimeScale = Annotated[
     str,
     typer.Option(
         "--time-scale",
         metavar="auto|X",
-        help="Multiply time limits by X; auto: by what `doctor --calibrate` measured on this machine.",
+        help="Multiply time limits by X; auto: by the factor that `doctor --calibrate` measured on this machine.",
     ),
 ]
 NearLimitRepeats = Annotated[
@@ -63,20 +68,23 @@ NearLimitRepeats = Annotated[
         metavar="N",
         min=1,
         max=100,
-        help="Of a program that is late by 10 % of the limit or less the best of up to N times alone counts.",
+        help="Run a late test alone up to N times; the best counts. After the first run: only if late by 10 % or less.",
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the results go; made if absent.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
 Bar = Annotated[
     bool | None,
-    typer.Option("--progress/--no-progress", help="A progress bar; on a terminal by default, else a line a minute."),
+    typer.Option(
+        "--progress/--no-progress",
+        help="Show a progress bar: by default on a terminal only; else print a line a minute.",
+    ),
 ]
 By = Annotated[
     list[str] | None,
     typer.Option(
         "--by",
         metavar="COLUMN",
-        help="Give all numbers also for each group of rows that have the same there (model,temperature; a.b for a"
-        " field). By default a column that names the model, if there is one; none for no groups.",
+        help="Report all numbers also for each group: rows with the same values in these columns (model,temperature;"
+        " a.b for a field). By default the column that names the model, if there is one; none for no groups.",
     ),
 ]

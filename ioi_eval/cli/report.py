@@ -9,20 +9,26 @@ import typer
 
 
 def report(
-    directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="What was given as --out to score.")],
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Result directories (the --out of score).")
+    ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where the report goes: needed for several DIR, else DIR itself."),
+        typer.Option(
+            "--out", metavar="DIR", help="The directory for the report; needed for several DIR, else DIR itself."
+        ),
     ] = None,
     id_column: Annotated[
         str,
-        typer.Option("--id-column", metavar="C", help="The column that names a submission, where no summary says it."),
+        typer.Option(
+            "--id-column", metavar="C", help="The column with the submission's id, if no summary.json names it."
+        ),
     ] = "uuid",
 ) -> int:
-    """Make summary.json, report.md and report.html again, of results alone; nothing is judged.
+    """Make summary.json, report.md and report.html again from results; nothing is judged.
 
-    Several directories become one report, in which they, or the models that their rows name, are the groups. They are
-    all of `score`, or all of `apps score`.
+    Several directories become one report. Its groups are the models that rows name, else the directories. All must be
+    of `score`, or all of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
 

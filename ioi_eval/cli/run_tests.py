@@ -22,12 +22,12 @@ def run_tests(
     datasets_to_evaluate: Annotated[
         str,
         typer.Argument(
-            metavar="DATASETS", help="What to score, with commas between: Hub ids (owner/name-* for several), or files."
+            metavar="DATASETS", help="What to score: Hub ids (owner/name-* for several) or files, separated by commas."
         ),
     ],
     results_dataset_name: Annotated[
         str | None,
-        typer.Argument(metavar="RESULTS", help="The Hub data set that results are pushed to; without it, nothing is."),
+        typer.Argument(metavar="RESULTS", help="The Hub data set to push results to; without it nothing is pushed."),
     ] = None,
     *,
     problems: options.Problems = "open-r1/ioi",
@@ -46,7 +46,7 @@ def run_tests(
             "--max-concurrent-requests",
             metavar="N",
             min=1,
-            help="At most N jobs at once; never more than there are slots, which are all used by default.",
+            help="At most N jobs at once, and at most as many as there are slots; all slots by default.",
         ),
     ] = None,
     test_batch_size: Annotated[
@@ -55,16 +55,16 @@ def run_tests(
             "--test_batch_size",
             "--test-batch-size",
             metavar="N",
-            help="Changes no result, and nothing else here: a job holds many tests and stops by itself.",
+            help="Accepted without effect: a job has many tests here, and stops when the result is known.",
         ),
     ] = 1,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry_run", "--dry-run", help="Say what would be judged; judge, write and push nothing."),
+        typer.Option("--dry_run", "--dry-run", help="Print what would be judged; judge, write and push nothing."),
     ] = False,
     override: Annotated[
         bool,
-        typer.Option("--override", help="Judge all anew, and replace the results of these data sets on the Hub."),
+        typer.Option("--override", help="Judge everything again and replace these data sets' results on the Hub."),
     ] = False,
     timeout: Annotated[
         float | None,
@@ -73,7 +73,9 @@ def run_tests(
     add_includes: Annotated[
         bool,
         typer.Option(
-            "--add_includes", "--add-includes", help="Put the includes in front that models forget; recorded."
+            "--add_includes",
+            "--add-includes",
+            help="Add missing #include lines; the column `fixes` has what was added.",
         ),
     ] = False,
     add_messages_column: Annotated[
@@ -85,23 +87,23 @@ def run_tests(
     always_extract_code: Annotated[
         bool,
         typer.Option(
-            "--always_extract_code", "--always-extract-code", help="Pass over the column code; extract it again."
+            "--always_extract_code", "--always-extract-code", help="Ignore the column code; extract the program again."
         ),
     ] = False,
     public: Annotated[
-        bool, typer.Option("--public", help="Push to a public data set; it is private by default.")
+        bool, typer.Option("--public", help="Make the data set on the Hub public; private by default.")
     ] = False,
     place: Place,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
+        bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
     ] = False,
     progress: options.Bar = None,
 ) -> int:
     """Score several data sets of generations, with the options of Hugging Face's tests_runner.py.
 
     DIR gets a folder for each data set, as `ioi-eval score` writes it, and reports/ with an overview. What was judged
-    is not judged again. With RESULTS, the results of each data set are pushed there as a configuration of its own, and
-    so are the reports.
+    is not judged again. With RESULTS, the results of each data set are pushed there as a configuration of their own;
+    the reports are pushed too.
     """
     from ioi_eval.cli import running_tests
 

@@ -41,15 +41,20 @@ class ProfileChoice(StrEnum):
 
 SandboxOption = Annotated[
     SandboxChoice,
-    typer.Option("--sandbox", help="What runs the programs: this machine, or Piston servers where they are named."),
+    typer.Option(
+        "--sandbox",
+        help="Where programs run: on this machine, on Piston servers, or (auto) on Piston servers if any are named.",
+    ),
 ]
 ProfileOption = Annotated[
     ProfileChoice,
-    typer.Option("--profile", help="Many tests a job (bundled), or one (classic); the best by default."),
+    typer.Option(
+        "--profile", help="Many tests a job (bundled), or one (classic); by default the better that each worker can."
+    ),
 ]
 PatienceOption = Annotated[
     float,
-    typer.Option("--patience", metavar="S", min=0, help="How long jobs wait while no server is in service, in s."),
+    typer.Option("--patience", metavar="S", min=0, help="Seconds that jobs wait while no server is available."),
 ]
 PATIENCE_S = 120.0
 

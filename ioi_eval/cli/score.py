@@ -28,40 +28,44 @@ def score(
     by: options.By = None,
     no_resume: options.NoResume = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Judge again what a checker or manager had failed at.")
+        bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
     ] = False,
-    no_dedupe: Annotated[bool, typer.Option("--no-dedupe", help="Judge identical programs one by one.")] = False,
+    no_dedupe: Annotated[
+        bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
+    ] = False,
     place: Place,
     std: options.Std = None,
     python: options.Python = "python3",
     time_scale: options.TimeScale = "1",
     near_limit_repeats: options.NearLimitRepeats = 1,
     fix_includes: Annotated[
-        bool, typer.Option("--fix-includes", help="Put the includes in front that models forget; recorded.")
+        bool, typer.Option("--fix-includes", help="Add missing #include lines; the column `fixes` has what was added.")
     ] = False,
     always_extract_code: Annotated[
         bool,
-        typer.Option("--always-extract-code", help="Pass over the column code, which may be stale; extract it again."),
+        typer.Option(
+            "--always-extract-code", help="Ignore the column code, which may be out of date; extract the program again."
+        ),
     ] = False,
     add_messages_column: Annotated[
         bool,
-        typer.Option("--add-messages-column", help="Put prompt and generation as a conversation into the results."),
+        typer.Option("--add-messages-column", help="Add prompt and generation to the results as a conversation."),
     ] = False,
     unscored_as: Annotated[
-        str, typer.Option("--unscored-as", metavar="null|zero", help="What stands for a score that is not known (JE).")
+        str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
     ] = "null",
     suspicious: Annotated[
         bool,
-        typer.Option("--suspicious", help="Then list the submissions that tried forbidden calls."),
+        typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls."),
     ] = False,
     progress: options.Bar = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be judged; judge nothing, write nothing to DIR.")
+        bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
     ] = False,
 ) -> int:
     """Score a dump of programs for contest problems, on this machine or on a Piston cluster.
 
-    A run that was interrupted, or whose dump has grown, goes on where it stopped: start the same command again.
+    If a run was interrupted, or the dump has grown, start the same command again: it continues where it stopped.
     DIR gets results.jsonl (the dump's rows with scores), tests.jsonl (each test), summary.json, report.md, report.html
     and the journal.
     """

@@ -22,15 +22,18 @@ def select(
             " default.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Submissions that count a problem.")] = 50,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How often random draws.")] = 100,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
+    ] = 50,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many random draws.")] = 100,
     by: options.By = None,
     id_column: Annotated[
-        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in the run.")
+        str | None,
+        typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
-    """Say what submissions are worth where only so many count, by several ways of choosing them."""
+    """Print the scores if only N submissions a problem count, for several ways of choosing them."""
     import json
     from dataclasses import asdict
 

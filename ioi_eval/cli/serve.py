@@ -19,33 +19,31 @@ if TYPE_CHECKING:
 def serve(
     *,
     port: Annotated[
-        int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free.")
+        int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free port.")
     ] = 2000,
     host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1",
-    public: Annotated[
-        bool, typer.Option("--public", help="Let HOST be an address that other machines can reach.")
-    ] = False,
+    public: Annotated[bool, typer.Option("--public", help="Allow a HOST that other machines can reach.")] = False,
     workers: options.Workers = None,
     queue: Annotated[
         int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
     ] = 1024,
     max_body_mb: Annotated[
-        int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request, unpacked.")
+        int, typer.Option("--max-body-mb", metavar="N", min=1, help="The largest request in MB, uncompressed.")
     ] = 512,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             "--allow-host",
             metavar="NAME",
-            help="A name under which clients ask, besides IP addresses, localhost and this machine's host name; may "
-            "repeat; * for any.",
+            help="Accept this host name in requests, besides IP addresses, localhost and this machine's name; may be "
+            "repeated; * for any.",
         ),
     ] = None,
 ) -> int:
     """Serve the embedded sandbox as Piston API v2, for any Piston client.
 
-    It offers `ioi_eval` (our own jobs), `cms_ioi` (the classic contract, one test a job) and `bash`. There is no
-    authentication: whoever reaches the port can run programs here, confined. Ends on Ctrl-C or SIGTERM.
+    It offers the packages `ioi_eval` (our own jobs), `cms_ioi` (one test a job, as in huggingface/ioi) and `bash`.
+    There is no authentication: whoever can reach the port can run programs here, confined. Ctrl-C or SIGTERM ends it.
     """
     import asyncio
 

@@ -22,31 +22,33 @@ def show(
         str | None, typer.Option("--test", metavar="T", help="The test to look at; by default the first that failed.")
     ] = None,
     problem: Annotated[
-        str | None, typer.Option("--problem", metavar="P", help="Of this problem (nile, or 2024/nile).")
+        str | None,
+        typer.Option("--problem", metavar="P", help="Only submissions for this problem (nile, or 2024/nile)."),
     ] = None,
     verdict: Annotated[
         str | None, typer.Option("--verdict", metavar="V", help="List only submissions with this verdict.")
     ] = None,
     rerun: Annotated[
-        bool, typer.Option("--rerun", help="Judge it once more, and show what it prints; the results stay as they are.")
+        bool, typer.Option("--rerun", help="Judge it again and show what it prints; the results are not changed.")
     ] = False,
     problems: Annotated[
         str | None,
-        typer.Option("--problems", metavar="SRC", help="Where the problems are now, if they moved."),
+        typer.Option("--problems", metavar="SRC", help="Where the problems are now, if they have moved."),
     ] = None,
     tests: Annotated[
-        str | None, typer.Option("--tests", metavar="SRC", help="Where their tests are now, if they moved.")
+        str | None, typer.Option("--tests", metavar="SRC", help="Where the tests are now, if they have moved.")
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in the run.")
+        str | None,
+        typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
     ] = None,
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50,
     place: Place,
 ) -> int:
-    """Show one submission: its program, the compiler's words, every test, and how the failing one differs.
+    """Show one submission: its program, the compiler's message, every test, and the failing test's difference.
 
-    Inputs and expected outputs are read from where the run had them. What a program for a contest problem printed is
-    kept nowhere: --rerun judges it again, and shows it.
+    Inputs and expected outputs are read from the sources of the run. The output of a program for a contest problem is
+    not stored: --rerun judges the program again and shows it.
     """
     from ioi_eval.cli import showing
 

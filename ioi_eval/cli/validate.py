@@ -23,15 +23,17 @@ def validate(
     tests: options.Tests,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="RESULTS", help="Somebody's results; without SOLUTIONS, their own programs."),
+        typer.Option(
+            "--against", metavar="RESULTS", help="Results to compare with; without SOLUTIONS their programs are judged."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Write validation.json, validation.md and results.jsonl there, and keep what was judged: the same "
-            "command goes on.",
+            help="Write validation.json, validation.md and results.jsonl there, with a journal: after an interruption "
+            "the same command continues.",
         ),
     ] = None,
     no_resume: options.NoResume = False,
