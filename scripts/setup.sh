@@ -1,5 +1,5 @@
-# Sourced by quickstart, test and check: what a machine needs, then the virtual environment.
-# Sets ROOT, VENV and PYTHON. Installs with apt where it may, else says in one message all that is missing.
+# Sourced by quickstart, test and check. Installs missing packages, then makes the virtual environment.
+# Sets ROOT, VENV and PYTHON. As root, or with passwordless sudo, it installs by apt; otherwise it prints what is missing.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV=${IOI_EVAL_VENV:-$ROOT/.venv}
@@ -7,13 +7,13 @@ PYTHON=$VENV/bin/python
 
 say() { printf '%s\n' "$*" >&2; }
 
-# quietly COMMAND… : its output only if it fails
+# quietly COMMAND… : runs the command, and prints its output only if it fails
 quietly() {
     local output
     output=$("$@" 2>&1 </dev/null) || { say "$output"; return 1; }
 }
 
-# set_up EXTRAS [COMMAND:PACKAGE…] : these commands, and the virtual environment with the project in it
+# set_up EXTRAS [COMMAND:PACKAGE…] : makes sure that these commands exist, and the virtual environment with the project
 set_up() {
     local extras=$1 stamp base missing
     shift
@@ -26,7 +26,7 @@ set_up() {
     is_installed "$stamp" || install_project "$extras" "$stamp"
 }
 
-# missing_packages COMMAND:PACKAGE… : the packages whose command is not there
+# missing_packages COMMAND:PACKAGE… : prints the packages whose command does not exist
 missing_packages() {
     local pair
     for pair in "$@"; do
@@ -34,7 +34,7 @@ missing_packages() {
     done
 }
 
-# is_installed STAMP : whether the project is in the environment, as pyproject.toml has it today
+# is_installed STAMP : whether the project is in the environment, and pyproject.toml has not changed since
 is_installed() {
     [ "$1" -nt "$ROOT/pyproject.toml" ] && "$PYTHON" -Ic 'import ioi_eval' 2>/dev/null
 }
@@ -51,7 +51,7 @@ find_python() {
     return 1
 }
 
-# install_packages PACKAGE… : by apt; `python` stands for a Python that is new enough, and what makes environments
+# install_packages PACKAGE… : installs them by apt; `python` stands for a Python ≥ 3.11 and its venv package
 install_packages() {
     local root=none packages
     if [ "$(id -u)" -eq 0 ]; then
@@ -61,23 +61,23 @@ install_packages() {
     fi
     if ! command -v apt-get >/dev/null 2>&1; then
         say "Missing: ${*/#python/Python 3.11 or newer with venv}"
-        say "Install them with this system's package manager (the names are Debian's), then start this again."
+        say "Install these with your system's package manager (the names are Debian's), then start this script again."
         return 1
     fi
     [ "$root" = none ] || quietly $root apt-get update -qq ||
         say "apt-get update failed; trying with the packages that apt knows"
     packages=$(with_python "$@") || return 1
     if [ "$root" = none ]; then
-        say "Missing: $packages. As an administrator run"
+        say "Missing: $packages. As root, run"
         say "    apt-get update && apt-get install $packages"
-        say "then start this again."
+        say "then start this script again."
         return 1
     fi
     say "Installing $packages"
     quietly $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages
 }
 
-# with_python PACKAGE… : the same, with the packages that are meant in place of `python`
+# with_python PACKAGE… : prints the names, with the packages of a suitable Python in place of `python`
 with_python() {
     local found others
     if [ "${*: -1}" != python ]; then
@@ -89,15 +89,15 @@ with_python() {
         printf '%s' "${others:+$others }$found"
         return
     fi
-    say "Missing: Python 3.11 or newer with venv, which the packages of this system do not have. Bring it into PATH as python3.13"
-    say "(\`uv python install 3.13\` does, without an administrator), or use Debian 12, Ubuntu 22.04 or newer, perhaps in a container."
-    [ -z "$others" ] || say "Missing too: as an administrator run
+    say "Missing: Python 3.11 or newer with venv; this system has no package for it. Put it on PATH as python3.13"
+    say "(\`uv python install 3.13\` does this without root), or use Debian 12, Ubuntu 22.04 or newer, for example in a container."
+    [ -z "$others" ] || say "Other packages are missing too. As root, run
     apt-get update && apt-get install $others"
-    say "Then start this again."
+    say "Then start this script again."
     return 1
 }
 
-# python_packages : those of a Python that is new enough: as apt knows them, or as the release has them where apt has no lists
+# python_packages : prints the packages of a Python ≥ 3.11 that apt offers; without apt's lists, those known for the release
 python_packages() {
     local name candidate known=
     for name in python3 python3.14 python3.13 python3.12 python3.11; do
@@ -120,14 +120,14 @@ python_packages() {
     esac
 }
 
-# install_project EXTRAS STAMP : the virtual environment, with the project and what it needs
+# install_project EXTRAS STAMP : makes the virtual environment, and installs the project and its dependencies
 install_project() {
     local extras=$1 stamp=$2 base
-    base=$(find_python) || { say "Python 3.11 or newer with venv is needed"; return 1; }
+    base=$(find_python) || { say "Python 3.11 or newer with venv is needed: install it, then start this script again"; return 1; }
     say "Setting up $VENV with $("$base" --version)"
     if ! "$PYTHON" -Im pip --version >/dev/null 2>&1; then
         quietly "$base" -m venv "$VENV" || {
-            say "$VENV cannot be made: remove what is there, or name another place in IOI_EVAL_VENV; then start this again"
+            say "The virtual environment $VENV cannot be made: remove that directory, or set IOI_EVAL_VENV to another one; then start this script again"
             return 1
         }
     fi
