@@ -1,4 +1,4 @@
-"""The table attack × isolation level × outcome, in docs/security.md.
+"""The table attack × isolation level × outcome, in docs/attacks.md.
 
 `scripts/attack-table` runs every attack at every level, as every person that can be had, and puts what came of it
 between two marks in the page.
@@ -24,7 +24,7 @@ from python_attacks import ATTACKS as PYTHON_ATTACKS
 
 from ioi_eval.model import Isolation
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "attacks.md"
 BEGIN, END = "<!-- attacks: made by scripts/attack-table -->", "<!-- end of attacks -->"
 COMPILER, PYTHON = "compile time", "Python"
 
@@ -69,7 +69,7 @@ def render(rows: Sequence[Row]) -> str:
     """The table as Markdown, a section for each group."""
     parts = []
     for group, members in groupby(rows, key=lambda row: row.group):
-        head = f"### {group[0].upper() + group[1:]}\n\n| attack | what it tries | full | reduced |\n|---|---|---|---|\n"
+        head = f"## {group[0].upper() + group[1:]}\n\n| attack | what it tries | full | reduced |\n|---|---|---|---|\n"
         parts.append(head + "\n".join(str(row) for row in members))
     return "\n\n".join(parts)
 

@@ -1,4 +1,4 @@
-"""The table in docs/security.md is that of the attacks that there are."""
+"""The table in docs/attacks.md is that of the attacks that there are."""
 
 from __future__ import annotations
 
