@@ -28,11 +28,12 @@ import orjson
 
 from ioi_eval import boxfiles
 from ioi_eval.config import Policy
-from ioi_eval.model import Blob, Language, Problem, Submission
+from ioi_eval.languages import CompiledLanguage, rules_of
+from ioi_eval.model import Blob, Problem, Submission
 from ioi_eval.sandbox import Target
 
 _RULES = (
-    *("compat", "jobs", "model", "scorer"),
+    *("compat", "jobs", "languages", "model", "scorer"),
     *("interpreters.py", "judging.py", "programs.py", "reductions.py", "scores.py", "toolchain.py"),
     *("apps/bundles.py", "apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
@@ -86,6 +87,7 @@ class Fingerprints:
         return found
 
     def _of(self, submission: Submission, target: Target, problem: str, python: str) -> str:
+        is_interpreted = not isinstance(rules_of(submission.language), CompiledLanguage)
         return digest_of(
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
@@ -98,7 +100,7 @@ class Fingerprints:
                 self._policy,
                 _judges_digest(target),
                 target.toolchain.fingerprint,
-                (self._python, python, harness_digest()) if submission.language is Language.PYTHON else None,
+                (self._python, python, harness_digest()) if is_interpreted else None,
                 target.profile,
                 target.isolation,
                 *filter(None, [target.narrowed]),

@@ -28,6 +28,7 @@ from ioi_eval.jobs.good_program import GOOD_STD, good_recipe
 from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
+from ioi_eval.languages import CompiledLanguage, compiled, rules_of
 from ioi_eval.model import Blob, Content, Isolation, Language, Problem, SourceFile
 from ioi_eval.sandbox import LOCAL, Sandbox, Target
 from ioi_eval.sandbox.slots import Slots
@@ -225,9 +226,10 @@ class Builder:
             UnfitError: this target's compiler does not know the problem's standard.
             SandboxError: a job could not be run.
         """
-        if language is Language.PYTHON:
+        rules = rules_of(language)
+        if not isinstance(rules, CompiledLanguage):
             return ()
-        std = compiling.standard(problem, self._policy.std, language)
+        std = rules.standard(problem, self._policy.std)
         self._refuse_unfit(std, target, language)
         recipe = compiling.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
         if recipe is None:
@@ -275,9 +277,11 @@ class Builder:
         if self._refusals.get((target.name, language, std)) is None:
             return
         compiler = f"{target.toolchain.version} on {target.name}"
-        if language is Language.C:
-            raise UnfitError(f"{compiler} does not compile C (-x c -std={std}); use workers whose compiler does")
-        raise UnfitError(f"{compiler} does not know -std={std}; use workers with a newer compiler, or --std")
+        flags = compiled(language).flags(std)
+        if language is not Language.CPP:
+            name = rules_of(language).name
+            raise UnfitError(f"{compiler} does not compile {name} ({flags}); use workers whose compiler does")
+        raise UnfitError(f"{compiler} does not know {flags}; use workers with a newer compiler, or --std")
 
     async def _refusal(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         """Why a good program does not compile to a standard; `None` if it does. Many who ask wait for one try.

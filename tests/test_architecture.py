@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("boxfiles", "cache_directory"),
     ("sandbox",),
     ("extract",),
+    ("languages",),
     ("problems",),
     ("blobs", "rows"),
     ("importers",),

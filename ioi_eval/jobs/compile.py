@@ -17,6 +17,7 @@ from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import Plan
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
+from ioi_eval.languages import compiled
 from ioi_eval.model import (
     CompileOutcome,
     Content,
@@ -32,8 +33,6 @@ from ioi_eval.model import (
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
-C_STD = "gnu17"
-"""Of submissions in C. Source: Kattis's language configuration; GCC's own default since version 8."""
 _GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
 _BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 _TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
@@ -101,16 +100,17 @@ def submission_recipe(
         std: overrides the problem's standard of C++.
         language: what the program is written in: one that is compiled to an object.
     """
-    dialect = standard(problem, std, language)
+    rules = compiled(language)
+    dialect = rules.standard(problem, std)
     seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # of one name, the problem's holds
-    compiled = [source for source in sources if source.name.endswith(language.endings)]
-    made = [f"submission{index or ''}.o" for index in range(len(compiled))]
+    parts = [source for source in sources if source.name.endswith(language.endings)]
+    made = [f"submission{index or ''}.o" for index in range(len(parts))]
     steps = [
         Step(
-            argv=compile_argv(language, source.name, made[index], toolchain, std=dialect),
+            argv=rules.compile_argv(toolchain, source.name, made[index], std=dialect),
             sees=() if index else tuple(seen),
         )
-        for index, source in enumerate(compiled)
+        for index, source in enumerate(parts)
     ]
     link_argv = toolchain.link_argv((*(name for name, _ in objects), *made), "a.out")
     steps.append(Step(argv=link_argv, sees=tuple(objects)))
@@ -124,25 +124,15 @@ def grader_recipe(
     linked = problem.linked_with(language)
     if not linked:
         return None
+    rules = compiled(language)
     headers = tuple((header.name, header.content) for header in problem.headers)
     steps, objects = [], []
     for index, source in enumerate(linked):
         name = f"linked{index}.o"
-        argv = compile_argv(language, source.name, name, toolchain, std=standard(problem, std, language))
+        argv = rules.compile_argv(toolchain, source.name, name, std=rules.standard(problem, std))
         steps.append(Step(argv=argv, sees=(*(headers if index == 0 else ()), (source.name, source.content))))
         objects.append(name)
     return Recipe(what="grader", steps=tuple(steps), artifacts=tuple(objects), reads=toolchain.sees)
-
-
-def standard(problem: Problem, std: str | None, language: Language) -> str:
-    """To which standard submissions to a problem are compiled in a language; `std` overrides the problem's of C++."""
-    return C_STD if language is Language.C else std or problem.cxx_std
-
-
-def compile_argv(language: Language, source: str, output: str, toolchain: Toolchain, *, std: str) -> tuple[str, ...]:
-    """The command that makes an object."""
-    command = toolchain.compile_c_argv if language is Language.C else toolchain.compile_argv
-    return command(source, output, std=std)
 
 
 def program_recipe(

@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ioi_eval.extract.fences import encodable
+from ioi_eval.languages import rules_of
 from ioi_eval.model import Language, SourceFile
 from ioi_eval.problems.row import Row
 
 SOURCE_COLUMNS = ("source_files", "code")
 """Where a row may keep them; the first that holds something counts."""
 
-_HEADERS = {Language.CPP: (".h", ".hpp", ".hh", ".hxx"), Language.C: (".h",), Language.PYTHON: ()}
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 
 
@@ -39,7 +39,7 @@ def source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
             continue  # a table gives every row all names
         if not isinstance(name, str) or not isinstance(text, str):
             raise row.error(f"{column} holds {name!r} with what is no text; names of files with their texts are needed")
-        if not (name.endswith((*language.endings, *_HEADERS[language])) and _NAME.fullmatch(name)):
+        if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
             endings = ", ".join(language.endings)
             raise row.error(
                 f"{column} holds the file {name!r}, which is no name of a source in its language ({endings})"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
-from ioi_eval.extract.cpp import C_TAGS, CPP_TAGS, extract_cpp, fix_includes
+from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer
-from ioi_eval.extract.python import extract_python
+from ioi_eval.languages import all_names, language_called, rules_of
 from ioi_eval.model import Language, Problem, ProblemKey, Submission, TaskType
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
@@ -21,11 +19,6 @@ from ioi_eval.problems.source_files import SOURCE_COLUMNS, source_files
 DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
-
-_CPP = re.compile(r"(?:(?:gnu )?c\+\+|g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
-_PYTHON = re.compile(r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE)
-_NAMES = {Language.CPP: "C++", Language.C: "C", Language.PYTHON: "Python"}
-_C = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
 
 
 PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
@@ -122,8 +115,8 @@ def check_fits(submission: Submission, problem: Problem) -> None:
     if problem.linked and not problem.linked_with(language):
         there = ", ".join(file.path for file in problem.linked)
         raise UnsupportedError(
-            f"a submission in {_NAMES[language]} is not supported for {problem.key}: it has no grader or stub in that"
-            f" language, but {there}"
+            f"a submission in {rules_of(language).name} is not supported for {problem.key}: it has no grader or stub "
+            f"in that language, but {there}"
         )
 
 
@@ -156,7 +149,7 @@ def _check_files_of_two_steps(files: int, problem: Problem) -> None:
 def states_python(row: Row) -> bool:
     """Whether a row says that its program is in Python. One that cannot be read does not."""
     stated = row.values.get("language")
-    return isinstance(stated, str) and _PYTHON.fullmatch(stated.strip()) is not None
+    return isinstance(stated, str) and language_called(stated.strip()) is Language.PYTHON
 
 
 def with_includes(submission: Submission, problem: Problem) -> Submission:
@@ -184,13 +177,10 @@ def target_subtask(row: Row) -> str | None:
 def _language(row: Row) -> Language:
     """What a row says that its program is written in; C++ where it says nothing."""
     stated = (row.optional_text("language") or "").strip()
-    if not stated or _CPP.fullmatch(stated):
-        return Language.CPP
-    if _C.fullmatch(stated):
-        return Language.C
-    if _PYTHON.fullmatch(stated):
-        return Language.PYTHON
-    raise row.error(f"its language is {stated}, which is not supported; {', '.join(_NAMES.values())} 3 are")
+    language = language_called(stated) if stated else Language.CPP
+    if language is None:
+        raise row.error(f"its language is {stated}, which is not supported; {all_names()} are")
+    return language
 
 
 def _code(row: Row, language: Language) -> tuple[str | None, str]:
@@ -203,16 +193,8 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
         generation = _answer(row)
     if generation is None:
         return None, "none"
-    if language is Language.PYTHON:
-        found = extract_python(generation)
-    else:
-        extract = _extract_small if len(generation) <= _SMALL else extract_cpp
-        found = extract(generation, C_TAGS if language is Language.C else CPP_TAGS)
+    found = rules_of(language).extract(generation)
     return found.code, found.rule
-
-
-_SMALL = 16_384  # characters; a dump holds many copies, and is read several times
-_extract_small = lru_cache(maxsize=1024)(extract_cpp)
 
 
 def _answer(row: Row) -> str | None:

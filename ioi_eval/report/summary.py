@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.extract.cpp import looks_like_cpp
-from ioi_eval.model import Language, ProblemKey, TaskType, Verdict
+from ioi_eval.languages import CompiledLanguage, rules_of
+from ioi_eval.model import ProblemKey, TaskType, Verdict
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import Judged
@@ -366,7 +367,7 @@ def _is_unfenced(judged: Judged, row: Mapping[str, Any]) -> bool:
     return (
         judged.result.verdict is Verdict.NC
         and judged.problem.task_type is not TaskType.OUTPUT_ONLY
-        and judged.submission.language is not Language.PYTHON
+        and isinstance(rules_of(judged.submission.language), CompiledLanguage)
         and isinstance(text, str)
         and not any(fence in text for fence in ("```", "~~~"))
         and looks_like_cpp(text)

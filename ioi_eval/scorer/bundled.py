@@ -24,6 +24,8 @@ from ioi_eval.jobs.bundled import PlannedTest, Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, RunAnswer, run_answer
 from ioi_eval.judging import bundles
+from ioi_eval.languages import CompiledLanguage, rules_of
+from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import CompileOutcome, Execution, Isolation, Language, Verdict
 from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
@@ -111,7 +113,7 @@ class BundledWay:
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
         if outcome.verdict is Verdict.CE and interpreter is None:
             words = answer.steps[-1].output if answer.steps else ""
-            dialect = compiling.standard(run.problem, std, run.language)
+            dialect = compiled_language(run.language).standard(run.problem, std)
             await builder.require_good_compiler(dialect, target, language=run.language, refused=words)
         return outcome, Programs(
             runner=runner,
@@ -125,10 +127,12 @@ class BundledWay:
 
     async def _compile_quickly(self, run: Run, recipe: compiling.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` where there is none, or the program does not compile so."""
-        begins = any(precompiled.begins_with_it(source.content) for source in run.sources)
-        if run.language is not Language.CPP or not begins:
+        rules = rules_of(run.language)
+        if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
             return None
-        std = compiling.standard(run.problem, self._policy.std, run.language)
+        if not any(precompiled.begins_with_it(source.content) for source in run.sources):
+            return None
+        std = rules.standard(run.problem, self._policy.std)
         header = await self._headers.header(run.target, std)
         if header is None:
             return None
@@ -147,7 +151,7 @@ class BundledWay:
         Raises:
             UnfitError: there is none on this target.
         """
-        if run.language is not Language.PYTHON:
+        if isinstance(rules_of(run.language), CompiledLanguage):
             return None
         if run.problem.processes > 1 and run.target.isolation is not Isolation.FULL:
             raise UnfitError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other

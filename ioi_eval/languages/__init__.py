@@ -1,0 +1,38 @@
+"""Programming languages: all that judging knows of each, one module a language. Pure.
+
+A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Nothing
+else compares languages by name, so one that is added is added everywhere, or `rules_of` says that it has no rules.
+"""
+
+from __future__ import annotations
+
+from ioi_eval.languages import c, cpp, python
+from ioi_eval.languages.rules import CompiledLanguage, LanguageRules
+from ioi_eval.model import Language
+
+__all__ = ["CompiledLanguage", "LanguageRules", "all_names", "compiled", "language_called", "rules_of"]
+
+_ALL = {rules.language: rules for rules in (cpp.RULES, c.RULES, python.RULES)}
+
+
+def rules_of(language: Language) -> LanguageRules:
+    """The rules of a language."""
+    return _ALL[language]
+
+
+def compiled(language: Language) -> CompiledLanguage:
+    """The rules of a language that is compiled."""
+    rules = _ALL[language]
+    if not isinstance(rules, CompiledLanguage):
+        raise TypeError(f"{rules.name} is not compiled")
+    return rules
+
+
+def language_called(name: str) -> Language | None:
+    """The language that a data set calls so (`C++17`, `gnu c++`, `PyPy 3`); `None` if it is none of ours."""
+    return next((rules.language for rules in _ALL.values() if rules.names.fullmatch(name)), None)
+
+
+def all_names() -> str:
+    """What the supported languages are called, for messages."""
+    return ", ".join(rules.name for rules in _ALL.values())

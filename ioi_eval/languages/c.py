@@ -1,0 +1,41 @@
+"""C."""
+
+from __future__ import annotations
+
+import re
+
+from ioi_eval.extract.cpp import C_TAGS, extract_cpp
+from ioi_eval.extract.fences import Extracted
+from ioi_eval.languages.c_headers import INCLUDES
+from ioi_eval.languages.rules import CompiledLanguage
+from ioi_eval.model import Language, Problem
+from ioi_eval.toolchain import Toolchain
+
+
+class C(CompiledLanguage):
+    """That of the C++ compiler."""
+
+    language = Language.C
+    name = "C"
+    names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
+    header_endings = (".h",)
+    good_program = ("good.c", f"{INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode())
+
+    def extract(self, generation: str) -> Extracted:
+        """As in C++, with blocks tagged C."""
+        return extract_cpp(generation, C_TAGS)
+
+    def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
+        """Always the same. Source: Kattis's language configuration; GCC's own default since version 8."""
+        return "gnu17"
+
+    def flags(self, std: str) -> str:
+        """As GCC writes it."""
+        return f"-x c -std={std}"
+
+    def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> tuple[str, ...]:
+        """By the same compiler as C++."""
+        return toolchain.compile_c_argv(source, output, std=std)
+
+
+RULES = C()

@@ -1,0 +1,56 @@
+"""C++."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp
+from ioi_eval.extract.fences import Extracted
+from ioi_eval.languages.c_headers import INCLUDES
+from ioi_eval.languages.rules import CompiledLanguage
+from ioi_eval.model import Language, Problem
+from ioi_eval.toolchain import Toolchain
+
+_SMALL = 16_384  # characters; a dump holds many copies, and is read several times
+_extract_small = lru_cache(maxsize=1024)(extract_cpp)
+
+
+class Cpp(CompiledLanguage):
+    """GCC's or Clang's, to the standard of the problem."""
+
+    language = Language.CPP
+    name = "C++"
+    names = re.compile(r"(?:(?:gnu )?c\+\+|g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
+    header_endings = (".h", ".hpp", ".hh", ".hxx")
+    has_precompiled_header = True
+    good_program = (
+        "good.cpp",
+        f"""#ifdef __has_include
+#if __has_include(<bits/stdc++.h>)
+#include <bits/stdc++.h>
+#endif
+#endif
+#include <vector>
+{INCLUDES}int main() {{ return static_cast<int>(std::vector<int>().size()); }}
+""".encode(),
+    )
+
+    def extract(self, generation: str) -> Extracted:
+        """The last complete block tagged C++, else the last untagged one that is C++."""
+        return (_extract_small if len(generation) <= _SMALL else extract_cpp)(generation, CPP_TAGS)
+
+    def standard(self, problem: Problem, std: str | None) -> str:
+        """The problem's, unless another is asked for."""
+        return std or problem.cxx_std
+
+    def flags(self, std: str) -> str:
+        """As GCC writes it."""
+        return f"-std={std}"
+
+    def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> tuple[str, ...]:
+        """As CMS calls the compiler."""
+        return toolchain.compile_argv(source, output, std=std)
+
+
+RULES = Cpp()

@@ -1,0 +1,27 @@
+"""Python 3."""
+
+from __future__ import annotations
+
+import re
+
+from ioi_eval.extract.fences import Extracted
+from ioi_eval.extract.python import extract_python
+from ioi_eval.languages.rules import LanguageRules
+from ioi_eval.model import Language
+
+
+class Python(LanguageRules):
+    """By the interpreter that the policy names (`jobs/harness.py`)."""
+
+    language = Language.PYTHON
+    name = "Python 3"
+    names = re.compile(
+        r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE
+    )
+
+    def extract(self, generation: str) -> Extracted:
+        """The last complete block tagged Python, else the last untagged one that is Python."""
+        return extract_python(generation)
+
+
+RULES = Python()
