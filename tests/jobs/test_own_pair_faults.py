@@ -12,7 +12,7 @@ from own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_jo
 
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import classic_answer
-from ioi_eval.model import CheckerProtocol, Execution, Isolation, Job, SourceFile, Stage, TaskType
+from ioi_eval.model import CheckerProtocol, Execution, Isolation, Job, Problem, SourceFile, Stage, TaskType
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,25 @@ def test_limits_of_a_compilation(boxes: Boxes, code: str, words: str) -> None:
     verdict, score, message = judged(boxes, PLAIN, code)
     assert (verdict, score) == ("CE", 0.0)
     assert words in message
+
+
+@pytest.mark.parametrize("problem", [PLAIN, with_checker('int main() { puts("1"); }')], ids=["submission", "checker"])
+def test_compilers_that_take_too_long_together(boxes: Boxes, problem: Problem) -> None:
+    """The machine is too busy, which is told by `run`: a server that ended the stage would tell of a compile error."""
+    job = pair_job(boxes, problem, SUM)
+    hurried = {"compile": lambda script: script.replace(b"set -u\n", b"set -u\nIOI_EVAL_COMPILE_S=0\n", 1)}
+    files = [
+        dataclasses.replace(file, content=hurried[file.name](content_of(file.content)))
+        if file.name in hurried
+        else file
+        for file in job.files
+    ]
+    execution = boxes.execute(dataclasses.replace(job, files=tuple(files)))
+    assert execution.compile is not None
+    assert (execution.compile.code, execution.run.code, execution.run.stdout) == (0, 2, "")
+    assert "this machine is too busy" in execution.run.stderr
+    with pytest.raises(TransientError):
+        classic_answer.require_judged(execution)
 
 
 @pytest.mark.parametrize(("size", "judges"), [(8 << 20, False), (64 << 20, True)], ids=["full", "not full"])

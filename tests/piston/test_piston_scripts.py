@@ -98,13 +98,22 @@ def test_the_package_is_installed(api: Path, tmp_path: Path) -> None:
     installed = tmp_path / "data/packages/ioi_eval/1.0.0"
     archive = tmp_path / "ioi_eval-1.0.0.pkg.tar.gz"
     environment_of(start(api, PACKAGE=str(tarball(archive, b"one"))))
-    assert (installed / ".env").read_text() == f"PATH={installed}/bin:/bin\n"
+    assert (installed / ".env").read_text() == f"PATH={installed}/bin:/bin\nIOI_EVAL_COMPILE_S=240\n"
     mark = (installed / ".ppman-installed").stat().st_ino
     environment_of(start(api, PACKAGE=str(archive)))
     assert (installed / ".ppman-installed").stat().st_ino == mark
     environment_of(start(api, PACKAGE=str(tarball(archive, b"two"))))
     assert (installed / "judge/runner").read_bytes() == b"two"
     assert list(installed.parent.iterdir()) == [installed]
+
+
+def test_the_package_s_compilers_end_before_the_server_ends_their_stage(api: Path, tmp_path: Path) -> None:
+    """What the package is told follows the server's setting, also where the package is installed already."""
+    archive = tarball(tmp_path / "ioi_eval-1.0.0.pkg.tar.gz", b"one")
+    for timeout_ms, told in (("60000", "48"), ("100000", "80")):
+        environment_of(start(api, PACKAGE=str(archive), PISTON_COMPILE_TIMEOUT=timeout_ms))
+        lines = (tmp_path / "data/packages/ioi_eval/1.0.0/.env").read_text().splitlines()
+        assert lines[-1] == f"IOI_EVAL_COMPILE_S={told}"
 
 
 def test_workers_that_start_at_once_share_a_directory(api: Path, tmp_path: Path) -> None:
