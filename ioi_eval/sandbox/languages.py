@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ioi_eval.model import Content, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.request import Asked, Refusal, Request
 from ioi_eval.sandbox.scripts import Command
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES, MAIN, STDIN, Runtime, Starter
@@ -32,15 +32,29 @@ _BASH_PACKAGE = 'bash "$@"; exit $?'
 _PLANNED_MEMORY = re.compile(rb"(?<= memory_bytes=)[0-9]+")  # Source: graders/PROTOCOL.md
 _MOST_DIGITS = 20
 
+_JUDGE_WALL_MS = 900_000
+"""The least that a stage of our own pair gets: the runner in it keeps the real limits, which count no waiting for a
+processor. Source: ours."""
+
+_JUDGE_COMPILES_S = 720
+"""What all compilers of a job get together, of that; then `graders/compile` says that the machine is too busy."""
+
 _MOST_CPUS = 64  # where CPU time is not asked for, the wall clock is to be the only bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripts:
-    """Something to run that is no job of ours: commands of its own, in a box with these files."""
+    """Something to run that is no job of ours: commands of its own, in a box with these files.
+
+    Args:
+        files: what the box holds.
+        commands: the stages, in order.
+        judges: our own pair judges, so that how a stage ends is read as a score.
+    """
 
     files: tuple[JobFile, ...]
     commands: tuple[Command, ...]
+    judges: bool = False
 
 
 def runtimes(bash_version: str) -> tuple[Runtime, ...]:
@@ -64,7 +78,7 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
         words = (*_environment(request), "bash", "-c", _BASH_PACKAGE, "run", request.main, *request.args)
         return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
     if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
-        return _scripts(_files({**request.files, **pair}), request, output_bytes, least_memory=DEFAULT_MEMORY_BYTES)
+        return _scripts(_files({**request.files, **pair}), request, output_bytes, judges=True)
     if {"runner", "plan"} <= request.files.keys() and _is_ours(request.files["runner"], pair["runner"]):
         _refuse_more_memory(request)
         return Job(
@@ -73,6 +87,22 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
             run_limits=_limits(request.run, output_bytes),
         )
     return _scripts(_files(request.files), request, output_bytes)
+
+
+def refuse_unjudged(work: Job | Scripts, execution: Execution) -> None:
+    """Refuse to answer with a stage of our own pair that was stopped: clients take one for a score of 0.
+
+    Raises:
+        Refusal: one was.
+    """
+    if isinstance(work, Job) or not work.judges:
+        return
+    for name, stage in (("compile", execution.compile), ("run", execution.run)):
+        if stage is not None and stage.code is None:
+            spent = f"{stage.cpu_ms or 0:.0f} ms of CPU time and {stage.wall_ms or 0:.0f} ms of wall clock"
+            words = f"nothing was judged: the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
+            advice = f"raise {name}_cpu_time and {name}_memory_limit if you send them; else this machine is too busy"
+            raise Refusal(500, {"message": f"{words}; {advice}"})
 
 
 def _is_ours(runner: bytes, ours: Content) -> bool:
@@ -107,19 +137,20 @@ def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
     return tuple(JobFile(name=name, content=content, executable=name == "runner") for name, content in contents.items())
 
 
-def _scripts(files: tuple[JobFile, ...], request: Request, output_bytes: int, *, least_memory: int = 0) -> Scripts:
+def _scripts(files: tuple[JobFile, ...], request: Request, output_bytes: int, *, judges: bool = False) -> Scripts:
     """`compile`, if there is one, and `run`.
 
-    Where the scripts keep the program's memory limit themselves (`cms_ioi`), a request's limit is not that of the
-    stage, in which checker and shell live too: under it real servers judge right answers wrong.
+    Where our own pair judges, it keeps the program's limits itself, and a request's limits are not those of the stages,
+    in which compilers, checker and shell live too: under them real servers judge right answers wrong.
     """
     words = (*_environment(request), "bash", MAIN, *request.args)
-    commands = [_run(request, words, output_bytes, least_memory=least_memory)]
+    commands = [_run(request, words, output_bytes, judges=judges)]
     if any(file.name == "compile" for file in files):
-        limits = _limits(request.compile, output_bytes, least_memory=least_memory)
-        words = (*_environment(request), "bash", "compile")
+        limits = _limits(request.compile, output_bytes, judges=judges)
+        patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
+        words = (*_environment(request), *patience, "bash", "compile")
         commands.insert(0, Command(stage="compile", words=words, limits=limits))
-    return Scripts(files=files, commands=tuple(commands))
+    return Scripts(files=files, commands=tuple(commands), judges=judges)
 
 
 def _environment(request: Request) -> tuple[str, ...]:
@@ -127,16 +158,19 @@ def _environment(request: Request) -> tuple[str, ...]:
     return ("env", f"PISTON_LANGUAGE={request.runtime.language}")
 
 
-def _run(request: Request, words: tuple[str, ...], output_bytes: int, *, least_memory: int = 0) -> Command:
-    limits = _limits(request.run, output_bytes, least_memory=least_memory)
+def _run(request: Request, words: tuple[str, ...], output_bytes: int, *, judges: bool = False) -> Command:
+    limits = _limits(request.run, output_bytes, judges=judges)
     return Command(stage="run", words=words, limits=limits, stdin=request.stdin)
 
 
-def _limits(asked: Asked, output_bytes: int, *, least_memory: int = 0) -> StageLimits:
-    memory = asked.memory_bytes
+def _limits(asked: Asked, output_bytes: int, *, judges: bool = False) -> StageLimits:
+    memory, wall_ms = asked.memory_bytes, asked.timeout_ms
+    if judges:
+        memory = None if memory is None else max(memory, DEFAULT_MEMORY_BYTES)
+        wall_ms = max(wall_ms, _JUDGE_WALL_MS)
     return StageLimits(
-        wall_ms=asked.timeout_ms,
-        cpu_ms=asked.cpu_ms or _MOST_CPUS * asked.timeout_ms,
-        memory_bytes=None if memory is None else max(memory, least_memory),
+        wall_ms=wall_ms,
+        cpu_ms=asked.cpu_ms or _MOST_CPUS * wall_ms,
+        memory_bytes=memory,
         output_bytes=output_bytes,
     )

@@ -240,6 +240,7 @@ class _Server:
             del body
             held.is_now(sum(map(len, wanted.files.values())) + len(wanted.stdin))
             execution = await self._run(work)
+            languages.refuse_unjudged(work, execution)
         runtime = wanted.runtime
         return _execution(execution) | {"language": runtime.language, "version": runtime.version}
 

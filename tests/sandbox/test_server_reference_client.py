@@ -25,6 +25,14 @@ def sample_of(problem_id: str, label: str, test: str) -> tuple[dict[str, Any], d
     return problem, case, code
 
 
+def classic_request(problem: dict[str, Any], case: dict[str, Any], code: str) -> dict[str, Any]:
+    """What asks for one test of a program."""
+    files = {f"graders/{problem['id']}.cpp": code, "input.txt": case["test_input"]}
+    files |= {"correct_output.txt": case["test_output"], **dict(problem["grader_files"])}
+    sent = [{"name": name, "content": content} for name, content in files.items() if content]
+    return {"language": "cms_ioi", "files": sent}
+
+
 class ReferenceClient:
     """Exactly the requests of the reference's client, and its reading of the answers, in our words."""
 
@@ -136,6 +144,22 @@ def test_an_answer_to_cms_ioi_names_cms(served: Served) -> None:
     assert (response.json()["language"], response.json()["version"]) == ("cms", "1.0.0")
     assert (response.json()["compile"]["code"], response.json()["run"]["code"]) == (0, 3)
     assert "graders/grader_config.json" in response.json()["run"]["stderr"]
+
+
+def test_a_request_s_wall_clock_fails_no_program_on_a_busy_machine(served: Served) -> None:
+    """The client allows limit + 3 s of wall clock for judging, and compilers get what the server gives."""
+    problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    answer = served.execute(**classic_request(problem, case, code), run_timeout=1, compile_timeout=1)
+    assert ReferenceClient.read(answer.json()) == ("1\n", "Output is correct\n")
+
+
+@pytest.mark.parametrize("stage", ["compile", "run"])
+def test_a_judge_that_is_stopped_is_no_score(served: Served, stage: str) -> None:
+    """The client takes a compile stage without an exit code for a compile error, and such a run stage for TLE."""
+    problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    answer = served.execute(**classic_request(problem, case, code), **{f"{stage}_cpu_time": 1})
+    assert answer.status_code == 500
+    assert f"the {stage} stage was stopped by SIGKILL" in answer.json()["message"]
 
 
 def test_a_classic_job_without_scripts(served: Served) -> None:
