@@ -184,7 +184,10 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
     judges = [source for source in (problem.checker, problem.manager) if source is not None]
     blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
     reasons = (
-        (problem.cxx_std not in STOCK_STANDARDS, f"it compiles with gnu++17, not {problem.cxx_std}"),
+        (
+            problem.cxx_std not in STOCK_STANDARDS,
+            f"it compiles with gnu++17, not {problem.cxx_std} (--std gnu++17 takes that for all problems)",
+        ),
         (
             bool(problem.input_file or problem.output_file),
             "its programs read stdin and write stdout, and no files by name",
