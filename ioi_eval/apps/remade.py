@@ -18,7 +18,7 @@ from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
 from ioi_eval.problems.row import Row as SourceRow
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.remade import OF_THE_RUN, facts_of, grouping_of_runs
+from ioi_eval.report.remade import OF_THE_RUN, facts_of, grouping_of_runs, take_from_run
 
 _PLACE = re.compile(r"^.*?, row \d+: ")
 
@@ -67,7 +67,7 @@ def remade_apps_summary(
     before = summaries[0]
     if len(summaries) == 1 and all(values[name] == before.get(name) for name in ("submissions", "verdicts")):
         names = (*OF_THE_RUN, "judged_by", "difficulties", "invalid_problems")
-        values |= {name: before[name] for name in names if name in before}
+        take_from_run(values, before, names, regrouped=grouping is not None)
     return values
 
 

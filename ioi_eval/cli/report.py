@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ioi_eval.cli import options
+
 
 def report(
     directories: Annotated[
@@ -18,6 +20,7 @@ def report(
             "--out", metavar="DIR", help="The directory for the report; needed for several DIR, else DIR itself."
         ),
     ] = None,
+    by: options.By = None,
     id_column: Annotated[
         str,
         typer.Option(
@@ -32,4 +35,5 @@ def report(
     """
     from ioi_eval.cli.reporting import remake
 
-    return remake([path.parent if path.name == "results.jsonl" else path for path in directories], out, id_column)
+    found = [path.parent if path.name == "results.jsonl" else path for path in directories]
+    return remake(found, out, id_column, by=by or ())

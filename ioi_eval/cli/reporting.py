@@ -15,24 +15,26 @@ from ioi_eval.journal.opening import lock
 from ioi_eval.pipeline.finish import replacing, write_summary
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.report.frame import RESULTS, TESTS
-from ioi_eval.report.groups import Grouping
+from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.html import GROUP, HTML, Page
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.terminal import terminal_report
+from ioi_eval.rows import open_source
 from ioi_eval.version import __version__
 
 Words = Callable[[Mapping[str, Any]], str]
 
 
-def remake(directories: Sequence[Path], out: Path | None, id_column: str) -> int:
+def remake(directories: Sequence[Path], out: Path | None, id_column: str, *, by: Sequence[str] = ()) -> int:
     """Make all reports of some results anew, and show the result.
 
     Args:
         directories: hold results.
         out: where reports go; `None` for the one directory itself.
         id_column: names a submission where no summary says it.
+        by: columns to group by, as `--by` gives them; none for those of the runs.
 
     Returns:
         The exit code: 1 if something could not be judged.
@@ -42,12 +44,13 @@ def remake(directories: Sequence[Path], out: Path | None, id_column: str) -> int
         SetupError: it cannot be written.
     """
     target = _target(directories, out)
-    page = Page(directories, id_column=id_column)
+    chosen = grouping_of([open_source(directory / RESULTS) for directory in directories], by) if by else None
+    page = Page(directories, id_column=id_column, by=None if chosen is None else chosen.columns)
     check_writable(target)
     target.mkdir(parents=True, exist_ok=True)
     held = lock(target, [])
     try:
-        values, markdown, terminal = _summarized(page)
+        values, markdown, terminal = _summarized(page, chosen)
         text = markdown(values)
         if values != page.results[0].summary:
             (target / STATE).unlink(missing_ok=True)  # else the next run would keep what this one did not know
@@ -72,11 +75,11 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
     return out
 
 
-def _summarized(page: Page) -> tuple[dict[str, Any], Words, Words]:
+def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Words, Words]:
     """The summary, and what makes the report and the table of it. Its groups are those of the page."""
-    results, grouping = page.results, None
+    results, grouping = page.results, chosen
     rows: Iterable[Mapping[str, Any]] = chain.from_iterable(one.whole_rows() for one in results)
-    if len(page.group_names) > 1 and (len(results) > 1 or "by" not in results[0].summary):
+    if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):
         rows, grouping = page.grouped_rows(), Grouping(columns=(GROUP,))
     summaries, named = [one.summary for one in results], [str(one.directory) for one in results]
     if results[0].family is Family.APPS:

@@ -51,14 +51,17 @@ class Page:
     Args:
         directories: that runs have written; of one family.
         id_column: names a submission where no summary says it.
+        by: the columns that say which group a row is in; by default those of each run.
 
     Raises:
         InputError: one has no results, they are damaged or of a newer version; one is named twice; or some are of
             contest problems and some of APPS.
     """
 
-    def __init__(self, directories: Sequence[Path], *, id_column: str = "uuid") -> None:
-        self.results = [Results(directory, place, id_column) for place, directory in enumerate(directories)]
+    def __init__(
+        self, directories: Sequence[Path], *, id_column: str = "uuid", by: tuple[str, ...] | None = None
+    ) -> None:
+        self.results = [Results(directory, place, id_column, by) for place, directory in enumerate(directories)]
         check_together(self.results)
         self.rows: list[PageRow] = [row for results in self.results for row in results.rows()]
         self._problems: dict[str, PageProblem] = {}

@@ -99,11 +99,13 @@ class Results:
         directory: as the user named it.
         place: its place among those of the report.
         id_column: what names a submission where the summary does not say.
+        by: the columns that say which group a row is in, where the user has named them.
     """
 
     directory: Path
     place: int = 0
     id_column: str = "uuid"
+    by: tuple[str, ...] | None = None
     family: Family = Family.CONTEST
     summary: Row = field(default_factory=dict)
     problems: dict[str, PageProblem] = field(default_factory=dict)
@@ -206,9 +208,9 @@ class Results:
         }
 
     def _group(self, row: Row) -> str:
-        """By the columns that its summary was grouped by, which may be none; by the model where no summary says it."""
-        by = self.summary.get("by")
-        if not isinstance(by, list):
+        """By the columns that the user names, or its summary was grouped by, which may be none; else by the model."""
+        by = self.summary.get("by") if self.by is None else self.by
+        if not isinstance(by, list | tuple):
             return model_of(row)
         columns = tuple(map(str, by))
         return group_name(columns, Grouping(columns=columns).labels(row)) if columns else ""

@@ -29,6 +29,7 @@ from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.rows import Judged
 from ioi_eval.report.summary import RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.terminal import counted
 from ioi_eval.report.totals import Totals, scores_of
 
 OF_THE_RUN = (
@@ -82,8 +83,25 @@ def remade_summary(
     for problem in values["problems"]:
         problem |= {name: problem[name] or None for name in _LIMITS}
     if len(summaries) == 1 and _are_the_same(values, summaries[0]):
-        values |= {name: summaries[0][name] for name in OF_THE_RUN if name in summaries[0]}
+        take_from_run(values, summaries[0], OF_THE_RUN, regrouped=grouping is not None)
     return values
+
+
+def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, regrouped: bool) -> None:
+    """Put what only the run knows into a summary of the same rows.
+
+    Args:
+        values: the new summary.
+        before: the run's.
+        names: what is taken from that.
+        regrouped: the new one has other groups, which stay; the run does not say of which of them pending rows are.
+    """
+    notes, pending = values["notes"], values["submissions"]["pending"]
+    kept = ("by", "groups") if regrouped else ()
+    values |= {name: before[name] for name in names if name in before and name not in kept}
+    if regrouped:
+        lost = [f"{counted(pending, 'row')} still to be judged: in none of the groups"] if pending else []
+        values["notes"] = list(dict.fromkeys([*values["notes"], *notes, *lost]))
 
 
 def _are_the_same(values: Row, before: Row) -> bool:

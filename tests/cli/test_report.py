@@ -5,12 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 from addition import NARROW, RIGHT, Start, Write
 from small_results import apps_row, contest_row, refused, write_results
 
+from ioi_eval.cli.reporting import remake
+from ioi_eval.errors import InputError
 from ioi_eval.report.html import Page
 
 MADE = ("summary.json", "report.md", "report.html")
@@ -150,3 +153,48 @@ def test_report_in_another_place(start: Start, tmp_path: Path) -> None:
     assert start("report", one, "--out", tmp_path / "new" / "deep").returncode == 0
     assert sorted(path.name for path in one.iterdir()) == ["results.jsonl", "tests.jsonl"]
     assert (tmp_path / "new" / "deep" / "report.html").is_file()
+
+
+def test_results_are_grouped_by_other_columns(tmp_path: Path) -> None:
+    """Whatever the run grouped by; groups of one are groups, and what the run alone knows stays."""
+    rows = [contest_row(str(n), 1.0, float(n > 1), model="m", temperature=n / 2, metadata={"k": "a"}) for n in range(3)]
+    facts = {"by": ["model"], "groups": [], "notes": ["a note"], "started": "2026-11-01T10:00:00+00:00"}
+    counts = {"rows": 4, "scored": 3, "undecided": 0, "refused": 0, "pending": 1, "copies": 0}
+    told = {**facts, "submissions": counts, "verdicts": {"AC": 1, "WA": 2}}
+    one = write_results(tmp_path / "one", rows, told)
+
+    def summary(*by: str) -> dict[str, Any]:
+        assert remake([one], None, "uuid", by=by) == 1
+        found: dict[str, Any] = orjson.loads((one / "summary.json").read_bytes())
+        return found
+
+    found = summary("temperature")
+    assert (found["by"], [group["name"] for group in found["groups"]]) == (["temperature"], ["0", "0.5", "1"])
+    assert [group["submissions"]["scored"] for group in found["groups"]] == [1, 1, 1]
+    assert found["started"] == "2026-11-01T10:00:00+00:00"
+    assert found["notes"] == ["a note", "1 row still to be judged: in none of the groups"]
+    assert Page([one]).group_names == ["0", "0.5", "1"]
+    assert summary()["by"] == ["temperature"]
+    assert [group["name"] for group in summary("model,metadata.k")["groups"]] == ["model m, metadata.k a"]
+    found = summary("none")
+    assert (found["by"], found["groups"]) == ([], [])
+    before = (one / "summary.json").read_bytes()
+    with pytest.raises(
+        InputError, match=r"--by prompt: none of the first rows .*; the columns are: uuid, year, .*model"
+    ):
+        summary("prompt")
+    assert (one / "summary.json").read_bytes() == before
+
+
+def test_results_of_several_directories_are_grouped_by_other_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of APPS too: what two directories have the same is told apart by the directory."""
+    monkeypatch.chdir(tmp_path)
+    both = [
+        write_results(Path(name), [apps_row("17/0", True, level=level), apps_row("17/1", False, level="hot")], {})
+        for name, level in (("one", "cold"), ("two", "warm"))
+    ]
+    assert remake(both, Path("all"), "uuid", by=("level",)) == 0
+    found = orjson.loads(Path("all/summary.json").read_bytes())
+    assert sorted(group["name"] for group in found["groups"]) == ["cold", "one: hot", "two: hot", "warm"]
