@@ -26,6 +26,15 @@ def select(
         int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
     ] = 50,
     seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many random draws.")] = 100,
+    standings: Annotated[
+        str | None,
+        typer.Option(
+            "--standings",
+            metavar="FILE",
+            help="The contestants: a .csv table with points (and contestant, medal, year), or rows as in"
+            " LiveOIBench/LiveOIBench_contestants.",
+        ),
+    ] = None,
     by: options.By = None,
     id_column: Annotated[
         str | None,
@@ -33,7 +42,10 @@ def select(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
-    """Print the scores if only N submissions a problem count, for several ways of choosing them."""
+    """Print the scores if only N submissions a problem count, for several ways of choosing them.
+
+    With --standings, also which medal and rank that would be among the contestants.
+    """
     import json
     from dataclasses import asdict
 
@@ -41,6 +53,8 @@ def select(
     from ioi_eval.report.groups import grouping_of
     from ioi_eval.report.result_sets import open_results
     from ioi_eval.report.selections import USUAL, selection_table, selection_text
+    from ioi_eval.report.standings import published_cutoffs, read_standings
+    from ioi_eval.report.terminal import counted
     from ioi_eval.rows import open_source
     from ioi_eval.selection import Way
 
@@ -50,7 +64,13 @@ def select(
         raise InputError(f"--selection: {error}; it must be one of {', '.join(Way)}") from None
     results = open_results(directory, id_column=id_column)
     grouping = grouping_of([open_source(results.path)], by or ())
-    groups = selection_table(results, ways, limit=limit, seeds=seeds, grouping=grouping)
+    beside = published_cutoffs() if standings is None else read_standings(standings)
+    groups = selection_table(results, ways, limit=limit, seeds=seeds, grouping=grouping, standings=beside)
+    if standings is not None and not any(group["contests"] for group in groups):
+        raise InputError(
+            f"--standings {standings}: {counted(len(beside), 'contest')}, none of which has a problem of "
+            f"{results.path}: the column year of a table, or problems of a contest, must name them"
+        )
     if as_json:
         print(json.dumps({"limit": limit, "seeds": seeds, "groups": groups}, default=asdict, indent=2))
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class ResultSet:
         version: of ioi_eval, that wrote them; empty where they do not say.
         options: what the run was asked to do; none where they do not say.
         id_column: names a submission.
-        practice: the problems that are no part of a contest, as far as the summary says.
+        days: of problems in their contests (`practice` for those that are no part of one), as far as the summary says.
     """
 
     directory: Path
@@ -47,7 +47,7 @@ class ResultSet:
     version: str
     options: Mapping[str, Any]
     id_column: str
-    practice: frozenset[str] = frozenset()
+    days: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
@@ -100,9 +100,11 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
         version=str(summary.get("ioi_eval") or ""),
         options=options,
         id_column=column,
-        practice=frozenset(
-            f"{one['year']}/{one['problem']}" for one in summary.get("problems") or () if one.get("day") == "practice"
-        ),
+        days={
+            f"{one['year']}/{one['problem']}": str(one["day"])
+            for one in summary.get("problems") or ()
+            if one.get("day") is not None
+        },
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
+from ioi_eval.report.standings import Standings
 from ioi_eval.report.terminal import points, printable, table
 from ioi_eval.selection import (
     LIMIT,
@@ -26,6 +27,7 @@ from ioi_eval.selection import (
 )
 
 USUAL = (Way.SINGLE, Way.ALL, Way.ROUND_ROBIN, Way.FIRST, Way.RANDOM, Way.ORACLE)
+_PRACTICE = "practice"
 _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "metadata", "generation", "day")
 
 
@@ -59,8 +61,9 @@ def selection_table(
     limit: int = LIMIT,
     seeds: int = SEEDS,
     grouping: Grouping | None = None,
+    standings: Sequence[Standings] = (),
 ) -> list[dict[str, Any]]:
-    """The points of each problem, and of each year without practice, by each way; for each group.
+    """The points of each problem, and of each day and year without practice, by each way; for each group.
 
     Args:
         results: of contest problems, ours or the reference's.
@@ -68,6 +71,7 @@ def selection_table(
         limit: how many submissions a problem may count; for `reference` always 50.
         seeds: how often `random` draws.
         grouping: by which columns; by default all rows are one group.
+        standings: of contests, beside whose contestants the points are put.
 
     Raises:
         InputError: the results are not of contest problems, or the limit is not the reference's where it must be.
@@ -84,10 +88,10 @@ def selection_table(
         found = groups.of(row) or everything
         problem, _ = results.name(row)
         found.rows.setdefault(problem, []).append(_light(row))
-        found.days.setdefault(problem, str(row.get("day") or ""))
+        found.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
 
     def values(one: _Problems) -> Mapping[str, Any]:
-        return _values(one, results.practice, ways, limit, seeds)
+        return _values(one, ways, limit, seeds, standings)
 
     return groups.as_list(values) if grouping.columns else [{"name": "", "group": {}, **values(everything)}]
 
@@ -108,13 +112,23 @@ def selection_text(groups: Sequence[Mapping[str, Any]], ways: Sequence[Way], *, 
     for group in groups:
         lines = [
             (printable(one["name"]), str(one["submissions"]), *(one["scores"][way].text() for way in ways))
-            for one in (*group["problems"], *group["years"])
+            for one in (*group["problems"], *group["days"], *group["years"])
         ]
         title = f"{printable(group['name'])}:\n" if group["name"] else ""
         parts.append(title + table(("problem", "submissions", *(heads[way] for way in ways)), lines))
+        parts += [_contest_text(contest, ways, heads) for contest in group["contests"]]
         if group["unscored"]:
             parts.append(f"{group['unscored']} not scored (JE), which add nothing: all numbers are lower bounds.")
     return "\n\n".join([*parts, "\n".join(_LEGENDS[way] for way in ways)])
+
+
+def _contest_text(contest: Mapping[str, Any], ways: Sequence[Way], heads: Mapping[Way, str]) -> str:
+    cutoffs = ", ".join(f"{name} {points(least)}" for name, least in contest["cutoffs"].items())
+    lines = [(heads[way], contest["scores"][way].text(), contest["ranks"][way].text()) for way in ways]
+    said = [f"Medals took {cutoffs}" if cutoffs else "", f"Source: {printable(contest['source'], length=200)}"]
+    head = (f"beside {printable(contest['name'])}", "points", "would be")
+    notes = [contest["warning"], ". ".join(part for part in said if part)]
+    return "\n".join([table(head, lines, left=frozenset({0, 2})), *(note for note in notes if note)])
 
 
 _LEGENDS = {
@@ -143,24 +157,71 @@ def _light(row: Mapping[str, Any]) -> Row:
 
 
 def _values(
-    found: _Problems, practice: frozenset[str], ways: Sequence[Way], limit: int, seeds: int
+    found: _Problems, ways: Sequence[Way], limit: int, seeds: int, standings: Sequence[Standings]
 ) -> Mapping[str, Any]:
-    problems: list[dict[str, Any]] = []
-    years: dict[str, list[tuple[int, Mapping[Way, Sequence[float]]]]] = {}
-    for name, rows in sorted(found.rows.items()):
-        drawn = {way: _drawn(way, rows, limit, seeds) for way in ways}
-        problems.append(_line(name, len(rows), drawn))
-        if found.days[name] != "practice" and name not in practice:
-            years.setdefault(name.split("/")[0], []).append((len(rows), drawn))
-    totals = [
-        _line(
-            f"{year} in all",
-            sum(count for count, _ in parts),
-            {way: [math.fsum(one) for one in zip(*(drawn[way] for _, drawn in parts), strict=True)] for way in ways},
-        )
-        for year, parts in years.items()
-    ]
-    return {"problems": problems, "years": totals, "unscored": sum(map(_unscored, found.rows.values()))}
+    problems = {
+        name: _Worth(len(rows), math.fsum(_full_marks(rows)), {way: _drawn(way, rows, limit, seeds) for way in ways})
+        for name, rows in sorted(found.rows.items())
+    }
+    years: dict[str, list[_Worth]] = {}
+    days: dict[tuple[str, str], list[_Worth]] = {}
+    for name, worth in problems.items():
+        year, day = name.split("/")[0], found.days[name]
+        if day != _PRACTICE:
+            years.setdefault(year, []).append(worth)
+            days.setdefault((year, day), []).append(worth)
+    return {
+        "problems": [_line(name, [worth]) for name, worth in problems.items()],
+        "days": [
+            _line(f"{year}, {day if day.lower().startswith('day') else f'day {day}'}", parts)
+            for (year, day), parts in sorted(days.items())
+            if day
+        ],
+        "years": [_line(f"{year} in all", parts) for year, parts in years.items()],
+        "contests": [
+            _beside(one, parts)
+            for one in standings
+            if (parts := [p for n, p in problems.items() if one.has(n, practice=found.days[n] == _PRACTICE)])
+            and one.compares(math.fsum(part.full_marks for part in parts))
+        ],
+        "unscored": sum(map(_unscored, found.rows.values())),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Worth:
+    """What a problem's submissions are worth.
+
+    Args:
+        submissions: how many there are.
+        full_marks: of the problem.
+        drawn: by way, the points; several where they are drawn.
+    """
+
+    submissions: int
+    full_marks: float
+    drawn: Mapping[Way, Sequence[float]]
+
+
+def _full_marks(rows: Sequence[Row]) -> Sequence[float]:
+    listed = next((results for row in rows if (results := row["all_subtasks_results"])), ())
+    return [one["points"] or 0.0 for one in listed]
+
+
+def _beside(standings: Standings, parts: Sequence[_Worth]) -> dict[str, Any]:
+    """The points of a contest's problems, and where they would stand among its contestants."""
+    line = _line(standings.contest, parts)
+    full_marks = math.fsum(part.full_marks for part in parts)
+    return {
+        **line,
+        "problems": len(parts),
+        "full_marks": full_marks,
+        "ranks": {way: standings.rank(band.value) for way, band in line["scores"].items()},
+        "cutoffs": dict(standings.cutoffs),
+        "contestants": len(standings.totals),
+        "source": standings.source,
+        "warning": standings.incomplete(len(parts)),
+    }
 
 
 def _unscored(rows: Sequence[Row]) -> int:
@@ -171,8 +232,12 @@ def _unscored(rows: Sequence[Row]) -> int:
     )
 
 
-def _line(name: str, submissions: int, drawn: Mapping[Way, Sequence[float]]) -> dict[str, Any]:
-    return {"name": name, "submissions": submissions, "scores": {way: _band(one) for way, one in drawn.items()}}
+def _line(name: str, parts: Sequence[_Worth]) -> dict[str, Any]:
+    """Some problems together. Those that are drawn are added seed by seed."""
+    drawn = [part.drawn for part in parts]
+    sums = {way: [math.fsum(one) for one in zip(*(each[way] for each in drawn), strict=True)] for way in drawn[0]}
+    submissions = sum(part.submissions for part in parts)
+    return {"name": name, "submissions": submissions, "scores": {way: _band(one) for way, one in sums.items()}}
 
 
 def _drawn(way: Way, rows: Sequence[Row], limit: int, seeds: int) -> Sequence[float]:

@@ -68,3 +68,28 @@ def test_wrong_calls_say_what_to_do(start: Start, arguments: tuple[str, ...], wo
     ended = start("select", "out", *arguments)
     assert ended.returncode == 2
     assert words in ended.stderr
+
+
+def test_points_are_put_beside_contestants(start: Start, write: Write, tmp_path: Path) -> None:
+    """By day and year, with the medal and the rank that they would be; published cut-offs only for a whole IOI."""
+    (tmp_path / "out").mkdir()
+    rows = [result(name, (0, 0.5), f"p{n}", day=str(1 + n // 3), year=2008) for n, name in enumerate("abcdef")]
+    write("out/results.jsonl", *rows, result("x", (0, 1.0), "easy", day="practice", year=2008))
+    (tmp_path / "ioi.csv").write_text("contestant,points,medal\nA,500,gold\nB,299,silver\nC,100,\nD,0,\n")
+    ways = ("--selection", "all", "--selection", "random")
+    ended = start("select", "out", *ways, "--standings", "ioi.csv")
+    assert ended.returncode == 0, ended.stderr
+    lines = [" ".join(line.split()) for line in ended.stdout.splitlines()]
+    assert "2008, day 1 3 150 150 [150, 150]" in lines
+    assert "2008 in all 6 300 300 [300, 300]" in lines
+    assert "all 300 silver, rank 2 of 4, percentile 75" in lines
+    assert "Medals took gold 500, silver 299. Source: ioi.csv" in lines
+    found = json.loads(start("select", "out", "--json", "--selection", "all").stdout)["groups"][0]["contests"]
+    assert [(one["name"], one["ranks"]["all"]["medal"], one["ranks"]["all"]["rank"]) for one in found] == [
+        ("IOI 2008", "silver", None)
+    ]
+    write("out/results.jsonl", *rows[:5])
+    assert json.loads(start("select", "out", "--json").stdout)["groups"][0]["contests"] == []
+    (tmp_path / "ioi.csv").write_text("points,year\n500,2007\n")
+    wrong = start("select", "out", "--standings", "ioi.csv")
+    assert (wrong.returncode, "none of which has a problem of out/results.jsonl" in wrong.stderr) == (2, True)

@@ -1,0 +1,219 @@
+"""Real contestants beside whom a model's points are put: their totals, and what the medals took.
+
+They come from a file that the user names: a CSV table of one contest, or rows as LiveOIBench has them. For some years
+what the medals took is in `ioi_cutoffs.csv` beside this module, each line with the page that says so.
+
+Source: the medal is the best one whose least points are reached, and the percentile the share of contestants with fewer
+points, as LiveOIBench's own ranking counts both. Medals themselves: IOI regulations, of which points alone
+follow.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError
+from ioi_eval.rows import open_source
+
+MEDALS = ("gold", "silver", "bronze")
+_CUTOFFS = Path(__file__).with_name("ioi_cutoffs.csv")
+_TOTALS = ("Recalculated_Total", "Total")
+"""Columns of a contestant in LiveOIBench, the first that is there. Source: the first is over the problems that the data
+set has, where some of the contest's are missing."""
+
+_NO_MEDAL = frozenset({"", "-", "–", "none", "hm", "honourable mention", "honorable mention"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """Where points would stand.
+
+    Args:
+        medal: `gold`, `silver`, `bronze`, or `none`; `None` where nobody says what medals took.
+        rank: 1 for the most points; equals share one. `None` without contestants.
+        contestants: how many there are.
+        percentile: how many of a hundred contestants have fewer points.
+    """
+
+    medal: str | None
+    rank: int | None
+    contestants: int
+    percentile: float | None
+
+    def text(self) -> str:
+        """`silver, rank 71 of 362, percentile 80`."""
+        parts = [] if self.medal is None else ["no medal" if self.medal == "none" else self.medal]
+        if self.rank is not None:
+            parts.append(f"rank {self.rank} of {self.contestants}, percentile {self.percentile:.0f}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings:
+    """The contestants of one contest.
+
+    Args:
+        contest: what it is called.
+        year: of its problems; empty for any.
+        problems: their ids; none for all of that year but practice.
+        totals: the contestants' points.
+        cutoffs: the least points of each medal, as far as known.
+        full_marks: of the contest, where results with other ones are not of it.
+        source: who says so.
+    """
+
+    contest: str
+    year: str = ""
+    problems: frozenset[str] = frozenset()
+    totals: tuple[float, ...] = ()
+    cutoffs: Mapping[str, float] = field(default_factory=dict)
+    full_marks: float | None = None
+    source: str = ""
+
+    def has(self, problem: str, *, practice: bool) -> bool:
+        """Whether a problem, by year and id, is one of the contest's."""
+        year, _, name = problem.partition("/")
+        if self.problems:
+            return name in self.problems
+        return not practice and self.year in ("", year)
+
+    def compares(self, full_marks: float) -> bool:
+        """Whether problems of so many points may be the contest's."""
+        return self.full_marks is None or self.full_marks == full_marks
+
+    def incomplete(self, problems: int) -> str:
+        """What is to be said where results have so many of its problems; empty where they have all, as far as known."""
+        if problems >= len(self.problems):
+            return ""
+        return f"The results have {problems} of its {len(self.problems)} problems: the points are a lower bound."
+
+    def rank(self, points: float) -> Rank:
+        """Where so many points would stand."""
+        medal = next((name for name in MEDALS if points >= self.cutoffs.get(name, math.inf)), "none")
+        count = len(self.totals)
+        fewer = sum(total < points for total in self.totals)
+        return Rank(
+            medal=medal if self.cutoffs else None,
+            rank=1 + sum(total > points for total in self.totals) if count else None,
+            contestants=count,
+            percentile=100 * fewer / count if count else None,
+        )
+
+
+def published_cutoffs() -> list[Standings]:
+    """What medals took at the IOI, for the years of which a source was read."""
+    with _CUTOFFS.open(encoding="utf-8", newline="") as file:
+        return [
+            Standings(
+                contest=f"IOI {row['year']}",
+                year=row["year"],
+                cutoffs={name: float(row[name]) for name in MEDALS},
+                full_marks=float(row["full_marks"]),
+                source=row["source"],
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def read_standings(source: str) -> list[Standings]:
+    """The contestants that a user names.
+
+    Args:
+        source: a `.csv` file with the columns `points` and, if it has them, `contestant`, `medal` and `year`; or a
+            source of rows as `LiveOIBench/LiveOIBench_contestants` has them.
+
+    Raises:
+        InputError: it cannot be read, or is neither.
+    """
+    if source.lower().endswith(".csv"):
+        return _from_table(Path(source))
+    return [_from_row(row.values, f"{source}, row {row.number}") for row in open_source(source).rows(None)]
+
+
+def _from_table(path: Path) -> list[Standings]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = [
+                {(name or "").strip().lower(): (value or "").strip() for name, value in row.items() if name}
+                for row in reader
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as a CSV table of contestants: {error}") from error
+    if not rows or "points" not in rows[0]:
+        there = ", ".join(rows[0]) if rows else "none"
+        raise InputError(f"{path}: a table of contestants needs a column points; its columns are: {there}")
+    years: dict[str, list[tuple[float, str]]] = {}
+    for number, row in enumerate(rows, 2):
+        medal = row.get("medal", "").lower()
+        medal = "" if medal in _NO_MEDAL else medal
+        if medal and medal not in MEDALS:
+            raise InputError(f"{path}, line {number}: {row['medal']} is no medal; write {', '.join(MEDALS)} or nothing")
+        years.setdefault(row.get("year", ""), []).append((_points(row["points"], f"{path}, line {number}"), medal))
+    return [
+        Standings(
+            contest=year or path.stem,
+            year=year,
+            totals=tuple(total for total, _ in contestants),
+            cutoffs=_least(contestants),
+            source=str(path),
+        )
+        for year, contestants in years.items()
+    ]
+
+
+def _least(contestants: Iterable[tuple[float, str]]) -> dict[str, float]:
+    least: dict[str, float] = {}
+    for total, medal in contestants:
+        if medal:
+            least[medal] = min(total, least.get(medal, total))
+    return least
+
+
+def _from_row(row: Mapping[str, Any], where: str) -> Standings:
+    """A contest of LiveOIBench: `contestants_ranking` and `problems` are JSON texts, or lists already."""
+    try:
+        problems = frozenset(map(str, _list(row["problems"])))
+        totals = tuple(_totals(_list(row["contestants_ranking"] or "[]"), where))
+        cutoffs = {name: float(row[f"{name}_cutoff"]) for name in MEDALS if _is_number(row.get(f"{name}_cutoff"))}
+        contest = str(row["contest_id"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{where}: this is no contest as LiveOIBench_contestants has them ({type(error).__name__}: {error}); a "
+            "table of contestants is a .csv file with the columns contestant, points and medal"
+        ) from error
+    return Standings(contest=contest, problems=problems, totals=totals, cutoffs=cutoffs, source=where)
+
+
+def _list(value: Any) -> Sequence[Any]:
+    found = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(found, Sequence):
+        raise TypeError("it is no list")
+    return found
+
+
+def _totals(contestants: Sequence[Mapping[str, Any]], where: str) -> Iterator[float]:
+    name = next((name for name in _TOTALS if any(name in one for one in contestants)), "")
+    for one in contestants if name else ():
+        if one.get(name) is not None:
+            yield _points(one[name], where)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _points(value: object, where: str) -> float:
+    try:
+        found = float(str(value))
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{where}: {value} are no points; write a number, as in 341.5")
+    return found

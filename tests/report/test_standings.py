@@ -1,0 +1,118 @@
+"""Real contestants: tables, LiveOIBench's rows, and what medals took."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ioi_eval.errors import InputError
+from ioi_eval.report.standings import MEDALS, Standings, published_cutoffs, read_standings
+
+CSV = """contestant,points,medal,year
+A,600,Gold,2024
+B,400.5,silver,2024
+C,400.5,silver,2024
+D,100,,2024
+E,90,bronze,2023
+"""
+
+
+@given(st.lists(st.floats(0, 600), min_size=1), st.floats(0, 600), st.floats(0, 600))
+def test_more_points_are_never_worth_less(totals: list[float], one: float, other: float) -> None:
+    """A rank lies between the first and one more than the last; a percentile between 0 and 100."""
+    standings = Standings(contest="c", totals=tuple(totals), cutoffs={"gold": 400.0, "bronze": 200.0})
+    low, high = (standings.rank(points) for points in sorted((one, other)))
+    assert low.rank is not None
+    assert high.rank is not None
+    assert low.percentile is not None
+    assert high.percentile is not None
+    assert 1 <= high.rank <= low.rank <= len(totals) + 1
+    assert 0 <= low.percentile <= high.percentile <= 100
+    order = [*MEDALS, "none"]
+    assert order.index(str(high.medal)) <= order.index(str(low.medal))
+
+
+def test_a_table_has_a_contest_a_year(tmp_path: Path) -> None:
+    """With or without a byte order mark; a medal takes what its last one had; equals share a rank."""
+    path = tmp_path / "ioi.csv"
+    path.write_text(CSV, encoding="utf-8-sig")
+    of_2024, of_2023 = read_standings(str(path))
+    assert of_2024.cutoffs == {"gold": 600, "silver": 400.5}
+    assert of_2024.rank(400.5).text() == "silver, rank 2 of 4, percentile 25"
+    assert of_2024.rank(400).text() == "no medal, rank 4 of 4, percentile 25"
+    assert of_2024.rank(0).text() == "no medal, rank 5 of 4, percentile 0"
+    assert (of_2023.rank(91).medal, of_2023.has("2024/nile", practice=False)) == ("bronze", False)
+    assert of_2024.has("2024/nile", practice=False)
+    assert not of_2024.has("2024/nile", practice=True)
+    path.write_text("Points\n1\n3\n")
+    (any_year,) = read_standings(str(path))
+    assert any_year.rank(2).text() == "rank 2 of 2, percentile 50"
+    assert any_year.has("1999/x", practice=False)
+
+
+def live(**other: Any) -> dict[str, Any]:
+    """A contest as LiveOIBench has it: some cut-offs are not known, and some contestants have no points."""
+    ranking = [
+        {"Rank": 1, "a": 100, "Total": 300, "Recalculated_Total": 200},
+        {"Rank": 2, "Recalculated_Total": "90.5"},
+    ]
+    return {
+        "contest_id": "APIO-2024-contest", "gold_cutoff": 200.0, "silver_cutoff": None, "bronze_cutoff": float("nan"),
+        "contestants_ranking": json.dumps([*ranking, {"Rank": 3, "Recalculated_Total": None}]),
+        "problems": json.dumps(["APIO-2024-contest-train", "APIO-2024-contest-show"]), **other,
+    }  # fmt: skip
+
+
+def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
+    """Points that were added up again for its problems come first; lists need not be texts."""
+    path = tmp_path / "contests.jsonl"
+    no_ranking = {"contest_id": "x", "contestants_ranking": [], "problems": ["y"], "bronze_cutoff": 5}
+    path.write_text("".join(json.dumps(row) + "\n" for row in (live(), no_ranking)))
+    found, other = read_standings(str(path))
+    assert (found.totals, found.cutoffs) == ((200.0, 90.5), {"gold": 200.0})
+    assert found.has("2024/APIO-2024-contest-train", practice=False)
+    assert found.incomplete(1) == "The results have 1 of its 2 problems: the points are a lower bound."
+    assert found.incomplete(2) == ""
+    assert other.rank(6).text() == "bronze"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", "name,score\nA,1\n", "needs a column points; its columns are: name, score"),
+        ("a.csv", "", "needs a column points; its columns are: none"),
+        ("a.csv", "points,medal\n1,gold\n2,iron\n", "line 3: iron is no medal"),
+        ("a.csv", "points\n1\n\n?\n", r"line 3: \? are no points"),
+        ("a.csv", "points\nnan\n", "nan are no points"),
+        ("b.jsonl", '{"points": 1}\n', r"b\.jsonl, row 1: this is no contest as LiveOIBench_contestants has them"),
+        ("b.jsonl", json.dumps(live(problems="{")) + "\n", "this is no contest"),
+        ("b.jsonl", json.dumps(live(contestants_ranking='[{"Total": "?"}]')) + "\n", r"\? are no points"),
+    ],
+)
+def test_what_is_no_table_of_contestants_is_refused(name: str, text: str, words: str, tmp_path: Path) -> None:
+    """With the line, and what must stand there."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_standings(str(tmp_path / name))
+
+
+def test_there_must_be_a_file() -> None:
+    """Of either kind."""
+    for name in ("nowhere.csv", "nowhere.jsonl"):
+        with pytest.raises(InputError, match=name):
+            read_standings(name)
+
+
+def test_published_cutoffs_have_a_source_and_an_order() -> None:
+    """Gold took more than silver, silver more than bronze."""
+    found = published_cutoffs()
+    assert [one.year for one in found] == [str(year) for year in range(1999, 2009)]
+    for one in found:
+        assert 600 > one.cutoffs["gold"] > one.cutoffs["silver"] > one.cutoffs["bronze"] > 0
+        assert one.source.startswith("http")
+        assert not one.totals
