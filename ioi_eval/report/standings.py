@@ -3,9 +3,8 @@
 They come from a file that the user names: a CSV table of one contest, or rows as LiveOIBench has them. For some years
 what the medals took is in `ioi_cutoffs.csv` beside this module, each line with the page that says so.
 
-Source: the medal is the best one whose least points are reached, and the percentile the share of contestants with fewer
-points, as LiveOIBench's own ranking counts both. Medals themselves: IOI regulations, of which points alone
-follow.
+Source: LiveOIBench's own ranking counts medals and percentiles in the same way: a medal by its least points, and the
+share of contestants with fewer points.
 """
 
 from __future__ import annotations
