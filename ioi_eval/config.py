@@ -13,6 +13,9 @@ from ioi_eval.model import Isolation
 
 MIB = 1024 * 1024
 
+KEPT_OUTPUT_BYTES = 4096
+"""How much of an output is kept beside the results of a contest, where users ask for it (`--keep`)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileLimits:

@@ -91,7 +91,6 @@ def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
     result, candidate = found.result, entry.candidate
     kept = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
-    graded = result.graded
     return {
         **own_columns(kept, RESULT_COLUMNS),
         **given,
@@ -101,6 +100,22 @@ def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
         "difficulty": candidate.listed.difficulty,
         "code": candidate.submission.code,
         "extraction": candidate.submission.extraction,
+        **judged_columns(result),
+        "duplicate_of": found.duplicate_of,
+        "fingerprint": candidate.fingerprint,
+        "error": error_of(result),
+    }
+
+
+def error_of(result: AppsResult) -> str | None:
+    """Why there is no score; `None` where there is one."""
+    return result.message if result.score is None else None
+
+
+def judged_columns(result: AppsResult) -> dict[str, Any]:
+    """The columns of a row that say what its program is worth, with its tests."""
+    graded = result.graded
+    return {
         "verdict": result.verdict,
         "score": result.score,
         "passed": result.passed if result.score is not None else None,
@@ -116,9 +131,6 @@ def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
         "python": result.python,
         "target": result.target,
         "isolation": result.isolation,
-        "duplicate_of": found.duplicate_of,
-        "fingerprint": candidate.fingerprint,
-        "error": result.message if result.score is None else None,
     }
 
 
@@ -134,8 +146,8 @@ def _test(test: AppsTestResult) -> dict[str, Any]:
         "reran": test.reran,
         "message": test.message,
     }
+    row["output"] = test.output
     if test.passed is not True:
-        row["output"] = test.output
         row["stderr"] = test.evidence
     if test.code is not None:
         row["code"] = test.code

@@ -18,6 +18,7 @@ from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.results import AppsSummary, Shown, refused_rows, shown, this_run
 from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, Spool
+from ioi_eval.model import Keep
 from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
 from ioi_eval.pipeline.finish import TestLines, replacing, to_json, write_summary
 from ioi_eval.pipeline.intake import OWN_FAULT, Refused
@@ -69,7 +70,7 @@ async def score_apps(
     ledger = Ledger(journal, Spool(directory), APPS_FORMAT)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
-        write_results(directory, intake, ledger, summary, writing, judged_by=judging.judged_by)
+        write_results(directory, intake, ledger, summary, writing, judged_by=judging.judged_by, keep=settings.keep)
         before = len(facts.notes)
         if over := intake.passed_over:
             words = f"{counted(over, 'row')} for problems that were not asked for: passed over"
@@ -91,6 +92,7 @@ def write_results(
     progress: Progress,
     *,
     judged_by: str,
+    keep: Keep = Keep.FAILING,
 ) -> None:
     """Write a row for every submission that was judged and every row that was refused, in the dump's order.
 
@@ -101,13 +103,14 @@ def write_results(
         summary: takes in all of them.
         progress: is told of every row.
         judged_by: the rules in a word.
+        keep: of which tests there is the beginning of the output.
 
     Raises:
         SetupError: they cannot be written.
     """
     with ExitStack() as files:
         results = files.enter_context(replacing(directory / RESULTS))
-        tests = TestLines(files.enter_context(replacing(directory / TESTS)))
+        tests = TestLines(files.enter_context(replacing(directory / TESTS)), keep)
         records = files.enter_context(replacing(directory / RECORDS))
         for entry in intake.entries(whole_rows=True):
             progress.advance("")

@@ -13,6 +13,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, ProfileChoice, SandboxChoice, SandboxOption, place_of
+from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
     from ioi_eval.cli.apps_calls import Problems, Rules
@@ -121,6 +122,7 @@ def score(
     no_dedupe: Annotated[
         bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
     ] = False,
+    keep: options.KeepOutputs = Keep.FAILING,
     place: Place,
     progress: options.Bar = None,
 ) -> int:
@@ -145,6 +147,7 @@ def score(
             resume=not no_resume,
             dedupe=not no_dedupe,
             retry_failed=retry_failed,
+            keep=keep,
             bar=progress,
         )
     )

@@ -23,6 +23,7 @@ from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
+from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome, Settings
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
@@ -49,6 +50,7 @@ class Call:
     resume: bool = True
     dedupe: bool = True
     retry_failed: bool = False
+    keep: Keep = Keep.FAILING
     bar: bool | None = None
 
     @property
@@ -119,6 +121,7 @@ def _options(call: Call, settings: AppsSettings) -> dict[str, Any]:
         **call.place.as_dict(),
         "id_column": call.id_column,
         "dedupe": call.dedupe,
+        "keep": call.keep,
     }
 
 
@@ -152,6 +155,7 @@ async def _score(
                     spare=apps_calls.in_line(jobs),
                     dedupe=call.dedupe,
                     retry_failed=call.retry_failed,
+                    keep=call.keep,
                     options=options,
                 ),
                 progress=progress_for(rows, bar=call.bar),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ioi_eval.model.terms import Isolation
+from ioi_eval.model.terms import Isolation, Keep
 
 _SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hub id"
 
@@ -72,6 +72,10 @@ NearLimitRepeats = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
+KeepOutputs = Annotated[
+    Keep,
+    typer.Option("--keep", help="Of which tests the results have the beginning of what the program printed."),
+]
 Bar = Annotated[
     bool | None,
     typer.Option(

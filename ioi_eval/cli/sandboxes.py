@@ -14,7 +14,7 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
 from ioi_eval.errors import InputError, IsolationError
-from ioi_eval.model.terms import Isolation
+from ioi_eval.model.terms import Isolation, Keep
 from ioi_eval.report.excerpt import plain
 
 if TYPE_CHECKING:
@@ -145,7 +145,12 @@ class Opened:
 
 @asynccontextmanager
 async def opened(
-    place: Place, *, std: str | None = None, python: str = "python3", near_limit_repeats: int = 1
+    place: Place,
+    *,
+    std: str | None = None,
+    python: str = "python3",
+    near_limit_repeats: int = 1,
+    keep: Keep = Keep.NONE,
 ) -> AsyncIterator[Opened]:
     """Enter the sandbox; says in a line what it is.
 
@@ -156,7 +161,7 @@ async def opened(
         UnavailableError: no endpoint answers.
     """
     from ioi_eval.artifacts import ArtifactStore
-    from ioi_eval.config import Policy
+    from ioi_eval.config import KEPT_OUTPUT_BYTES, Policy
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer
 
@@ -168,6 +173,8 @@ async def opened(
             sandbox,
             artifacts=ArtifactStore(),
             policy=Policy(isolation=isolation, std=std, python=python, near_limit_repeats=near_limit_repeats),
+            return_bytes=KEPT_OUTPUT_BYTES,
+            keep=keep,
         )
         usable = usable_targets(targets, isolation)
         workers = place.workers or min(sum(target.slots for target in usable) or 1, place.at_most or sys.maxsize)

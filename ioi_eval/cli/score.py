@@ -10,6 +10,7 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.model.terms import Keep
 
 
 @grouped(place=place_of)
@@ -54,6 +55,7 @@ def score(
     unscored_as: Annotated[
         str, typer.Option("--unscored-as", metavar="null|zero", help="The value of a score that is not known (JE).")
     ] = "null",
+    keep: options.KeepOutputs = Keep.NONE,
     suspicious: Annotated[
         bool,
         typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls."),
@@ -93,6 +95,7 @@ def score(
         extract_code=always_extract_code,
         add_messages=add_messages_column,
         unscored=scoring.unscored(unscored_as),
+        keep=keep,
         suspicious=suspicious,
         bar=progress,
     )

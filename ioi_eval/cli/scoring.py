@@ -18,7 +18,7 @@ from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
-from ioi_eval.model import ProblemKey
+from ioi_eval.model import Keep, ProblemKey
 from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, Survey, plan, score_dump, survey
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
@@ -61,6 +61,7 @@ class Call:
     extract_code: bool = False
     add_messages: bool = False
     unscored: Unscored = Unscored.NULL
+    keep: Keep = Keep.NONE
     suspicious: bool = False
     bar: bool | None = None
 
@@ -90,6 +91,7 @@ class Call:
             "always_extract_code": self.extract_code,
             "add_messages_column": self.add_messages,
             "unscored_as": self.unscored,
+            "keep": self.keep,
         }
 
 
@@ -311,7 +313,9 @@ def _check_found(part: Part, problems: ProblemSet, source: Source) -> None:
 
 
 def _opened(call: Call) -> AbstractAsyncContextManager[Opened]:
-    return opened(call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats)
+    return opened(
+        call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats, keep=call.keep
+    )
 
 
 async def _score(sandbox: Opened, part: Part, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
@@ -322,6 +326,7 @@ async def _score(sandbox: Opened, part: Part, problems: ProblemSet, restore: Cal
         workers=sandbox.workers,
         dedupe=call.dedupe,
         retry_failed=call.retry_failed,
+        keep=call.keep,
         options=call.as_dict(),
     )
     with await in_thread(Journal, call.out, options=call.as_dict(), resume=call.resume) as journal:

@@ -47,13 +47,14 @@ def show(
 ) -> int:
     """Show one submission: its program, the compiler's message, every test, and the failing test's difference.
 
-    Inputs and expected outputs are read from the sources of the run. The output of a program for a contest problem is
-    not stored: --rerun judges the program again and shows it.
+    Inputs and expected outputs are read from the sources of the run. The beginning of an output is shown if the run
+    kept it (`score --keep`). --rerun judges the program again and shows more of it.
     """
-    from ioi_eval.cli import showing
+    from ioi_eval.cli.show_calls import Call
+    from ioi_eval.cli.showing import show as show_submission
 
-    return showing.show(
-        showing.Call(
+    return show_submission(
+        Call(
             directory=directory,
             submission=submission,
             test=test,

@@ -6,6 +6,7 @@ a list without its trailing defaults, and the subtasks refer to it by number.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -39,7 +40,7 @@ def encode_result(result: SubmissionResult) -> dict[str, Any]:
             places[key] = len(table)
             while values[-1] == _DEFAULTS[len(values) - 1]:
                 values.pop()
-            table.append([dict(v) if isinstance(v, Mapping) else v for v in values])
+            table.append(list(map(_plain, values)))
         return places[key]
 
     subtasks = [
@@ -100,6 +101,14 @@ def decode_result(values: Mapping[str, Any]) -> SubmissionResult:
     )
 
 
+def _plain(value: object) -> object:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return dict(value) if isinstance(value, Mapping) else value
+
+
 def _outcome(row: list[Any]) -> TestOutcome:
     named: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
+    if named.get("output") is not None:
+        named["output"] = base64.b64decode(named["output"])
     return TestOutcome(**{**named, "verdict": Verdict(named["verdict"])})

@@ -17,7 +17,7 @@ from ioi_eval.model.problem import (
     Subtask,
     TestCase,
 )
-from ioi_eval.model.terms import CheckerProtocol, Isolation, Language, ProcessIO, ScoreType, TaskType, Verdict
+from ioi_eval.model.terms import CheckerProtocol, Isolation, Keep, Language, ProcessIO, ScoreType, TaskType, Verdict
 
 __all__ = [
     "Blob",
@@ -29,6 +29,7 @@ __all__ = [
     "Job",
     "JobFile",
     "JobKind",
+    "Keep",
     "Language",
     "OutputFile",
     "Problem",

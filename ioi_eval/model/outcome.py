@@ -32,7 +32,7 @@ class TestOutcome:
         final: for JE: a judge program's fault, the same twice, so not worth a retry.
         evidence: the first bytes of stderr, for a person.
         check_cpu_ms: CPU time of checker and manager.
-        output: the first bytes of what the program printed, where somebody asked for them; never stored.
+        output: the first bytes of what the program printed, where somebody asked for them.
     """
 
     __test__ = False

@@ -92,6 +92,18 @@ class ProcessIO(StrEnum):
     FIFO_IO = "fifo_io"  # as arguments: in, then out
 
 
+class Keep(StrEnum):
+    """Of which tests the beginning of the program's output is kept beside their results."""
+
+    NONE = "none"
+    FAILING = "failing"
+    ALL = "all"
+
+    def keeps(self, *, passed: bool) -> bool:
+        """Whether that of such a test is kept."""
+        return self is Keep.ALL or (self is Keep.FAILING and not passed)
+
+
 class Isolation(StrEnum):
     """How strongly a submission was confined. Ordered by `rank`."""
 

@@ -69,7 +69,9 @@ async def score_dump(
     ledger = Ledger(journal, Spool(directory), CONTEST_FORMAT, keys_under=Candidate.keys_under)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
-        summary = write_results(directory, intake, ledger, writing, unscored=unscored, grouping=grouping)
+        summary = write_results(
+            directory, intake, ledger, writing, unscored=unscored, grouping=grouping, keep=settings.keep
+        )
         values = summary.as_dict(facts)
         write_summary(directory, values, markdown_report(values))
         if not facts.interrupted and not summary.pending and not len(ledger.spool):

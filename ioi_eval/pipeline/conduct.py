@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from ioi_eval.model import Keep
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.interrupt import EXIT_CODE, Interrupts
 from ioi_eval.pipeline.ledger import Ledger
@@ -32,6 +33,7 @@ class Settings:
             that can share a job find each other.
         dedupe: identical programs are judged once.
         retry_failed: judge again what a judge program had failed at.
+        keep: of which tests the results have the beginning of the output, as far as it came back.
         options: what was asked for, for the summary.
         notes: what users should know.
     """
@@ -40,6 +42,7 @@ class Settings:
     spare: int = 2
     dedupe: bool = True
     retry_failed: bool = False
+    keep: Keep = Keep.FAILING
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

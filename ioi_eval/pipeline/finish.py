@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from ioi_eval.errors import ODD_DATA, SetupError, own_fault
-from ioi_eval.model import SubmissionResult
+from ioi_eval.model import Keep, SubmissionResult, Verdict
 from ioi_eval.pipeline.intake import OWN_FAULT, Intake, Refused
 from ioi_eval.pipeline.ledger import Found, Ledger
 from ioi_eval.pipeline.progress import Progress
@@ -41,6 +41,7 @@ def write_results(
     *,
     unscored: Unscored = Unscored.NULL,
     grouping: Grouping | None = None,
+    keep: Keep = Keep.FAILING,
 ) -> Summary:
     """Write a row for every row of the dump that was judged or refused, in the dump's order.
 
@@ -53,6 +54,7 @@ def write_results(
         progress: is told of every row.
         unscored: what stands for scores that are not known.
         grouping: by which columns of the dump they are added up for each group too.
+        keep: of which tests there is the beginning of the output, as far as it came back.
 
     Returns:
         What the results come to.
@@ -62,7 +64,7 @@ def write_results(
     """
     summary = Summary(unusable=intake.problems.unusable, grouping=grouping)
     with replacing(directory / RESULTS) as file, replacing(directory / TESTS) as tests_file:
-        parts = _Parts(TestLines(tests_file), unscored)
+        parts = _Parts(TestLines(tests_file, keep), unscored)
         for entry in intake.entries(whole_rows=True, standing=ledger.standing):
             progress.advance("")
             if isinstance(entry, Refused):
@@ -91,21 +93,32 @@ class TestLines:
 
     Args:
         file: what they are written to.
+        keep: which of them have the beginning of the program's output.
     """
 
     __test__ = False
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, file: BinaryIO, keep: Keep = Keep.FAILING) -> None:
+        self._file, self._keep = file, keep
         self._written: set[str] = set()
 
     def name(self, line: Mapping[str, Any]) -> str | None:
         """The name of a line, which stands in the file then; `None` where there is no test."""
-        name, body = compact.named(line, to_json)
+        tests = [test if self._keeps(test) else _without_output(test) for test in line[compact.TEST_RESULTS]]
+        name, body = compact.named({**line, compact.TEST_RESULTS: tests}, to_json)
         if name and name not in self._written:
             self._written.add(name)
             self._file.write(body)
         return name or None
+
+    def _keeps(self, test: Mapping[str, Any]) -> bool:
+        if "output" not in test:
+            return True
+        return self._keep.keeps(passed=test["status"] == Verdict.AC if "status" in test else bool(test.get("passed")))
+
+
+def _without_output(test: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in test.items() if name != "output"}
 
 
 class _Parts:

@@ -26,7 +26,7 @@ from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.bundled import BUNDLE_TESTS
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TaskType, Verdict
+from ioi_eval.model import CompileOutcome, Keep, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
@@ -50,6 +50,7 @@ class Scorer:
         spread: let a submission use slots that would be idle; without, it has one job under way at a time.
         return_bytes: how many bytes of each output results carry, for somebody who looks at them: of Batch tasks, in
             the bundled profile.
+        keep: of which tests.
     """
 
     def __init__(
@@ -61,8 +62,10 @@ class Scorer:
         bundle_tests: int = BUNDLE_TESTS,
         spread: bool = True,
         return_bytes: int = 0,
+        keep: Keep = Keep.ALL,
     ) -> None:
         policy = policy or Policy()
+        wanted = 0 if keep is Keep.NONE else return_bytes
         builder = self._builder = Builder(sandbox, artifacts, policy)
         self._python, self._alone_runs = policy.python, policy.near_limit_repeats
         self._sandbox = sandbox
@@ -74,7 +77,14 @@ class Scorer:
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         self._ways = {
             profile: BundledWay(
-                sandbox, builder, headers, policy, bundle_tests=tests, lanes=lanes, return_bytes=return_bytes
+                sandbox,
+                builder,
+                headers,
+                policy,
+                bundle_tests=tests,
+                lanes=lanes,
+                return_bytes=wanted,
+                keep=keep,
             )
             for profile, tests in (("bundled", bundle_tests), ("classic", 1))
         }

@@ -26,7 +26,7 @@ from ioi_eval.jobs.protocol import CompileAnswer, RunAnswer, run_answer
 from ioi_eval.judging import bundles
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
-from ioi_eval.model import CompileOutcome, Execution, Isolation, Language, Verdict
+from ioi_eval.model import CompileOutcome, Execution, Isolation, Keep, Language, Verdict
 from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import Run
@@ -49,6 +49,7 @@ class BundledWay:
         bundle_tests: most tests a job.
         lanes: how many jobs of one submission may run at once on a target now.
         return_bytes: how much of each output comes back.
+        keep: of which tests results carry it.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class BundledWay:
         bundle_tests: int,
         lanes: Callable[[Target], int],
         return_bytes: int = 0,
+        keep: Keep = Keep.ALL,
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder
@@ -69,6 +71,7 @@ class BundledWay:
         self._bundle_tests = bundle_tests
         self._lanes = lanes
         self._return_bytes = return_bytes
+        self._keep = keep
         self._paces = Paces(bundle_tests)
         self._reach = Reach(bundle_tests)
 
@@ -232,7 +235,8 @@ class BundledWay:
             self._reach.observe(run.target.name, asked=asked, granted=len(tests), held=len(answer.outcomes))
             run.note_isolation(answer.isolation)
             for outcome in answer.outcomes.values():
-                run.judging.record(outcome)
+                kept = outcome.output is not None and self._keep.keeps(passed=outcome.verdict is Verdict.AC)
+                run.judging.record(outcome if kept else replace(outcome, output=None))
                 self._paces.observe(run.problem.key, outcome)
             return len(tests)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 from apps_rows import ROWS, ZERO
 from small_results import contest_row, write_results
+
+from ioi_eval.report import one_submission
+from ioi_eval.report.frame import result_rows
 
 SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
 
@@ -100,8 +104,66 @@ def test_a_program_for_apps_is_shown(start: Start, write: Write) -> None:
     assert "1  zero: WA, 1/4 tests" in shown.stdout
     assert "Input" in shown.stdout
     assert "First difference: line 1: expected" in shown.stdout
+    again = start("show", "out", "zero", "--rerun", "--isolation", "reduced")
+    assert again.returncode == 0, again.stderr
+    without_times = [re.sub(r"\d+\.\d+", "", text) for text in (shown.stdout, again.stdout)]
+    assert without_times[0] == without_times[1]
+    assert "programs are run by" in again.stderr
+    write("apps.jsonl", {**ROWS[0], "problem_id": 99})
     ended = start("show", "out", "zero", "--rerun")
-    assert (ended.returncode, "apps explain" in ended.stderr) == (2, True)
+    assert (ended.returncode, "--rerun needs the problem" in ended.stderr) == (2, True)
+
+
+LONG = "print('x' * 100000)"
+
+
+def test_a_rerun_shows_more_of_an_output_than_results_keep(start: Start, write: Write, tmp_path: Path) -> None:
+    """Of a long line results have 500 bytes, which are not taken for all of it; another verdict is told."""
+    write("apps.jsonl", *ROWS)
+    write("dump.jsonl", {"problem_id": 1, "uuid": "long", "code": LONG})
+    assert start("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out").returncode == 0
+    assert "Output:\n  | xxxx" in start("show", "out", "long").stdout
+    (row,) = map(json.loads, (tmp_path / "out" / "results.jsonl").read_text().splitlines())
+    write("out/results.jsonl", {**row, "verdict": "AC"})
+    again = start("show", "out", "long", "--rerun")
+    assert "it was AC with 0, and is WA with 0 now" in again.stderr
+    assert "(65536 characters)" in again.stdout
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("none", []), ("failing", ["narrow"]), ("all", ["right", "narrow"])])
+def test_outputs_are_kept_as_asked(keep: str, kept: list[str], start: Start, write: Write, tmp_path: Path) -> None:
+    """In a contest: 4 KiB of each, shown without another judging; a later call may leave them out again."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("dump.jsonl", submission_row("right"), submission_row("narrow", NARROW))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+    assert start("score", "dump.jsonl", *sources, "--keep", keep).returncode == 0
+    found = [
+        row["uuid"]
+        for row in result_rows(tmp_path / "out")
+        if any("output" in t for t in one_submission.tests_of(row).values())
+    ]
+    assert found == kept
+    shown = start("show", "out", "narrow")
+    words = 'First difference: line 1: expected "3000000004", found "-1294967292"'
+    assert (words in shown.stdout) == ("narrow" in kept)
+    if keep == "all":
+        assert start("score", "dump.jsonl", *sources).returncode == 0
+        assert b'"output"' not in (tmp_path / "out" / "tests.jsonl").read_bytes()
+        assert "--rerun judges it again" in start("show", "out", "narrow").stderr
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("none", 0), ("failing", 3), ("all", 4)])
+def test_outputs_of_apps_are_kept_as_asked(keep: str, kept: int, start: Start, write: Write, tmp_path: Path) -> None:
+    """Its journal has them all, so another choice judges nothing again."""
+    write("apps.jsonl", *ROWS)
+    write("dump.jsonl", {"problem_id": 1, "uuid": "zero", "code": ZERO})
+    call = ("apps", "score", "dump.jsonl", "--dataset", "apps.jsonl", "--out", "out", "--no-progress")
+    assert start(*call).returncode == 0
+    assert start(*call, "--keep", keep).returncode == 0
+    (row,) = result_rows(tmp_path / "out")
+    assert sum("output" in test for test in row["test_results"]) == kept
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == 0
 
 
 def test_results_of_others(start: Start, write: Write, tmp_path: Path) -> None:

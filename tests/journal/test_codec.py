@@ -39,6 +39,7 @@ outcomes = st.builds(
     final=st.booleans(),
     evidence=texts,
     check_cpu_ms=maybe_number,
+    output=st.none() | st.binary(max_size=20),
 )
 compiled = st.builds(
     CompileOutcome,
