@@ -108,7 +108,7 @@ void require_isolation() {
   }
   if (m.isolation >= g_plan.least) return;
   const char* root = m.root ? "; it was started as root: start it as another user" : "";
-  fault("isolation", format("%s is asked for, %s is to be had: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "
+  fault("isolation", format("%s is needed, only %s is available: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "
                             "seccomp %d%s",
                             name_of(g_plan.least), name_of(m.isolation), m.userns, m.mountns, m.pidns, m.landlock, m.seccomp,
                             root));

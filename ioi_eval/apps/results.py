@@ -313,7 +313,7 @@ class AppsSummary:
     def _missing_modules(self) -> list[str]:
         """What programs import and the interpreter has not: it may be no fault of theirs."""
         return [
-            f"{counted(count, 'program')} failed for want of the module {name}: if it should be there, install it "
+            f"{counted(count, 'program')} failed because there is no module {name}: if it should be there, install it "
             "where programs are run, or give another interpreter with --python"
             for name, count in self._lacking.most_common(_MOST_MODULES)
         ]

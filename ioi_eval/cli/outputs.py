@@ -59,8 +59,8 @@ def check_out(out: Path, *, read: str, command: str) -> Path:
     source = Path(read).expanduser()
     if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
         raise InputError(
-            f"--out {out} lies in {read}, all files of which are read: its results would be taken for submissions the "
-            "next time; choose another --out"
+            f"--out {out} lies in {read}, all files of which are read as submissions: the next run would read the "
+            "results too; choose another --out"
         )
     before = Earlier.of(out).command
     if before not in ("", command):

@@ -268,7 +268,7 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
             "install the ioi_eval package on the workers, or accept" if isolation is not Isolation.FULL else "accept"
         )
         raise IsolationError(
-            f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: {better} less with --isolation"
+            f"isolation {isolation.value} is asked for, and {'; '.join(weak)}: {better} a lower level with --isolation"
         )
     tell(*(f"  not used: {words}, and {isolation.value} is asked for" for words in weak))
     return usable

@@ -264,8 +264,8 @@ def _dump(call: Call) -> Source:
     for name in call.dumps:
         if any(mark in name for mark in ",*?[") and not os.path.exists(Path(name).expanduser()):
             raise InputError(
-                f"{name}: there is no such file, and one data set is needed; several in one text, and patterns, are"
-                " for ioi-eval run-tests, which gives each results of its own"
+                f"{name}: there is no such file. Give one data set; ioi-eval run-tests takes several with commas, and"
+                " patterns, and writes results for each"
             )
     dump = in_one([(name, open_source(name)) for name in call.dumps])
     if not (call.extract_code or call.add_messages):

@@ -52,7 +52,7 @@ def serve(
     if not _is_loopback(host) and not public:
         raise InputError(
             f"--host {host} can be reached from other machines, and there is no authentication: whoever reaches it can "
-            "run programs here. Where that is meant, say --public"
+            "run programs here. If you want that, add --public"
         )
     names = frozenset(name.lower() for name in (*(allow_host or ()), host))
     body_bytes = max_body_mb << 20

@@ -25,7 +25,9 @@ def time_scale_of(text: str, *, here: bool = True) -> float:
     if text != "auto":
         return check_time_scale(text)
     if not here:
-        raise InputError("--time-scale auto is what this machine was calibrated to; for Piston servers give a number")
+        raise InputError(
+            "--time-scale auto was measured on this machine and does not hold for Piston servers; give a number"
+        )
     environment = Environment.read()
     found = find(environment.cache, compiler=detect(environment.compiler).version)
     print(f"ioi-eval: time limits are multiplied by {found.time_scale:g} (calibrated {found.taken})", file=sys.stderr)

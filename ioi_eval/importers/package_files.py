@@ -244,13 +244,13 @@ def _regular_file(path: Path, root: Path, most: int) -> bytes:
     if path.is_symlink() and not real.is_relative_to(root):
         there = "" if real.exists() else ", which is not there"
         raise OSError(
-            f"it is a link to {os.readlink(path)}{there}, outside of the package; where that is meant, fetch what it"
-            " belongs to, and import a copy without links (cp -rL)"
+            f"it is a link to {os.readlink(path)}{there}, outside of the package; if it belongs there, get the files"
+            " that it leads to, and import a copy without links (cp -rL)"
         )
     if not real.is_relative_to(root):
         raise OSError("it lies outside of the package, behind a link")
     if not real.exists():
-        raise OSError(f"it is a link to {os.readlink(path)}, which is not there; fetch what it belongs to")
+        raise OSError(f"it is a link to {os.readlink(path)}, which does not exist; get the files that it leads to")
     _require_regular(os.stat(real).st_mode)  # a socket cannot even be opened
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY)
     with open(descriptor, "rb") as file:

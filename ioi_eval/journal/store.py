@@ -161,7 +161,7 @@ class Journal:
         if not there:
             raise SetupError(
                 f"{self.path} was deleted or replaced while this run was writing to it, and what was judged is lost "
-                "with it; start the same command again to judge it anew"
+                "with it; start the same command again to judge everything again"
             )
 
     def sync_if_due(self) -> None:

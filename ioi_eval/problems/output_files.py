@@ -70,7 +70,7 @@ def _files(row: Row) -> Iterator[tuple[str, bytes]]:
         if content is None:
             continue
         if not isinstance(name, str) or not isinstance(content, str | bytes):
-            raise row.error(f"{column} holds {name!r} with what is no text; names of files with their texts are needed")
+            raise row.error(f"{column} has {name!r} with what is not text; file names with their texts are needed")
         yield name, content if isinstance(content, bytes) else content.encode("utf-8", "replace")
 
 
@@ -93,7 +93,7 @@ def tests_by_output(config: GraderConfig, subtasks: tuple[Subtask, ...]) -> tupl
         optional = tuple(test for name in config.submission_format if (test := test_of(name)))
     named = {*only, *(tests if optional is None else optional)}
     if unknown := sorted(named.difference(tests)):
-        raise InputError(f"an output is asked for test {unknown[0]}, which stands in no subtask")
+        raise InputError(f"an output is asked for test {unknown[0]}, which is in no subtask")
     return tuple(test for test in tests if test in named), tuple(test for test in tests if test in only)
 
 

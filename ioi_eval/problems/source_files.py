@@ -38,7 +38,7 @@ def source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
         if text is None:
             continue  # a table gives every row all names
         if not isinstance(name, str) or not isinstance(text, str):
-            raise row.error(f"{column} holds {name!r} with what is no text; names of files with their texts are needed")
+            raise row.error(f"{column} has {name!r} with what is not text; file names with their texts are needed")
         if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
             endings = ", ".join(language.endings)
             raise row.error(

@@ -69,7 +69,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
 
 
 PROBLEM_HEAD = ("problem", "submissions", "best", "all", "50", "verdicts")
-_LEGEND = "(best: of one submission; all: each subtask's best of all together; 50: the same of 50, not chosen by score)"
+_LEGEND = "(best: of one submission; all: each subtask's best over all submissions; 50: over 50, not chosen by score)"
 
 
 def problem_cells(problem: Mapping[str, Any]) -> list[str]:

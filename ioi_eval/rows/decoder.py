@@ -62,7 +62,7 @@ def _check_end(path: Path, process: subprocess.Popen[bytes], words: IO[bytes]) -
     if code > 0 and said:
         raise InputError(f"{path} cannot be read as Parquet: {said[-1]}; get it again")
     raise InputError(
-        f"{path} could not be decoded: the process that did it was ended ({code}), maybe for want of memory;"
+        f"{path} could not be decoded: the process that reads it was killed ({code}), perhaps because memory ran out;"
         " write it again with smaller row groups (row_group_size), or as .jsonl"
     )
 

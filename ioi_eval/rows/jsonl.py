@@ -73,7 +73,7 @@ def _require_lines(path: Path, first: bytes) -> None:
     if first.startswith(b"\x1f\x8b"):
         raise InputError(f"{path} is gzip: name it .jsonl.gz, or unpack it")
     if first.strip() in (b"[", b"{"):
-        raise InputError(f"{path} is JSON over several lines, where each line is to be one object: write it again so")
+        raise InputError(f"{path} is JSON over several lines; write it again with one object a line")
 
 
 def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) -> Row:

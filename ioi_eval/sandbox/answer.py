@@ -70,7 +70,7 @@ def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> E
     """
     answer = _parse(status, body)
     if not isinstance(answer, dict) or "run" not in answer:
-        raise TransportError(f"the answer is no execution: {_words(answer, body)}")
+        raise TransportError(f"the answer has no `run`: {_words(answer, body)}")
     compiled = answer.get("compile")
     return Execution(
         run=_stage("run", answer["run"], output_bytes),
@@ -89,7 +89,7 @@ def check_tail(execution: Execution, kind: JobKind) -> None:
     """
     run = execution.run
     if kind is JobKind.RUNNER and run.code == 0 and '"end":true' not in run.stdout[-400:]:
-        raise TransportError("the tail of the answer was lost")
+        raise TransportError("the end of the answer was lost on the way")
 
 
 def isolation_fault(execution: Execution, kind: JobKind) -> str | None:
@@ -151,7 +151,7 @@ def changed_package(status: int, body: bytes) -> tuple[str, str]:
         raise RejectedError(str(refusal(status, body)))
     answer = _parse(status, body)
     if not isinstance(answer, dict):
-        raise TransportError(f"the answer names no package: {_words(answer, body)}")
+        raise TransportError(f"the answer does not name a package: {_words(answer, body)}")
     return _text(answer, "language"), _text(answer, "version")
 
 
@@ -222,42 +222,42 @@ def _words(answer: Any, body: bytes) -> str:
 def _entries(status: int, body: bytes) -> list[dict[str, Any]]:
     answer = _parse(status, body)
     if not isinstance(answer, list) or not all(isinstance(entry, dict) for entry in answer):
-        raise TransportError(f"the answer is no list: {_words(answer, body)}")
+        raise TransportError(f"the answer is not a list: {_words(answer, body)}")
     return answer
 
 
 def _text(entry: dict[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str):
-        raise TransportError(f"the answer has no text for {key!r}: {str(entry)[:_SHOWN]}")
+        raise TransportError(f"{key!r} of the answer is not a string: {str(entry)[:_SHOWN]}")
     return value
 
 
 def _names(entry: dict[str, Any], key: str) -> tuple[str, ...]:
     names = entry.get(key) or []
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise TransportError(f"the answer has no list of names for {key!r}: {str(entry)[:_SHOWN]}")
+        raise TransportError(f"{key!r} of the answer is not a list of strings: {str(entry)[:_SHOWN]}")
     return tuple(names)
 
 
 def _stage(name: str, value: Any, output_bytes: int | None) -> Stage:
     """One stage, every field checked: a server that lies about the shape is not believed about the score."""
     if not isinstance(value, dict):
-        raise TransportError(f"the answer's {name!r} is no stage: {str(value)[:_SHOWN]}")
+        raise TransportError(f"{name!r} of the answer is not an object: {str(value)[:_SHOWN]}")
     get = value.get
     stdout, stderr, code, signal = get("stdout"), get("stderr"), get("code", ...), get("signal")
     status, message = get("status"), get("message")
     cpu_ms, wall_ms, memory = get("cpu_time"), get("wall_time"), get("memory")
     if not isinstance(stdout, str) or not isinstance(stderr, str):
-        raise TransportError(f"the answer's {name!r} has no text: {str(value)[:_SHOWN]}")
+        raise TransportError(f"stdout or stderr of the answer's {name!r} is not a string: {str(value)[:_SHOWN]}")
     if code is not None and type(code) is not int:
-        raise TransportError(f"the answer's {name!r} has no exit code: {code!r}")
+        raise TransportError(f"the exit code of the answer's {name!r} is {code!r}, not an integer")
     for text in (signal, status, message):
         if text is not None and not isinstance(text, str):
-            raise TransportError(f"the answer's {name!r} has {text!r} for a text")
+            raise TransportError(f"the answer's {name!r} has {text!r} where a string is needed")
     for number in (cpu_ms, wall_ms, memory):
         if number is not None and type(number) is not int and type(number) is not float:
-            raise TransportError(f"the answer's {name!r} has {number!r} for a number")
+            raise TransportError(f"the answer's {name!r} has {number!r} where a number is needed")
     if status == "XX":
         words = f"the server's sandbox failed: {message or 'no reason given'}"
         raise OverloadError(words) if any(sign in words for sign in _OVERLOAD) else TransientError(words)

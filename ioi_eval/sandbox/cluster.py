@@ -243,9 +243,9 @@ class PistonCluster:
             raise _exhausted(failures, tried)
         cause = failures[-1] if failures else None
         if expired.is_light_elsewhere:
-            raise TargetLostError(f"no worker of {claim.group.name!r} has been in service for a while") from cause
+            raise TargetLostError(f"no worker of {claim.group.name!r} has been available for a while") from cause
         raise UnavailableError(
-            f"no Piston endpoint has been in service for {self._policy.patience_s:g} s; start the workers again"
+            f"no Piston endpoint has been available for {self._policy.patience_s:g} s; start the workers again"
             " and resume"
         ) from cause
 

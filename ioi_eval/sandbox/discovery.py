@@ -220,7 +220,7 @@ class Scout:
                 raise TransientError(f"{url}: the probe was killed there by {failed.signal}; {words!r}")
             raise SetupError(f"the probe failed there: exit code {failed.code}, {failed.signal}; {words!r}")
         if not look.compilers:
-            raise SetupError("its jobs find no C++ compiler; install g++ in the image, or the package gcc")
+            raise SetupError("no C++ compiler can be found from its jobs; install g++ in the image, or the package gcc")
         machine = look.compilers[0].machine
         if service.starter is not Starter.CMS_IOI and not machine.startswith("x86_64"):
             raise SetupError(f"its compiler makes programs for {machine}, and the runner is made for x86-64")
@@ -238,7 +238,7 @@ class Scout:
                 except TransientError as error:
                     raise type(error)(f"{url}: {error}") from error
             service = following
-        raise SetupError("it refuses ever new limits")
+        raise SetupError(f"it still rejects the limits of a job after they were lowered {_ROUNDS} times as it asked")
 
     async def _output(self, url: URL, service: Service) -> int:
         nonce = secrets.token_hex(16)

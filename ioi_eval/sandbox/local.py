@@ -111,7 +111,7 @@ class LocalSandbox:
         require_no_refusal(self.limits)
         level, self.why_not_full = self._find_isolation()
         if level.rank < self._least.rank:
-            words = f"isolation {self._least.value!r} is not to be had on this machine: {self.why_not_full}"
+            words = f"isolation {self._least.value!r} is not available on this machine: {self.why_not_full}"
             raise IsolationError(words)
         self.limits += room_for_jobs(level, slots=self._slots.count)
         require_no_refusal(self.limits)

@@ -60,7 +60,7 @@ def require_no_refusal(limits: Sequence[MachineLimit]) -> None:
         SetupError: with all that refuses, and what to do about each.
     """
     if refused := [limit.describe() for limit in limits if limit.refuses]:
-        raise SetupError("programs cannot be judged rightly here: " + "\n  and ".join(refused))
+        raise SetupError("the limits of this machine are too low to judge correctly: " + "\n  and ".join(refused))
 
 
 def narrowing(limits: Sequence[MachineLimit]) -> str:

@@ -76,7 +76,7 @@ def test_root_without_setpriv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_less_isolation_than_asked_for_is_refused() -> None:
     """Whoever asks for full isolation never gets less, and reads why."""
-    with pytest.raises(IsolationError, match="isolation 'full' is not to be had on this machine: limited"):
+    with pytest.raises(IsolationError, match="isolation 'full' is not available on this machine: limited"):
         asyncio.run(_enter(LocalSandbox(isolation=Isolation.FULL, strongest=Isolation.REDUCED)))
 
 

@@ -216,7 +216,7 @@ def test_conventions_and_missing_modules(score: Start, write: Write, rows: Rows)
     )
     ended = score(dump)
     assert [row["verdict"] for row in rows("results.jsonl")] == ["CE", "RE"]
-    assert "1 program failed for want of the module not_there" in ended.stdout
+    assert "1 program failed because there is no module not_there" in ended.stdout
     assert score(dump, "--conventions").returncode == 0
     assert [row["verdict"] for row in rows("results.jsonl")] == ["AC", "RE"]
 

@@ -257,7 +257,7 @@ def test_no_bwrap_is_said_and_full_isolation_refused(score: Start, write: Write,
     dump = write("dump.jsonl", submission_row("a"))
     ended = score(dump, "--isolation", "full", env={"PATH": str(commands)})
     assert ended.returncode == 2
-    assert "isolation 'full' is not to be had on this machine: bwrap is missing" in ended.stderr
+    assert "isolation 'full' is not available on this machine: bwrap is missing" in ended.stderr
     assert not (tmp_path / "out").exists()
     ended = score(dump, env={"PATH": str(commands)})
     assert "not full isolation: bwrap is missing" in ended.stderr

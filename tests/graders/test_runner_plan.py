@@ -88,7 +88,7 @@ def test_isolation_that_cannot_be_had_is_a_fault(boxes: Callable[[str], Box], pr
     files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(plan("run", *GOOD, least="full"), files)
     assert (answer.code, answer.last["fault"]) == (3, "isolation")
-    assert "full is asked for, reduced is to be had" in answer.last["words"]
+    assert "full is needed, only reduced is available" in answer.last["words"]
 
 
 @pytest.mark.root

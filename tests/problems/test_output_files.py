@@ -94,7 +94,7 @@ def test_which_tests_take_an_output(stated: dict[str, Any], taken: tuple[str, ..
 def test_a_test_that_is_not_there_is_an_error() -> None:
     """`1` where the tests are called `01` would let a program run where only outputs count."""
     text = json.dumps({"task_type": "BatchAndOutput", f"{PREFIX}output_only_testcases": "1"})
-    with pytest.raises(InputError, match="an output is asked for test 1, which stands in no subtask"):
+    with pytest.raises(InputError, match="an output is asked for test 1, which is in no subtask"):
         by_output(parse_grader_config(text, None), (Subtask(name="1", points=1.0, tests=("01",)),))
 
 

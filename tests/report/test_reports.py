@@ -128,7 +128,7 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     text = terminal_report(example())
     lines = text.splitlines()
     assert lines[0].split() == ["problem", "submissions", "best", "all", "50", "verdicts"]
-    assert "(best: of one submission; all: each subtask's best of all together; 50: " in text
+    assert "(best: of one submission; all: each subtask's best over all submissions; 50: " in text
     assert re.search(r"^2024/nile +2 +70/100 +70/100 +70/100 +PA 2$", text, re.MULTILINE)
     assert re.search(r"^2024/tree +1 +–/100 +40\?/100 +40\?/100 +JE 1$", text, re.MULTILINE)
     assert re.search(r"^2024/nile +40/40 30/60$", text, re.MULTILINE)
