@@ -10,9 +10,12 @@ terabytes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -21,6 +24,9 @@ from ioi_eval.config import Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
 from ioi_eval.sandbox.slots import Slots
+
+_UNUSED_S = 14 * 24 * 3600.0
+"""How long what may be replaced is kept for those who still use it: hosts with other headers share a cache."""
 
 
 class ArtifactStore:
@@ -49,13 +55,22 @@ class ArtifactStore:
         """Whether there is an entry whose key begins so."""
         return any((self._root / beginning[:2]).glob(f"{beginning}*"))
 
+    def free_bytes(self) -> int:
+        """How much may still be kept.
+
+        Raises:
+            OSError: the cache is gone.
+        """
+        return shutil.disk_usage(self._root).free
+
     async def ensure(self, key: str, build: Callable[[], Awaitable[bytes]], *, instead_of: str = "") -> Blob:
         """The entry `key`, built by `build` if it is not there yet. A failing build leaves nothing behind.
 
         Args:
             key: of the entry.
             build: makes its content.
-            instead_of: how the keys of all others begin that are deleted once it has been built; none if empty.
+            instead_of: how the keys of entries begin that are deleted, once this one has been built, where nobody has
+                used them for a while; none if empty.
 
         Raises:
             SetupError: the entry does not match its hash, or the cache can be neither read nor written.
@@ -68,7 +83,7 @@ class ArtifactStore:
             if blob is None:
                 blob = self._write(key, await build())
                 if instead_of:
-                    self._delete_others(instead_of, blob)
+                    self._delete_unused(instead_of)
             self._checked[key] = blob
         self._building.pop(key, None)
         return blob
@@ -83,22 +98,27 @@ class ArtifactStore:
         for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
             expected = path.name.rpartition(".")[2]
             try:
-                content = path.read_bytes()
+                with path.open("rb") as file:
+                    found, size = hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size
             except OSError as error:
                 raise SetupError(
                     f"the cache entry {path} cannot be read: {error.strerror}; delete {self._root}"
                 ) from error
-            if hashlib.sha256(content).hexdigest() != expected:
+            if found != expected:
                 raise SetupError(
                     f"the cache entry {path} does not match its hash: it was damaged or replaced; delete {self._root}"
                 )
-            return Blob(path=path, size=len(content), sha256=expected)
+            with contextlib.suppress(OSError):  # the cache may be somebody else's to write
+                os.utime(path)
+            return Blob(path=path, size=size, sha256=expected)
         return None
 
-    def _delete_others(self, beginning: str, kept: Blob) -> None:
+    def _delete_unused(self, beginning: str) -> None:
+        """Delete what no process has opened for two weeks; others may be about to use the rest."""
         for path in (self._root / beginning[:2]).glob(f"{beginning}*"):
-            if path != kept.path:
-                path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _UNUSED_S:
+                    path.unlink()
 
     def _write(self, key: str, content: bytes) -> Blob:
         digest = hashlib.sha256(content).hexdigest()

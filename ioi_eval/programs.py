@@ -296,7 +296,7 @@ class Builder:
 
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
         try:
-            answer = await self._follow(good_recipe(target.toolchain, std, language), runner, target)
+            answer = await self._follow(good_recipe(target.toolchain, std, language), runner, target, trusted=True)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)

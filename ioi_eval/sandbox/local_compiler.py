@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
 from functools import lru_cache
 
 from ioi_eval import boxfiles
@@ -59,14 +58,20 @@ def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return sees, libraries
 
 
-def state_of_files(paths: Iterable[str]) -> str:
-    """A hash of the names, sizes and times of all files at these paths and below: another one once any has changed."""
+def state_of_headers(toolchain: Toolchain) -> str:
+    """A hash of the names, sizes and times of all files in the directories that the compiler reads, as it is now.
+
+    Raises:
+        OSError: a file went while it was looked at.
+    """
     digest = hashlib.sha256()
-    for path in paths:
-        found = (os.path.join(place, name) for place, _, names in sorted(os.walk(path)) for name in sorted(names))
-        for file in found if os.path.isdir(path) else (path,):
-            status = os.stat(file, follow_symlinks=False)
-            digest.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape"))
+    for directory in filter(os.path.isdir, toolchain.sees):
+        for place, _, names in sorted(os.walk(directory)):
+            for name in sorted(names):
+                status = os.stat(os.path.join(place, name), follow_symlinks=False)
+                digest.update(
+                    f"{place}/{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="surrogateescape")
+                )
     return digest.hexdigest()
 
 

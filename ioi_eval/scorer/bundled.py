@@ -16,7 +16,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ioi_eval.config import Policy
-from ioi_eval.errors import RejectedError, SandboxError, SetupError, TransientError, TransportError, UnavailableError
+from ioi_eval.errors import (
+    LostDataError,
+    RejectedError,
+    SandboxError,
+    SetupError,
+    TransientError,
+    TransportError,
+    UnavailableError,
+)
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs import bundled, harness, precompiled
 from ioi_eval.jobs import compile as compiling
@@ -31,6 +39,9 @@ from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import Run
 from ioi_eval.scorer.spreading import BUNDLE_S, Paces, Reach, both, run_spread
+
+_SURE_SHARE = 0.7
+"""Of the CPU time that compiling may take: a program that takes more may be over the limit without that header."""
 
 
 def one_lane(_: Target) -> int:
@@ -141,12 +152,17 @@ class BundledWay:
             return None
         try:
             answer = await self._builder.compile(precompiled.with_header(recipe, header), run.target)
+        except LostDataError:
+            self._headers.give_up(std)
+            return None
         except UnavailableError:
             raise
         except TransientError:  # perhaps there is no room for it in boxes here
             self._headers.give_up(std)
             return None
-        return answer if len(answer.artifacts) == len(recipe.artifacts) else None
+        cpu_ms = sum(step.cpu_ms for step in answer.steps)
+        is_sure = cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
+        return answer if is_sure and len(answer.artifacts) == len(recipe.artifacts) else None
 
     async def _interpreter(self, run: Run) -> Interpreter | None:
         """What executes the submission; `None` for the processor.

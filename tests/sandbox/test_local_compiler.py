@@ -57,7 +57,10 @@ def test_headers_are_shown_where_they_really_are() -> None:
 
 
 def test_headers_that_links_lead_to_are_listed(tmp_path: Path) -> None:
-    """One by one where other files lie beside them; a directory if it has nothing else, or is linked itself."""
+    """One by one where other files lie beside them; a directory if it has nothing else, or is linked itself.
+
+    What is no file or is as wide as /etc is not the compiler's.
+    """
     for name in ("include/asm", "include/alpha-linux-gnu", "some", "only", "all/below", "other"):
         (tmp_path / name).mkdir(parents=True)
     for name in ("some/one.h", "some/secret", "only/two.h", "only/three.h", "all/below/four.h", "other/alpha.h"):
@@ -70,6 +73,8 @@ def test_headers_that_links_lead_to_are_listed(tmp_path: Path) -> None:
         "itself": "asm",
         "wide": "..",
         "lost.h": "../absent.h",
+        "masked.h": "/dev/null",
+        "etc": "/etc",
         "alpha-linux-gnu/alpha.h": "../../other/alpha.h",
     }
     for name, target in links.items():

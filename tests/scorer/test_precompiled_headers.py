@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -13,16 +15,21 @@ import pytest
 from small_problems import small_problem
 
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
-from ioi_eval.config import Policy
+from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
-from ioi_eval.model import Blob, Execution, Isolation, Job, ProblemKey, Subtask, TestCase
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
 from ioi_eval.programs import ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
 
 POLICY = Policy(isolation=Isolation.NONE)
+PROBLEM = small_problem(
+    key=ProblemKey(year=2026, id="Nile"),
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"", answer=b"")},
+)
 STD = "gnu++17"
 INCLUDE = "#include <bits/stdc++.h>\n"
 PROGRAMS = {
@@ -142,7 +149,8 @@ def test_gcc_really_takes_it(full_cache: Path) -> None:
 
 
 def test_another_header_makes_another(tmp_path: Path) -> None:
-    """One file that the compiler reads has changed: the old one is not used, and goes when the new one is there."""
+    """One file that the compiler reads has changed: the old one is not used, and goes once nobody has for two weeks."""
+    cache = tmp_path / "cache"
     with tempfile.TemporaryDirectory() as more:
         Path(more).chmod(0o755)  # boxes belong to another user
 
@@ -152,12 +160,18 @@ def test_another_header_makes_another(tmp_path: Path) -> None:
             compiling.target = replace(compiling.target, toolchain=toolchain)
             assert await compiling.header(WORTH_BUILDING) is not None
 
-        with_run(tmp_path / "cache", use)
-        (before,) = stored(tmp_path / "cache")
+        with_run(cache, use)
+        (first,) = stored(cache)
         (Path(more) / "new.h").write_text("int x;\n")
-        with_run(tmp_path / "cache", use)
-        (after,) = stored(tmp_path / "cache")
-    assert after != before
+        with_run(cache, use)
+        assert first in stored(cache)  # another machine with the same cache may have these headers
+        assert len(stored(cache)) == 2
+        for path in stored(cache):
+            os.utime(path, (0, 0))
+        (Path(more) / "newer.h").write_text("int y;\n")
+        with_run(cache, use)
+        (last,) = stored(cache)
+    assert last != first
 
 
 def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
@@ -174,40 +188,95 @@ def test_a_damaged_one_is_not_used(full_cache: Path, tmp_path: Path) -> None:
     with_run(tmp_path / "cache", use)
 
 
-class NoRoom:
-    """This machine, whose boxes have no room for files as large as the header."""
+def is_header(file: JobFile) -> bool:
+    """Nothing else that goes into a compile box is so large."""
+    return isinstance(file.content, Blob) and file.content.size > 30 << 20
 
-    def __init__(self, sandbox: LocalSandbox) -> None:
-        self._sandbox, self.refused = sandbox, 0
+
+class Trouble:
+    """This machine, on which something happens to every job that brings the header."""
+
+    def __init__(self, sandbox: LocalSandbox, happens: Callable[[Path], None]) -> None:
+        self._sandbox, self._happens, self.jobs = sandbox, happens, 0
 
     def targets(self) -> Sequence[Target]:
         """The machine."""
         return self._sandbox.targets()
 
     async def execute(self, job: Job, target: Target) -> Execution:
-        """Run what fits."""
-        if any(isinstance(file.content, Blob) and file.content.size > 30 << 20 for file in job.files):
-            self.refused += 1
-            raise TransientError("no space left on device")
+        """Run it after that."""
+        for file in filter(is_header, job.files):
+            assert isinstance(file.content, Blob)
+            self.jobs += 1
+            self._happens(file.content.path)
         return await self._sandbox.execute(job, target)
 
 
-def test_programs_are_judged_where_it_does_not_fit(full_cache: Path) -> None:
-    """It is tried with one program; all are compiled without."""
+def no_room(_: Path) -> None:
+    """The box cannot take it."""
+    raise TransientError("no space left on device")
+
+
+@pytest.mark.parametrize(("happens", "jobs"), [(no_room, ATTEMPTS), (Path.unlink, 1)])
+def test_programs_are_judged_without_it(
+    full_cache: Path, tmp_path: Path, happens: Callable[[Path], None], jobs: int
+) -> None:
+    """Where it does not fit into boxes, or is gone once its job has its turn: it is tried once in a run."""
+    shutil.copytree(full_cache, tmp_path / "cache")
 
     async def main() -> None:
-        problem = small_problem(
-            key=ProblemKey(year=2026, id="Nile"),
-            subtasks=(Subtask(name="01", points=100, tests=("a",)),),
-            tests={"a": TestCase(name="a", input=b"", answer=b"")},
-        )
         async with LocalSandbox() as sandbox:
-            small = NoRoom(sandbox)
-            scorer = Scorer(small, artifacts=ArtifactStore(full_cache), policy=replace(POLICY, std=STD))
-            for number in range(2):
+            trouble = Trouble(sandbox, happens)
+            artifacts = ArtifactStore(tmp_path / "cache")
+            scorer = Scorer(trouble, artifacts=artifacts, policy=replace(POLICY, std=STD))
+            for number in range(2 * WORTH_BUILDING):
                 code = f"{INCLUDE}int main() {{ return 0 * {number}; }}\n"
-                result = await scorer.score(problem, Submission(id=str(number), problem=problem.key, code=code))
+                submission = Submission(id=str(number), problem=PROBLEM.key, code=code)
+                result = await scorer.score(PROBLEM, submission)
                 assert result.compile.verdict is None, result.compile
-            assert small.refused == ATTEMPTS
+            assert trouble.jobs == jobs
+
+    asyncio.run(main())
+
+
+def test_a_slow_compilation_is_done_without_it(full_cache: Path) -> None:
+    """Whether it is over the limit does not depend on what was compiled before."""
+    limits = CompileLimits(cpu_s=0.5)  # less than the header takes by itself
+
+    async def main() -> None:
+        async with LocalSandbox() as sandbox:
+            policy = replace(POLICY, std=STD, compile=limits)
+            scorer = Scorer(sandbox, artifacts=ArtifactStore(full_cache), policy=policy)
+            submission = Submission(id="a", problem=PROBLEM.key, code=f"{INCLUDE}int main() {{}}\n")
+            result = await scorer.score(PROBLEM, submission)
+            assert (result.verdict, "over 0.5 s of CPU time" in result.compile.message) == (Verdict.CE, True)
+
+    asyncio.run(main())
+
+
+def test_small_machines_do_without(full_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each box that compiles would hold a copy."""
+    monkeypatch.setattr("ioi_eval.headers.memory_limit_bytes", lambda: 1 << 30)
+
+    async def use(compiling: Compiling) -> None:
+        assert await compiling.header(2 * WORTH_BUILDING) is None
+
+    with_run(full_cache, use)
+
+
+def test_two_that_build_at_once_keep_each_others(tmp_path: Path) -> None:
+    """What two processes make of the same header differs by some bytes; either may be in use."""
+
+    async def build(content: bytes) -> bytes:
+        return content
+
+    async def main() -> None:
+        stores = [ArtifactStore(tmp_path) for _ in range(2)]
+        for number, store in enumerate(stores):
+            store.holds("header-a")
+            store._open = lambda _: None  # type: ignore[method-assign]  # it began before the other was done
+            blob = await store.ensure("header-a", lambda number=number: build(b"%d" % number), instead_of="header-")
+            assert blob.path.read_bytes() == b"%d" % number
+        assert len(list((tmp_path / "artifacts" / "he").iterdir())) == 2
 
     asyncio.run(main())
