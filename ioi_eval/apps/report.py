@@ -34,7 +34,7 @@ def terminal_report(summary: Mapping[str, Any]) -> str:
     if counts["pending"]:
         lines.append(f"{counts['pending']} still to be judged: run the same command again")
     lines += [f"note: {note}" for note in summary["notes"]]
-    failures = refusal_lists(summary["failures"], "not scored, as judging failed (JE)")
+    failures = refusal_lists(summary["failures"], "not scored, because judging failed (JE)")
     groups = [table(*_groups(summary))] if summary["groups"] else []
     return "\n\n".join([*groups, table(head, rows), "\n".join(lines), *failures, *refusal_lists(summary["refused"])])
 
@@ -78,7 +78,7 @@ def markdown_report(summary: Mapping[str, Any]) -> str:
             for what, column in (("Interpreter", "interpreters"), ("Target", "targets"), ("Isolation", "isolation"))
             for name, count in summary[column].items()
         ),
-        f"- A time within 10 % of the limit (the machine decides): {counted(summary['near_limit'], 'submission')}",
+        f"- A time within 10 % of the limit (may differ elsewhere): {counted(summary['near_limit'], 'submission')}",
         *(f"- Note: {cell(note)}" for note in summary["notes"]),
     ]
     return "\n\n".join([*parts, "## Run", "\n".join(lines)]) + "\n"

@@ -148,7 +148,7 @@ def rules_words(settings: AppsSettings) -> str:
     """By which rules programs are judged, in one line."""
     limit = f"{settings.cpu_s:g} s of CPU a test"
     if settings.profile is not None:
-        return f"judged by the rules of {settings.profile.name}: all that it scores, as it scores it; {limit}"
+        return f"judged by the rules of {settings.profile.name}: everything that it scores, in its own way; {limit}"
     tests = "tests up to the first failure" if settings.fail_fast else "all tests"
     return (
         f"judged by ioi_eval's own rules: outputs by {settings.comparator}, functions called, {tests}, {limit}"

@@ -33,10 +33,10 @@ def merge(
         tell(*[f"and {counted(more, 'conflict')} more"] * (more > 0))
     print(
         f"{out}: {counted(merged.results, 'result')}, {merged.copies} copies, {merged.failures} failures of judge "
-        f"programs; {merged.known} were there twice"
+        f"programs; {merged.known} were in several journals"
     )
     if merged.unknown:
-        print(f"Of {merged.unknown} copies nobody has judged the program: they are judged by the next run.")
+        print(f"{merged.unknown} copies are of programs that no run has judged: the next run judges them.")
     if merged.conflicts:
         print(f"{counted(len(merged.conflicts), 'conflict')}: the directory that is named first counts.")
     print(f"Now start `{merged.command or merging.CONTEST}` with all rows and --out {out}: it writes the results.")

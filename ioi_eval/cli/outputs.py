@@ -85,7 +85,7 @@ def replaced(
     if not before.command:
         return ()
     if earlier_dump != dump:
-        return (f"{out} holds the results of {earlier_dump}: those of {dump} will stand in their place",)
+        return (f"{out} has the results of {earlier_dump}, which those of {dump} will replace",)
     changed = {
         option: name
         for option, name in narrowing.items()
@@ -94,9 +94,9 @@ def replaced(
     lacking = any(_lacks(options[name], before.options.get(name)) for name in changed.values())
     if rows >= before.rows and not lacking:
         return ()
-    said = f"{out} held results of {counted(before.rows, 'row')}: those of {rows} will stand in their place"
+    said = f"{out} has results of {counted(before.rows, 'row')}, which those of {rows} will replace"
     if resume and changed:
-        said += f"; what was judged is kept, and the call without {' and '.join(changed)} brings them back"
+        said += f"; the journal keeps all, and the command without {' and '.join(changed)} restores them"
     return (said,)
 
 

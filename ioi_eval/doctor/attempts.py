@@ -83,8 +83,8 @@ HIDDEN_CALL = "hidden_call"
 _UNNAMED = Finding(
     state=State.WARNING,
     what="names of refused calls",
-    detail="a filter around this sandbox, as a container has one, answers some calls before the runner hears of them: "
-    "they are refused, or end a program (SV), as everywhere, but `attempted` does not name them",
+    detail="a filter around this sandbox (a container's) answers some system calls before the runner gets them: they "
+    "are refused, or end the program (SV), as they should, but `attempted` does not name them",
     advice="nothing, or a container without such a filter (Docker: --security-opt seccomp=unconfined)",
 )
 

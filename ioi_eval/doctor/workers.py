@@ -105,7 +105,7 @@ def _package(worker: Worker) -> Finding:
         lost = "one test a job, compiled each time; wall-clock limits; programs can reach their judge"
         return _warning("package", f"{name}: the classic profile only: {lost}", install)
     if service.starter is Starter.BASH:
-        return _warning("package", f"ioi_eval is missing; {name} does instead, under the server's own limits", install)
+        return _warning("package", f"ioi_eval is missing; {name} is used, under the server's own limits", install)
     if service.version != PACKAGE_VERSION:
         return _warning(
             "package", f"{name}; this client goes with {PACKAGE_VERSION}", "ioi-eval cluster uninstall, then install"
@@ -139,7 +139,7 @@ def _clock(ahead_s: float) -> Finding:
     if abs(ahead_s) <= _CLOCK_S:
         return _ok("clock", "as here, within a minute")
     detail = f"{abs(ahead_s):.0f} s {'ahead of' if ahead_s > 0 else 'behind'} this machine's"
-    return _warning("clock", detail, "let both follow NTP; logs cannot be compared as it is")
+    return _warning("clock", detail, "set both by NTP; otherwise their logs cannot be compared")
 
 
 async def _seen_by_a_job(cluster: PistonCluster, slots: int) -> list[Finding]:
@@ -170,10 +170,10 @@ def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
     if seen.open_files is not None and seen.open_files < 256:
         yield _warning("open files", str(seen.open_files), "PISTON_MAX_OPEN_FILES=4096")
     if seen.quota is not None:
-        detail = f"a quota of {seen.quota:g} processors stops programs in mid-run, which looks like waiting"
+        detail = f"a quota of {seen.quota:g} processors pauses running programs, which looks as if they waited"
         yield _warning("CPU quota", detail, "pin the worker to processors instead (cpuset)")
     if slots > seen.processors:
-        detail = f"{slots} jobs at once on {seen.processors} processors disturb each other's clocks"
+        detail = f"{slots} jobs at once on {seen.processors} processors slow each other down"
         yield _warning("slots", detail, f"PISTON_MAX_REQUESTS_PER_ENDPOINT={seen.processors}")
 
 
@@ -183,7 +183,7 @@ _CURES = {
     "no C++ compiler": "g++ in the image, or the package gcc",
     "runner.cpp": "an old image: its compiler or kernel headers; use a newer one",
     "make a box": "a package that is half installed, perhaps: ioi-eval cluster uninstall, then install",
-    "no connection": "is the worker running, and does its address hold from here? (ioi-eval cluster status)",
+    "no connection": "check that the worker runs and that this machine reaches its address (ioi-eval cluster status)",
 }
 """By words of an error: what to do."""
 

@@ -57,7 +57,7 @@ def _overview(summary: Mapping[str, Any]) -> str:
         f"({counts['copies']} as copies of identical programs)",
     ]
     if counts["undecided"]:
-        lines.append(f"- Not scored, as judging failed (JE): **{counts['undecided']}**")
+        lines.append(f"- Not scored, because judging failed (JE): **{counts['undecided']}**")
     if counts["refused"]:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:
@@ -190,7 +190,7 @@ def _run(summary: Mapping[str, Any]) -> str:
         f"check {run['cpu_s']['check']:.1f} s; all results: {cpu['compile']:.1f}, {cpu['run']:.1f}, {cpu['check']:.1f}",
         *(f"- Target: {target} ({count} submissions)" for target, count in summary["targets"].items()),
         *(f"- Isolation: {level} ({count} submissions)" for level, count in summary["isolation"].items()),
-        f"- A time within 10 % of the limit (the machine decides): {counted(summary['near_limit'], 'submission')}",
+        f"- A time within 10 % of the limit (may differ elsewhere): {counted(summary['near_limit'], 'submission')}",
     ]
     if summary["attempted"]:
         calls = ", ".join(f"{cell(call)} {count}" for call, count in summary["attempted"].items())

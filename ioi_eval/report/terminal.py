@@ -198,7 +198,7 @@ def near_limit(summary: Mapping[str, Any]) -> str:
         return ""
     have = f"{counted(summary['near_limit'], 'submission')} {'has' if summary['near_limit'] == 1 else 'have'}"
     return (
-        f"{have} a time within 10 % of the limit (near_limit): their verdict may be another in the next run or on "
+        f"{have} a time within 10 % of the limit (near_limit): their verdict may differ in the next run or on "
         "another machine; --near-limit-repeats N takes the best of N times alone"
     )
 
@@ -207,7 +207,7 @@ def _failures(summary: Mapping[str, Any]) -> Iterable[str]:
     counts = summary["submissions"]
     if counts["undecided"]:
         yield _list(
-            f"{counts['undecided']} not scored, as judging failed (JE)",
+            f"{counts['undecided']} not scored, because judging failed (JE)",
             [f"{one['submission']} ({one['problem']}): {one['error']}" for one in summary["undecided"]],
             counts["undecided"],
         )

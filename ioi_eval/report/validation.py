@@ -18,7 +18,7 @@ def terminal_validation(values: Mapping[str, Any]) -> str:
         values: as `Validation.as_dict` makes it.
     """
     parts = [_disagreement(one) for one in values["disagreements"]]
-    parts += _listed("Not judged, as judging failed (JE)", values["undecided"])
+    parts += _listed("Not judged, because judging failed (JE)", values["undecided"])
     parts += _listed("Not judged", values["refused"])
     parts += _listed("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]])
     if values["silent"]:
@@ -49,7 +49,7 @@ def markdown_validation(values: Mapping[str, Any]) -> str:
     if disagreements:
         parts += ["## Disagreements", markdown_table(head, disagreements)]
     for title, items in (
-        ("Not judged, as judging failed", values["undecided"]),
+        ("Not judged, because judging failed", values["undecided"]),
         ("Not judged", values["refused"]),
         ("Times within 10 % of the limit", [near_limit(one) for one in values["near_limit"]]),
     ):

@@ -110,9 +110,9 @@ def test_results_of_the_other_command_are_not_replaced(
 def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, rows: Rows) -> None:
     """Also where as many rows are for another problem; a data set of other problems replaces nothing."""
     dump = write("dump.jsonl", *({"problem_id": n, "uuid": "a", "code": DOUBLE} for n in (0, 1)))
-    assert "in their place" not in score(dump, "-t", "0").stderr
-    said = "out held results of 1 row: those of 1 will stand in their place; what was judged is kept, and the call "
-    assert f"{said}without --task brings them back\n" in score(dump, "-t", "apps_1").stderr
+    assert "will replace" not in score(dump, "-t", "0").stderr
+    said = "out has results of 1 row, which those of 1 will replace; the journal keeps all, and the command "
+    assert f"{said}without --task restores them\n" in score(dump, "-t", "apps_1").stderr
     write("apps.jsonl", doubling(7))
     ended = score(dump)
     assert ended.returncode == 2
@@ -236,7 +236,7 @@ def test_a_checker_that_fails_is_final(score: Start, write: Write, rows: Rows, t
     found = rows("results.jsonl")
     assert [(row["verdict"], row["score"] is None) for row in found] == [("AC", False), ("WA", False), ("JE", True)]
     assert "checker:checker.cpp failed on this output, twice" in found[2]["error"]
-    assert "1 not scored, as judging failed (JE): checker:checker.cpp failed" in ended.stdout
+    assert "1 not scored, because judging failed (JE): checker:checker.cpp failed" in ended.stdout
     for arguments, judged in (((), 0), (("--retry-failed",), 1)):
         assert score(dump, *options, *arguments).returncode == 1
         assert json.loads((tmp_path / "out" / "summary.json").read_text())["this_run"]["judged"] == judged

@@ -77,29 +77,27 @@ def test_results_of_another_dump_are_not_replaced_without_a_word(score: Start, w
     """The same dump again is no news."""
     first = write("first.jsonl", submission_row("a", NARROW))
     assert score(first).returncode == 0
-    assert "will stand in their place" not in score(first).stderr
+    assert "will replace" not in score(first).stderr
     ended = score(write("second.jsonl", submission_row("b", NARROW)))
-    assert f"holds the results of {first}: those of" in ended.stderr
-    assert "second.jsonl will stand in their place" in ended.stderr
+    assert f"has the results of {first}, which those of" in ended.stderr
+    assert "second.jsonl will replace" in ended.stderr
 
 
 def test_a_narrower_call_says_what_it_replaces(score: Start, write: Write, results: Results) -> None:
     """By number or by problem; a call for as much or more says nothing, and brings back all without judging."""
     dump = write("dump.jsonl", submission_row("a", NARROW), submission_row("b", NARROW))
-    assert "in their place" not in score(dump).stderr
+    assert "will replace" not in score(dump).stderr
     whole = results()
     assert (
-        "ioi-eval: out held results of 2 rows: those of 1 will stand in their place; what was judged is kept, and the "
-        "call without --limit brings them back\n"
+        "ioi-eval: out has results of 2 rows, which those of 1 will replace; the journal keeps all, and the "
+        "command without --limit restores them\n"
     ) in score(dump, "--limit", "1").stderr
     assert len(results()) == 1
     ended = score(dump, "--problem", "add")
-    assert "in their place" not in ended.stderr
+    assert "will replace" not in ended.stderr
     assert results() == whole
     write("dump.jsonl", submission_row("a", NARROW))
-    assert (
-        "out held results of 2 rows: those of 1 will stand in their place\n" in score(dump, "--problem", "add").stderr
-    )
+    assert "out has results of 2 rows, which those of 1 will replace\n" in score(dump, "--problem", "add").stderr
 
 
 def test_two_runs_into_one_directory_are_refused(score: Start, write: Write, tmp_path: Path) -> None:

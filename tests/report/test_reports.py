@@ -135,7 +135,7 @@ def test_the_table_shows_problems_and_what_went_wrong() -> None:
     assert re.search(r"^2024/tree +40/40 –\?/60$", text, re.MULTILINE)
     for words in (
         "3 of 7 submissions scored",
-        "1 not scored, as judging failed (JE):\n  t1 (2024/tree): test 2: checker crashed",
+        "1 not scored, because judging failed (JE):\n  t1 (2024/tree): test 2: checker crashed",
         "1 not judged: unknown problem 2024/nil:\n  dump.jsonl, row 7",
         "3 judged in 60.0 s, 2 jobs at once; CPU: compile 10.0 s, run 80.0 s, check 5.0 s",
         "2 still to be judged: run the same command again",
