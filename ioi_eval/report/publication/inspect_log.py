@@ -187,7 +187,7 @@ def _started(material: Material) -> str:
 
 
 def _metric(name: str, value: float) -> Values:
-    return {"name": name, "value": value}
+    return {"name": name, "value": round(value, 6)}  # as in the summary
 
 
 def _cut(text: str | None) -> str | None:
