@@ -25,10 +25,10 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     """Score what is not scored yet, write all, and print the best scores. Gives 1 if something was not judged."""
     from ioi_eval import ArtifactStore, BlobStore, LocalSandbox, Scorer, load_problems, open_source
     from ioi_eval.journal import Journal
-    from ioi_eval.pipeline import Intake, Selection, Settings, score_dump, survey
+    from ioi_eval.pipeline import Intake, RowSelection, Settings, score_dump, survey
     from ioi_eval.pipeline.progress import progress_for
 
-    rows, everything = open_source(dump), Selection()
+    rows, everything = open_source(dump), RowSelection()
     seen = survey(rows, everything)
     problems = load_problems(
         open_source(problem_rows, all_splits=True),

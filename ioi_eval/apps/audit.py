@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, Listed
-from ioi_eval.apps.intake import Accepted
+from ioi_eval.apps.intake import JudgeableSample
 from ioi_eval.apps.judging import Executor
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.results import AppsSummary
@@ -31,7 +31,7 @@ _FAILURES = 5  # how many of a row's failures are told
 _WORDS = 300  # characters of a failure
 
 
-class Kind(StrEnum):
+class RowFindingKind(StrEnum):
     """What is wrong with a row."""
 
     ROW = "row"  # it cannot be judged at all
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class RowFinding:
     """A row that is not as it should be.
 
     Args:
@@ -54,7 +54,7 @@ class Finding:
     """
 
     listed: Listed
-    kind: Kind
+    kind: RowFindingKind
     reason: str
     solutions: int = 0
     passed: int = 0
@@ -67,7 +67,7 @@ class Finding:
             "problem_id": self.listed.id,
             "instance_id": self.listed.instance_id,
             "difficulty": self.listed.difficulty,
-            "exclude": self.kind in (Kind.ROW, Kind.TESTS),
+            "exclude": self.kind in (RowFindingKind.ROW, RowFindingKind.TESTS),
             "kind": self.kind,
             "reason": self.reason,
             "solutions": self.solutions,
@@ -129,7 +129,7 @@ class AuditSummary(AppsSummary):
         super().__init__(ks=(1,))
         self._tallies: dict[str, _Tally] = {}
 
-    def add(self, entry: Accepted, found: Found[AppsResult]) -> None:
+    def add(self, entry: JudgeableSample, found: Found[AppsResult]) -> None:
         """Take in a solution."""
         super().add(entry, found)
         tally = self._tallies.setdefault(entry.candidate.listed.id, _Tally())
@@ -145,19 +145,19 @@ class AuditSummary(AppsSummary):
         if result.verdict is Verdict.WA and tally.wrong is None:
             tally.wrong = entry.candidate.submission.code
 
-    def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[Finding]:
+    def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[RowFinding]:
         """What is wrong with each row that is not as it should be, in the data set's order."""
         found = []
         for problem, one in listed.items():
             tally = self._tallies.get(problem, _Tally())
             if one.refusal:
-                found.append(Finding(listed=one, kind=Kind.ROW, reason=one.refusal))
+                found.append(RowFinding(listed=one, kind=RowFindingKind.ROW, reason=one.refusal))
             elif tally.undecided:
-                found.append(_finding(one, Kind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
+                found.append(_finding(one, RowFindingKind.UNDECIDED, f"judging failed: {tally.undecided}", tally))
             elif problem in broken:
-                found.append(_finding(one, Kind.SOLUTIONS, broken[problem], tally))
+                found.append(_finding(one, RowFindingKind.SOLUTIONS, broken[problem], tally))
             elif tally.failures:
-                kind = Kind.SOLUTIONS if tally.passed else Kind.TESTS
+                kind = RowFindingKind.SOLUTIONS if tally.passed else RowFindingKind.TESTS
                 words = f"{tally.passed} of {tally.solutions} reference solutions pass"
                 found.append(_finding(one, kind, words, tally))
         return found
@@ -167,8 +167,8 @@ class AuditSummary(AppsSummary):
         return self._tallies[problem].wrong if problem in self._tallies else None
 
 
-def _finding(listed: Listed, kind: Kind, reason: str, tally: _Tally) -> Finding:
-    return Finding(
+def _finding(listed: Listed, kind: RowFindingKind, reason: str, tally: _Tally) -> RowFinding:
+    return RowFinding(
         listed=listed,
         kind=kind,
         reason=reason,

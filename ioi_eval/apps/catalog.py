@@ -19,7 +19,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems.apps import read_names, read_rows
-from ioi_eval.problems.apps_selection import Selection, choose
+from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import place_of
 from ioi_eval.problems.row import RowSource
@@ -104,7 +104,7 @@ def load_catalog(
     source: RowSource,
     *,
     needed: Collection[str] | None = None,
-    selection: Selection | None = None,
+    selection: ProblemSelection | None = None,
     excluded: Collection[str] = (),
     refusal: Callable[[AppsProblem], str] = lambda problem: problem.reason,
     with_solutions: bool = False,
@@ -126,7 +126,7 @@ def load_catalog(
         RowError: a row's id cannot be read.
     """
     names = read_names(source)
-    chosen = choose(names, selection or Selection(), source.describe())
+    chosen = choose(names, selection or ProblemSelection(), source.describe())
     left_out = frozenset(one.removeprefix("apps_") for one in excluded)
     positions = [
         index

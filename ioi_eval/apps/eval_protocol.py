@@ -23,7 +23,7 @@ from ioi_eval.problems.row import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class EvalProtocolTest:
     """What became of a program on one test, as far as Eval Protocol tells it.
 
     Args:
@@ -113,7 +113,7 @@ def _invalid(reason: str, words: str | None = None) -> EvaluateResult:
 # --------------------------------------------------------------------------- judged
 
 
-def over_all_tests(problem: AppsProblem, judged: Sequence[Judged]) -> EvaluateResult:
+def over_all_tests(problem: AppsProblem, judged: Sequence[EvalProtocolTest]) -> EvaluateResult:
     """The result over all tests of a problem.
 
     Args:

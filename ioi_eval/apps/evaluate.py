@@ -15,7 +15,7 @@ from typing import Any
 
 from ioi_eval.apps.background import background
 from ioi_eval.apps.eval_protocol import (
-    Judged,
+    EvalProtocolTest,
     empty_code,
     evaluation,
     judge_failed,
@@ -174,22 +174,22 @@ def _told(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
     return over_all_tests(problem, [_judged(test) for test in result.tests])
 
 
-def _judged(test: AppsTestResult) -> Judged:
+def _judged(test: AppsTestResult) -> EvalProtocolTest:
     """A test as Eval Protocol tells it."""
     match test.verdict:
         case Verdict.AC:
-            return Judged(code=True)
+            return EvalProtocolTest(code=True)
         case Verdict.WA | Verdict.PA:
-            return Judged(code=False, output=test.output)
+            return EvalProtocolTest(code=False, output=test.output)
         case Verdict.JE:
-            return Judged(code=None, error=test.message)
+            return EvalProtocolTest(code=None, error=test.message)
         case Verdict.CE:
-            return Judged(code=-2, error=test.error or test.message, traceback=test.message)
+            return EvalProtocolTest(code=-2, error=test.error or test.message, traceback=test.message)
         case Verdict.RE:
             trace = test.message[max(test.message.find("Traceback"), 0) :]
-            return Judged(code=-1, error=test.error or test.message, traceback=trace)
+            return EvalProtocolTest(code=-1, error=test.error or test.message, traceback=trace)
     words = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
-    return Judged(code=-1, error=f"{words.get(test.verdict, test.verdict.value)}: {test.message}")
+    return EvalProtocolTest(code=-1, error=f"{words.get(test.verdict, test.verdict.value)}: {test.message}")
 
 
 def _as_theirs(result: EvaluateResult) -> Any:

@@ -18,7 +18,7 @@ from ioi_eval.apps.bundles import Bundles
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.apps.running import Program, TestRuns
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.compat.terms import Calls, Graded, Profile, Run
+from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
@@ -329,10 +329,10 @@ async def _grade(problem: AppsProblem, runs: TestRuns, settings: AppsSettings, p
     return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
 
 
-def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[Returned], list[Run]]:
+def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[Returned], list[TestRun]]:
     """The runs that the other grader would have made, of those that were: in order, up to where it stops."""
     seen: list[Returned] = []
-    ran: list[Run] = []
+    ran: list[TestRun] = []
     while len(ran) in runs.returned and (not ran or profile.wants_another(problem, ran)):
         seen.append(runs.returned[len(ran)])
         ran.append(verdicts.run_of(seen[-1], profile))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ioi_eval.apps.intake import Accepted
+from ioi_eval.apps.intake import JudgeableSample
 from ioi_eval.apps.judging import Executor
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, own_fault
@@ -45,7 +45,7 @@ class Opinion:
 
 
 async def opinions(
-    entry: Accepted, problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
+    entry: JudgeableSample, problem: AppsProblem, executors: Mapping[str, Executor], unusable: dict[str, str]
 ) -> tuple[Opinion, ...]:
     """What each grader makes of a program.
 
@@ -95,7 +95,7 @@ def differing_tests(given: Sequence[Opinion]) -> list[int]:
     return [number for number, test in enumerate(tests) if len({one for one in test if one is not None}) > 1]
 
 
-def _program(entry: Accepted, grader: str) -> str | None:
+def _program(entry: JudgeableSample, grader: str) -> str | None:
     """The program as that grader finds it."""
     rules = RULES.get(grader, our_rules)
     if rules is our_rules:

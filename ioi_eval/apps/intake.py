@@ -60,7 +60,7 @@ class AppsCandidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class JudgeableSample:
     """A sample of a row that can be judged.
 
     Args:
@@ -123,9 +123,9 @@ class AppsIntake:
     def candidates(self) -> Iterator[AppsCandidate | Refused]:
         """What is to be judged, in the dump's order, and a refusal for each row that cannot be."""
         for entry in self.entries():
-            yield entry.candidate if isinstance(entry, Accepted) else entry
+            yield entry.candidate if isinstance(entry, JudgeableSample) else entry
 
-    def entries(self, *, whole_rows: bool = False) -> Iterator[Accepted | Refused]:
+    def entries(self, *, whole_rows: bool = False) -> Iterator[JudgeableSample | Refused]:
         """One for each program, in order; rows for problems that were not asked for are passed over.
 
         Args:
@@ -143,7 +143,7 @@ class AppsIntake:
 
     def _row_entries(
         self, row: Row, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]
-    ) -> Iterator[Accepted | Refused]:
+    ) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
             listed = self.catalog.listed.get(problem)
@@ -173,7 +173,7 @@ class AppsIntake:
 
     def _entry(
         self, row: Row, sample: Sample, listed: Listed, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]
-    ) -> Accepted | Refused:
+    ) -> JudgeableSample | Refused:
         try:
             name = self._name(row, sample, listed.id, ordinals)
             found = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
@@ -194,7 +194,7 @@ class AppsIntake:
             keys=keys_of(listed.id, name, fingerprint, found_by=(found.extraction,)),
             most_s=self._test_s * listed.tests,
         )
-        return Accepted(row=row, sample=sample, candidate=candidate)
+        return JudgeableSample(row=row, sample=sample, candidate=candidate)
 
     def _name(self, row: Row, sample: Sample, problem: str, ordinals: Counter[str]) -> str:
         ordinals[problem] += 1

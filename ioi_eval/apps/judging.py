@@ -12,7 +12,7 @@ from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.intake import AppsCandidate
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
-from ioi_eval.journal import Kind
+from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.ledger import Format
@@ -74,15 +74,15 @@ class AppsJudging:
         )
 
 
-def kind_of(result: AppsResult) -> Kind | None:
+def kind_of(result: AppsResult) -> RecordKind | None:
     """As what a result is kept: not at all where we failed, as final where the comparator's checker did.
 
     Another grader's own failure is its result.
     """
     if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
-        return Kind.RESULT
+        return RecordKind.RESULT
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
-    return Kind.FAILED if errors and all(test.final for test in errors) else None
+    return RecordKind.FAILED if errors and all(test.final for test in errors) else None
 
 
 APPS_FORMAT = Format(encode=encode_result, decode=decode_result, kind=kind_of, tests=lambda result: len(result.tests))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.apps.catalog import Listed
-from ioi_eval.apps.intake import Accepted, AppsCandidate
+from ioi_eval.apps.intake import AppsCandidate, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.errors import InputError
@@ -71,7 +71,7 @@ def remade_apps_summary(
     return values
 
 
-def _judged(row: Row) -> tuple[Accepted, Found[AppsResult]]:
+def _judged(row: Row) -> tuple[JudgeableSample, Found[AppsResult]]:
     """The submission of a row, and what became of it."""
     problem = str(row["problem_id"])
     submission = AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"])
@@ -105,7 +105,7 @@ def _judged(row: Row) -> tuple[Accepted, Found[AppsResult]]:
         target=row["target"] or "",
         python=row["python"] or "",
     )
-    entry = Accepted(
+    entry = JudgeableSample(
         row=_source_row(row),
         sample=Sample(column="code", value=None, number=None),
         candidate=candidate,

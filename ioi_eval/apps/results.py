@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps import mcpbr
-from ioi_eval.apps.intake import Accepted, Invalid
+from ioi_eval.apps.intake import Invalid, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
-from ioi_eval.apps.summary import ALL, Line, Solution, summarize
+from ioi_eval.apps.summary import ALL, JudgedProgram, Line, summarize
 from ioi_eval.errors import RowError
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
@@ -61,7 +61,7 @@ class Shown:
     record: Mapping[str, Any]
 
 
-def shown(entry: Accepted, found: Found[AppsResult]) -> Shown:
+def shown(entry: JudgeableSample, found: Found[AppsResult]) -> Shown:
     """What is written of a submission that was judged, or that we failed to judge."""
     return Shown(row=_row(entry, found), record=mcpbr.under(_record(entry, found.result), found.result.judged_by))
 
@@ -87,7 +87,7 @@ def refused_rows(entry: Refused, judged_by: str = "") -> Shown:
     return Shown(row=row, record=mcpbr.under(record, judged_by))
 
 
-def _row(entry: Accepted, found: Found[AppsResult]) -> dict[str, Any]:
+def _row(entry: JudgeableSample, found: Found[AppsResult]) -> dict[str, Any]:
     result, candidate = found.result, entry.candidate
     kept = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
@@ -164,7 +164,7 @@ def _resolved(result: AppsResult) -> bool | None:
     return None if result.score is None else result.verdict is Verdict.AC
 
 
-def _record(entry: Accepted, result: AppsResult) -> dict[str, Any]:
+def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
     """The record in mcpbr's shape."""
     candidate = entry.candidate
     if candidate.submission.refused:
@@ -192,7 +192,7 @@ class AppsSummary:
         self.refused = Refusals()
         self.pending = 0
         self.ks = ks
-        self._solutions: list[Solution] = []
+        self._solutions: list[JudgedProgram] = []
         self._invalid: dict[str, str] = {}
         self._verdicts: Counter[str] = Counter()
         self._extraction: Counter[str] = Counter()
@@ -206,7 +206,7 @@ class AppsSummary:
         self._near_limit = 0
         self._cpu_s = 0.0
 
-    def add(self, entry: Accepted, found: Found[AppsResult]) -> None:
+    def add(self, entry: JudgeableSample, found: Found[AppsResult]) -> None:
         """Take in a submission."""
         if (group := self._groups.of(entry.row.values)) is not None:
             group.add(entry, found)
@@ -346,13 +346,13 @@ def this_run(run: RunFacts) -> dict[str, Any]:
     }
 
 
-def _solution(problem: str, difficulty: str, result: AppsResult) -> Solution:
+def _solution(problem: str, difficulty: str, result: AppsResult) -> JudgedProgram:
     """For the table; where a grader passes or fails a row without a test, that is one test."""
     if result.score is None:
-        return Solution(problem=problem, difficulty=difficulty, passed=None, total=result.total)
+        return JudgedProgram(problem=problem, difficulty=difficulty, passed=None, total=result.total)
     if not result.total:
-        return Solution(problem=problem, difficulty=difficulty, passed=int(result.verdict is Verdict.AC), total=1)
-    return Solution(problem=problem, difficulty=difficulty, passed=result.passed, total=result.total)
+        return JudgedProgram(problem=problem, difficulty=difficulty, passed=int(result.verdict is Verdict.AC), total=1)
+    return JudgedProgram(problem=problem, difficulty=difficulty, passed=result.passed, total=result.total)
 
 
 def _line(line: Line) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.apps.intake import Accepted, AppsIntake
+from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.apps.judging import APPS_FORMAT, AppsJudging
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.results import AppsSummary, Shown, refused_rows, shown, this_run
 from ioi_eval.errors import ODD_DATA, own_fault
-from ioi_eval.journal import Journal, Spool
+from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
 from ioi_eval.pipeline.finish import TestLines, replacing, to_json, write_summary
@@ -67,7 +67,7 @@ async def score_apps(
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         return await in_thread(as_it_was, written, earlier, settings, progress, report=markdown_report, told=this_run)
     written.forget()
-    ledger = Ledger(journal, Spool(directory), APPS_FORMAT)
+    ledger = Ledger(journal, TemporaryRecords(directory), APPS_FORMAT)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         write_results(directory, intake, ledger, summary, writing, judged_by=judging.judged_by, keep=settings.keep)
@@ -126,7 +126,7 @@ def write_results(
 
 
 def _lines(
-    entry: Accepted | Refused,
+    entry: JudgeableSample | Refused,
     summary: AppsSummary,
     tests: TestLines,
     judged_by: str,
@@ -134,7 +134,7 @@ def _lines(
 ) -> tuple[bytes, bytes]:
     """An entry's row and record; where these cannot be written, such that say why."""
     try:
-        if isinstance(entry, Accepted) and found is not None:
+        if isinstance(entry, JudgeableSample) and found is not None:
             lines = _written(shown(entry, found), tests)
             summary.add(entry, found)
             return lines

@@ -24,7 +24,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
+class JudgedProgram:
     """One judged solution.
 
     Args:
@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class _Group:
+class _DifficultyGroup:
     """The solutions of one difficulty: for each problem the shares of its solutions."""
 
     shares: dict[str, list[float]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class _Group:
 
 
 def summarize(
-    solutions: Iterable[Solution], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
+    solutions: Iterable[JudgedProgram], *, ks: Sequence[int] = (1,), invalid: Mapping[str, int] | None = None
 ) -> tuple[Line, ...]:
     """The table: a line for each difficulty there is, from easy to hard, and one for all.
 
@@ -90,23 +90,23 @@ def summarize(
     for k in ks:
         if k < 1:
             raise InputError(f"pass@{k} does not exist: k must be at least 1")
-    groups: dict[str, _Group] = {}
-    everything = _Group()
+    groups: dict[str, _DifficultyGroup] = {}
+    everything = _DifficultyGroup()
     for solution in solutions:
         share = _share(solution)
-        for group in (groups.setdefault(solution.difficulty or UNKNOWN, _Group()), everything):
+        for group in (groups.setdefault(solution.difficulty or UNKNOWN, _DifficultyGroup()), everything):
             if share is None:
                 group.unjudged += 1
             else:
                 group.shares.setdefault(solution.problem, []).append(share)
     for difficulty, count in (invalid or {}).items():
-        for group in (groups.setdefault(difficulty or UNKNOWN, _Group()), everything):
+        for group in (groups.setdefault(difficulty or UNKNOWN, _DifficultyGroup()), everything):
             group.invalid += count
     order = [*(name for name in DIFFICULTIES if name in groups), *sorted(groups.keys() - {*DIFFICULTIES})]
     return tuple(_line(name, group, ks) for name, group in chain(((n, groups[n]) for n in order), [(ALL, everything)]))
 
 
-def _share(solution: Solution) -> float | None:
+def _share(solution: JudgedProgram) -> float | None:
     if solution.passed is None:
         return None
     if not 0 <= solution.passed <= solution.total or solution.total == 0:
@@ -117,7 +117,7 @@ def _share(solution: Solution) -> float | None:
     return solution.passed / solution.total
 
 
-def _line(name: str, group: _Group, ks: Sequence[int]) -> Line:
+def _line(name: str, group: _DifficultyGroup, ks: Sequence[int]) -> Line:
     shares = list(group.shares.values())
     counts = [(len(problem), sum(share == 1.0 for share in problem)) for problem in shares]
     columns = {

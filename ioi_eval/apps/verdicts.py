@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
-from ioi_eval.compat.terms import Ending, Graded, Profile, Run, judges
+from ioi_eval.compat.terms import Ending, Graded, Profile, TestRun, judges
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
@@ -209,14 +209,14 @@ def grades_right(problem: AppsProblem, place: int, came: Returned, profile: Prof
     return profile.grade(alone, [run]).all_passed
 
 
-def run_of(came: Returned, profile: Profile) -> Run:
+def run_of(came: Returned, profile: Profile) -> TestRun:
     """A run as a profile sees it.
 
     CPU and idle time together stand for its wall clock: how loaded this machine is does not count.
     """
     outcome = came.outcome
     by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
-    return Run(
+    return TestRun(
         ending=_ending(came, profile),
         output=came.output,
         exit_code=outcome.exit_code if by_itself else None,

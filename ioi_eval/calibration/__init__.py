@@ -18,7 +18,7 @@ import statistics
 from dataclasses import dataclass
 
 from ioi_eval.calibration import workload
-from ioi_eval.calibration.occupancy import Reading
+from ioi_eval.calibration.occupancy import OccupancyReading
 from ioi_eval.errors import SetupError
 from ioi_eval.scorer import Scorer
 
@@ -77,13 +77,13 @@ async def measure(
     Raises:
         SetupError: the machine is busy, or the workload could not be run.
     """
-    before = Reading.now()
+    before = OccupancyReading.now()
     await asyncio.sleep(1.0)
-    require_idle(Reading.now().others_since(before), processors, "just now", tolerance)
+    require_idle(OccupancyReading.now().others_since(before), processors, "just now", tolerance)
     _require_whole(await _run(scorer, rounds=1))  # compiles what has to be compiled, and wakes the processor up
-    before = Reading.now()
+    before = OccupancyReading.now()
     alone = _require_whole(await _run(scorer, rounds=rounds))
-    require_idle(Reading.now().others_since(before), processors, "meanwhile", tolerance)
+    require_idle(OccupancyReading.now().others_since(before), processors, "meanwhile", tolerance)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_run(scorer, rounds=2)) for _ in range(slots)]
     return speed_of(alone, [_require_whole(task.result()) for task in tasks], tolerance)

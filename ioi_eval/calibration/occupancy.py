@@ -16,7 +16,7 @@ _BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal; guests ar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class OccupancyReading:
     """A moment.
 
     Args:
@@ -30,7 +30,7 @@ class Reading:
     own_s: float
 
     @classmethod
-    def now(cls, stat: Path = Path("/proc/stat")) -> Reading:
+    def now(cls, stat: Path = Path("/proc/stat")) -> OccupancyReading:
         """Read the clocks."""
         used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         return cls(
@@ -39,7 +39,7 @@ class Reading:
             own_s=sum(one.ru_utime + one.ru_stime for one in used),
         )
 
-    def others_since(self, before: Reading) -> float | None:
+    def others_since(self, before: OccupancyReading) -> float | None:
         """How many processors others kept busy on average; `None` if unknown."""
         if self.busy_s is None or before.busy_s is None or self.at_s <= before.at_s:
             return None

@@ -17,7 +17,7 @@ REFERENCE = "AMD EPYC (Zen 4), a KVM guest with 2 processors, g++ 12.2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class WorkloadPart:
     """One part of the workload.
 
     Args:
@@ -29,13 +29,13 @@ class Part:
     reference_ms: float
 
 
-PARTS: Mapping[str, Part] = {
-    "arithmetic": Part(answer=34969993137489448, reference_ms=213),
-    "sorting": Part(answer=12508837808091750194, reference_ms=229),
-    "walking": Part(answer=1782899406212, reference_ms=213),
-    "containers": Part(answer=46476611441, reference_ms=250),
-    "table": Part(answer=9801, reference_ms=279),
-    "floating": Part(answer=291067758, reference_ms=226),
+PARTS: Mapping[str, WorkloadPart] = {
+    "arithmetic": WorkloadPart(answer=34969993137489448, reference_ms=213),
+    "sorting": WorkloadPart(answer=12508837808091750194, reference_ms=229),
+    "walking": WorkloadPart(answer=1782899406212, reference_ms=213),
+    "containers": WorkloadPart(answer=46476611441, reference_ms=250),
+    "table": WorkloadPart(answer=9801, reference_ms=279),
+    "floating": WorkloadPart(answer=291067758, reference_ms=226),
 }
 
 

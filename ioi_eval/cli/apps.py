@@ -135,7 +135,7 @@ def score(
     from ioi_eval.cli import apps_scoring
 
     return apps_scoring.score(
-        apps_scoring.Call(
+        apps_scoring.AppsScoreCall(
             dumps=tuple(dump),
             problems=replace(problems, config=config),
             rules=replace(rules, compat=compat, fail_fast=fail_fast, conventions=conventions),
@@ -176,7 +176,7 @@ def audit(
     from ioi_eval.cli import apps_audit
 
     rules = replace(rules, conventions=True)
-    call = apps_audit.Call(problems=problems, rules=rules, place=place, out=out, most=solutions, bar=progress)
+    call = apps_audit.AuditCall(problems=problems, rules=rules, place=place, out=out, most=solutions, bar=progress)
     return apps_audit.audit(call)
 
 
@@ -205,7 +205,7 @@ def explain(
     from ioi_eval.compat import NAMES
 
     return apps_explaining.explain(
-        apps_explaining.Call(
+        apps_explaining.ExplainCall(
             dump=dump,
             problems=problems,
             rules=rules,

@@ -14,9 +14,9 @@ from pathlib import Path
 from ioi_eval.apps.audit import (
     OTHER_COMPARATORS,
     AuditSummary,
-    Finding,
-    Kind,
     ReferenceSolutions,
+    RowFinding,
+    RowFindingKind,
     comparators_that_take,
 )
 from ioi_eval.apps.catalog import Catalog, load_catalog
@@ -40,7 +40,7 @@ from ioi_eval.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class AuditCall:
     """What the command line asks for; see `ioi-eval apps audit --help`."""
 
     problems: apps_calls.Problems
@@ -51,7 +51,7 @@ class Call:
     bar: bool | None = None
 
 
-def audit(call: Call) -> int:
+def audit(call: AuditCall) -> int:
     """Judge the reference solutions and list the rows that are broken.
 
     Returns:
@@ -89,7 +89,7 @@ def audit(call: Call) -> int:
             rows = (json.dumps(one.as_row(), ensure_ascii=False) for one in findings)
             file.writelines(row.encode("utf-8", "replace") + b"\n" for row in rows)
         print(f"\nList: {call.out} (for apps score --exclude), all runs: {directory / 'results.jsonl'}")
-    undecided = any(one.kind is Kind.UNDECIDED for one in findings)
+    undecided = any(one.kind is RowFindingKind.UNDECIDED for one in findings)
     return outcome.exit_code if outcome.interrupted else FAILED if undecided or outcome.stopped_by else 0
 
 
@@ -109,14 +109,14 @@ def _working_directory(out: Path | None) -> Iterator[Path]:
 
 
 async def _audit(
-    call: Call,
+    call: AuditCall,
     *,
     settings: AppsSettings,
     solutions: ReferenceSolutions,
     catalog: Catalog,
     directory: Path,
     count: int,
-) -> tuple[Outcome, list[Finding]]:
+) -> tuple[Outcome, list[RowFinding]]:
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
     summary = AuditSummary()
     async with opened(call.place) as here:
@@ -142,7 +142,7 @@ async def _audit(
 
 
 async def _with_comparators(
-    findings: list[Finding],
+    findings: list[RowFinding],
     summary: AuditSummary,
     catalog: Catalog,
     settings: AppsSettings,
@@ -150,7 +150,7 @@ async def _with_comparators(
     sandbox: Sandbox,
     place: Place,
     workers: int,
-) -> list[Finding]:
+) -> list[RowFinding]:
     """The findings, with what other comparators say of a solution that was refused for its output."""
     executors = {
         name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True), place)
@@ -172,7 +172,7 @@ async def _with_comparators(
     return findings
 
 
-def _report(findings: list[Finding], problems: int, solutions: ReferenceSolutions) -> None:
+def _report(findings: list[RowFinding], problems: int, solutions: ReferenceSolutions) -> None:
     rows = [
         (one.listed.instance_id, one.kind.value, one.reason, ", ".join(one.passes_by), _first(one)) for one in findings
     ]
@@ -181,11 +181,11 @@ def _report(findings: list[Finding], problems: int, solutions: ReferenceSolution
         print(table(head, rows, left=frozenset(range(len(head)))))
         print()
     counts = Counter(one.kind for one in findings)
-    said = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind]) or "nothing broken"
+    said = ", ".join(f"{counts[kind]} {kind.value}" for kind in RowFindingKind if counts[kind]) or "nothing broken"
     print(f"{counted(problems, 'problem')}, {solutions.without} of them without a solution: {said}")
 
 
-def _first(finding: Finding) -> str:
+def _first(finding: RowFinding) -> str:
     if not finding.failures:
         return ""
     number, verdict, words = finding.failures[0]

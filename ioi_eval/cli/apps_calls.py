@@ -23,7 +23,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import Comparator
-from ioi_eval.problems.apps_selection import Sampling, Selection
+from ioi_eval.problems.apps_selection import ProblemSelection, Sampling
 from ioi_eval.rows import Source, open_source
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.confinement import PATH
@@ -52,7 +52,7 @@ class Problems:
         return Configuration() if self.config is None else read_configuration(self.config)
 
     @cached_property
-    def selection(self) -> Selection:
+    def selection(self) -> ProblemSelection:
         """Which of the data set's problems; what the command says comes before the file."""
         config = self.configuration
         try:
@@ -60,7 +60,7 @@ class Problems:
         except ValueError:
             raise InputError(f"--sampling {self.sampling}: must be one of {', '.join(Sampling)}") from None
         seed = self.seed if self.seed is not None else config.random_seed
-        return Selection(
+        return ProblemSelection(
             difficulties=self.difficulties or config.filter_difficulty,
             ids=self.ids or config.task_ids,
             limit=self.limit if self.limit is not None else config.sample_size,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from ioi_eval.apps.catalog import Catalog, load_catalog
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.apps.explain import OURS, Opinion, differ, differing_tests, opinions
-from ioi_eval.apps.intake import Accepted, AppsIntake
+from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.readiness import make_ready
@@ -26,7 +26,7 @@ _TESTS = 10  # how many tests of a program are told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ExplainCall:
     """What the command line asks for; see `ioi-eval apps explain --help`."""
 
     dump: str
@@ -59,7 +59,7 @@ class _Explained:
     unjudged: int = 0
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, place: int, entry: Accepted, given: Sequence[Opinion], everything: bool) -> None:
+    def add(self, place: int, entry: JudgeableSample, given: Sequence[Opinion], everything: bool) -> None:
         """Take in a program."""
         ours = next(one.right for one in given if one.grader == OURS)
         self.programs += 1
@@ -72,7 +72,7 @@ class _Explained:
             self.told[place] = _told(entry, given)
 
 
-def explain(call: Call) -> int:
+def explain(call: ExplainCall) -> int:
     """Say where graders differ.
 
     Returns:
@@ -96,7 +96,7 @@ def explain(call: Call) -> int:
     return FAILED if explained.unjudged or explained.refused else 0
 
 
-async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int) -> _Explained:
+async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, count: int) -> _Explained:
     explained = _Explained()
     progress = progress_for(count, bar=call.bar)
     async with opened(call.place) as here:
@@ -131,16 +131,16 @@ async def _explain(call: Call, intake: AppsIntake, catalog: Catalog, count: int)
     return explained
 
 
-def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, Accepted]]:
+def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, JudgeableSample]]:
     """The programs that can be judged, with their places."""
     for place, entry in enumerate(intake.entries()):
-        if isinstance(entry, Accepted):
+        if isinstance(entry, JudgeableSample):
             yield place, entry
         else:
             explained.refused.append(entry.message)
 
 
-def _told(entry: Accepted, given: Sequence[Opinion]) -> str:
+def _told(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
     """One program: what each grader makes of it, the tests about which they differ, and why."""
     candidate = entry.candidate
     lines = [f"{candidate.listed.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]

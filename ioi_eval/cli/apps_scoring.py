@@ -36,7 +36,7 @@ _NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class AppsScoreCall:
     """What the command line asks for; see `ioi-eval apps score --help`."""
 
     dumps: tuple[str, ...]
@@ -59,7 +59,7 @@ class Call:
         return ", ".join(self.dumps)
 
 
-def score(call: Call) -> int:
+def score(call: AppsScoreCall) -> int:
     """Score a dump and show the result.
 
     Returns:
@@ -107,7 +107,7 @@ def _counts(catalog: Catalog, problem: str | None) -> bool:
     return problem is None or problem in catalog.listed or not catalog.knows(problem)
 
 
-def _options(call: Call, settings: AppsSettings) -> dict[str, Any]:
+def _options(call: AppsScoreCall, settings: AppsSettings) -> dict[str, Any]:
     return {
         "dump": call.dump,
         **call.problems.as_dict(),
@@ -126,7 +126,7 @@ def _options(call: Call, settings: AppsSettings) -> dict[str, Any]:
 
 
 async def _score(
-    call: Call, *, settings: AppsSettings, dump: Source, catalog: Catalog, rows: int, grouping: Grouping
+    call: AppsScoreCall, *, settings: AppsSettings, dump: Source, catalog: Catalog, rows: int, grouping: Grouping
 ) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     options = _options(call, settings)

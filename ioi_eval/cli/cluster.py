@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ioi_eval.sandbox.abilities import Abilities, Ability
-    from ioi_eval.sandbox.control import Package
+    from ioi_eval.sandbox.control import PackageRequest
     from ioi_eval.sandbox.discovery import Worker
 
 PackageName = Annotated[str, typer.Option("--package", metavar="NAME", help="The package.")]
@@ -86,19 +86,19 @@ def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", v
     worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be
     used, 2 if all do.
     """
-    from ioi_eval.sandbox.control import Package
+    from ioi_eval.sandbox.control import PackageRequest
 
-    return _change(endpoints, Package(language=package, version=version))
+    return _change(endpoints, PackageRequest(language=package, version=version))
 
 
 def uninstall(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
     """Remove a package from every worker. The warnings and exit codes of `install` apply."""
-    from ioi_eval.sandbox.control import Package
+    from ioi_eval.sandbox.control import PackageRequest
 
-    return _change(endpoints, Package(language=package, version=version, is_wanted=False))
+    return _change(endpoints, PackageRequest(language=package, version=version, is_wanted=False))
 
 
-def _change(endpoints: str | None, package: Package) -> int:
+def _change(endpoints: str | None, package: PackageRequest) -> int:
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster

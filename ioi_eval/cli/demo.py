@@ -41,7 +41,7 @@ def _contest(out: Path, place: Place, progress: bool | None) -> int:
     from ioi_eval.cli import scoring
 
     return scoring.score(
-        scoring.Call(
+        scoring.ScoreCall(
             dumps=(str(sample.dump()),),
             problems=str(sample.problems()),
             tests=str(sample.tests()),
@@ -57,7 +57,7 @@ def _apps(out: Path, place: Place, progress: bool | None) -> int:
 
     files = leave_sample(out)
     code = apps_scoring.score(
-        apps_scoring.Call(
+        apps_scoring.AppsScoreCall(
             dumps=(str(files / "dump.jsonl"),),
             problems=apps_calls.Problems(dataset=str(files / "problems.jsonl")),
             rules=apps_calls.Rules(timeout=TIME_LIMIT_S),

@@ -54,13 +54,13 @@ def _examine() -> int:
 
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import Environment
-    from ioi_eval.doctor import State, examine, healthy
+    from ioi_eval.doctor import Severity, examine, healthy
 
     environment = Environment.read()
     findings = asyncio.run(examine(artifacts=ArtifactStore(environment.cache), compiler=environment.compiler))
     _tell(findings)
     fine = healthy(findings)
-    warned = any(finding.state is State.WARNING for finding in findings)
+    warned = any(finding.state is Severity.WARNING for finding in findings)
     print()
     print("Programs can be judged here." if fine else "Nothing can be judged here as it is.", end="")
     print(" See the warnings." if fine and warned else "")
@@ -75,13 +75,13 @@ def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster
-    from ioi_eval.doctor import State, healthy
+    from ioi_eval.doctor import Severity, healthy
 
     cluster = needed_cluster(endpoints, per_endpoint)
     found = asyncio.run(_examine_all(cluster.source, cluster.max_requests_per_endpoint))
     alike: dict[tuple[Finding, ...], list[str]] = {}
     for url, findings in found.items():
-        wrong = tuple(finding for finding in findings if finding.state is not State.OK)
+        wrong = tuple(finding for finding in findings if finding.state is not Severity.OK)
         alike.setdefault(wrong or tuple(findings), []).append(url.removesuffix("/api/v2"))
     for findings, urls in alike.items():
         print(_some(urls))

@@ -11,7 +11,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import check_writable
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.report.groups import grouping_of
-from ioi_eval.report.publication import MARK, Format, format_named
+from ioi_eval.report.publication import MARK, ExportFormat, format_named
 from ioi_eval.report.publication.material import Material, refuse_unknown
 from ioi_eval.report.result_sets import open_results
 from ioi_eval.rows import open_source
@@ -72,7 +72,7 @@ def _settings(given: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _check(form: Format, target: Path, paths: Mapping[str, Path]) -> None:
+def _check(form: ExportFormat, target: Path, paths: Mapping[str, Path]) -> None:
     """Refuse what stands there already, unless an export has left it: before anything is written."""
     is_folder = form.place.endswith("/")
     if is_folder and target.exists() and not target.is_dir():

@@ -62,11 +62,11 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     return max(scoring.score_all(calls, after=pages.add), pages.exit_code)
 
 
-def _calls(wanted: Wanted) -> tuple[scoring.Call, ...]:
+def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:
     sources = named_sources(wanted.datasets)
     names = result_names(sources, {REPORTS: "", **_occupied(wanted.directory)})
     return tuple(
-        scoring.Call(
+        scoring.ScoreCall(
             dumps=(source,),
             problems=wanted.problems,
             tests=wanted.tests,
@@ -104,7 +104,7 @@ class _Pages:
         self._directory = wanted.directory / REPORTS
         self.exit_code = 0
 
-    def add(self, call: scoring.Call, outcome: Outcome) -> None:
+    def add(self, call: scoring.ScoreCall, outcome: Outcome) -> None:
         """Write the reports of a data set that is done, and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)

@@ -73,16 +73,16 @@ def score(
     """
     from ioi_eval.cli import scoring
     from ioi_eval.cli.time_scale import time_scale_of
-    from ioi_eval.pipeline import Selection
+    from ioi_eval.pipeline import RowSelection
 
-    call = scoring.Call(
+    call = scoring.ScoreCall(
         dumps=tuple(dump),
         problems=problems,
         tests=tests,
         out=Path(out),
         place=place,
         id_column=id_column,
-        selection=Selection(years=frozenset(year or ()), problems=frozenset(problem or ()), limit=limit),
+        selection=RowSelection(years=frozenset(year or ()), problems=frozenset(problem or ()), limit=limit),
         by=tuple(by or ()),
         resume=not no_resume,
         retry_failed=retry_failed,

@@ -19,7 +19,7 @@ from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import Keep, ProblemKey
-from ioi_eval.pipeline import Intake, Outcome, Plan, Selection, Settings, Survey, plan, score_dump, survey
+from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
@@ -39,7 +39,7 @@ _ID_COLUMN, _LABEL_COLUMN = "uuid", "label"  # Source: the reference's dumps, an
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ScoreCall:
     """What the command line asks for; see `ioi-eval score --help`."""
 
     dumps: tuple[str, ...]
@@ -48,7 +48,7 @@ class Call:
     out: Path
     place: Place = field(default_factory=Place)
     id_column: str = "uuid"
-    selection: Selection = field(default_factory=Selection)
+    selection: RowSelection = field(default_factory=RowSelection)
     by: tuple[str, ...] = ()
     resume: bool = True
     retry_failed: bool = False
@@ -104,7 +104,7 @@ def unscored(text: str) -> Unscored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class DumpToScore:
     """What one call judges.
 
     Args:
@@ -114,7 +114,7 @@ class Part:
         grouping: by which columns results are shown.
     """
 
-    call: Call
+    call: ScoreCall
     dump: Source
     seen: Survey
     grouping: Grouping
@@ -137,7 +137,7 @@ class Part:
         )
 
 
-def score(call: Call) -> int:
+def score(call: ScoreCall) -> int:
     """Score a dump and show the result.
 
     Returns:
@@ -146,7 +146,7 @@ def score(call: Call) -> int:
     return score_all((call,))
 
 
-def score_all(calls: Sequence[Call], *, after: Callable[[Call, Outcome], None] | None = None) -> int:
+def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome], None] | None = None) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
     All of them are read once before anything is judged; problems and tests are read once, and the sandbox is entered
@@ -168,7 +168,7 @@ def score_all(calls: Sequence[Call], *, after: Callable[[Call, Outcome], None] |
         tell("the cache was deleted in mid-run; reading problems and tests again")
         _read(parts, problem_source, test_source, blobs)
 
-    def show(part: Part, outcome: Outcome) -> None:
+    def show(part: DumpToScore, outcome: Outcome) -> None:
         call = part.call
         print(terminal_report(outcome.summary))
         if call.suspicious:
@@ -197,7 +197,7 @@ def score_all(calls: Sequence[Call], *, after: Callable[[Call, Outcome], None] |
     return asyncio.run(run())
 
 
-def dry_run(call: Call) -> int:
+def dry_run(call: ScoreCall) -> int:
     """Say what `score` would judge.
 
     Returns:
@@ -206,7 +206,7 @@ def dry_run(call: Call) -> int:
     return dry_run_all((call,))
 
 
-def dry_run_all(calls: Sequence[Call]) -> int:
+def dry_run_all(calls: Sequence[ScoreCall]) -> int:
     """Say what `score_all` would judge.
 
     Returns:
@@ -232,11 +232,11 @@ def dry_run_all(calls: Sequence[Call]) -> int:
 _NARROWING = {"--year": "years", "--problem": "problem_ids", "--limit": "limit"}
 
 
-def _replaced(call: Call, rows: int) -> tuple[str, ...]:
+def _replaced(call: ScoreCall, rows: int) -> tuple[str, ...]:
     return replaced(call.out, rows=rows, options=call.as_dict(), narrowing=_NARROWING, resume=call.resume)
 
 
-def _open(calls: Sequence[Call]) -> tuple[Source, Source, Sequence[Part]]:
+def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToScore]]:
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.std)
@@ -248,7 +248,7 @@ def _open(calls: Sequence[Call]) -> tuple[Source, Source, Sequence[Part]]:
     return problems, tests, [_part(call, dump) for call, dump in zip(calls, dumps, strict=True)]
 
 
-def _part(call: Call, dump: Source) -> Part:
+def _part(call: ScoreCall, dump: Source) -> DumpToScore:
     """A dump, read once. Official solutions, which have a label in place of an id, are named by that."""
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
@@ -257,10 +257,10 @@ def _part(call: Call, dump: Source) -> Part:
             call = replace(call, id_column=_LABEL_COLUMN)
     seen = survey(dump, call.selection, id_column=call.id_column)
     grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
-    return Part(call=call, dump=dump, seen=seen, grouping=grouping)
+    return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)
 
 
-def _dump(call: Call) -> Source:
+def _dump(call: ScoreCall) -> Source:
     for name in call.dumps:
         if any(mark in name for mark in ",*?[") and not os.path.exists(Path(name).expanduser()):
             raise InputError(
@@ -273,7 +273,7 @@ def _dump(call: Call) -> Source:
     return Altered(dump, without_code=call.extract_code, with_messages=call.add_messages)
 
 
-def _load(parts: Sequence[Part], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """The problems that the dumps need, and no others, with the limits that hold here."""
     rows, needed = sum(part.seen.rows for part in parts), {key for part in parts for key in part.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
@@ -283,7 +283,7 @@ def _load(parts: Sequence[Part], problem_source: Source, test_source: Source, bl
     return scaled_set(problems, parts[0].call.time_scale)
 
 
-def _read(parts: Sequence[Part], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
+def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """The problems; their test data is in the cache from then on."""
     needed = {key for part in parts for key in part.seen.problems}
     return load_problems(
@@ -295,7 +295,7 @@ def _read(parts: Sequence[Part], problem_source: Source, test_source: Source, bl
     )
 
 
-def _check_found(part: Part, problems: ProblemSet, source: Source) -> None:
+def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> None:
     """Refuse a call whose dump is for other problems, or that names one which is not there.
 
     Raises:
@@ -312,13 +312,13 @@ def _check_found(part: Part, problems: ProblemSet, source: Source) -> None:
     raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
 
 
-def _opened(call: Call) -> AbstractAsyncContextManager[Opened]:
+def _opened(call: ScoreCall) -> AbstractAsyncContextManager[Opened]:
     return opened(
         call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats, keep=call.keep
     )
 
 
-async def _score(sandbox: Opened, part: Part, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
+async def _score(sandbox: Opened, part: DumpToScore, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     call = part.call
     intake = await _intake(part, problems, sandbox.scorer)
@@ -345,12 +345,12 @@ async def _score(sandbox: Opened, part: Part, problems: ProblemSet, restore: Cal
         )
 
 
-async def _plan(sandbox: Opened, part: Part, problems: ProblemSet, index: Index) -> Plan:
+async def _plan(sandbox: Opened, part: DumpToScore, problems: ProblemSet, index: Index) -> DryRun:
     intake = await _intake(part, problems, sandbox.scorer)
     return await in_thread(plan, intake, index, dedupe=part.call.dedupe, retry_failed=part.call.retry_failed)
 
 
-async def _intake(part: Part, problems: ProblemSet, scorer: Scorer) -> Intake:
+async def _intake(part: DumpToScore, problems: ProblemSet, scorer: Scorer) -> Intake:
     if part.seen.has_python:
         await scorer.learn_python()
     return Intake(

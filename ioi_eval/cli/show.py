@@ -50,11 +50,11 @@ def show(
     Inputs and expected outputs are read from the sources of the run. The beginning of an output is shown if the run
     kept it (`score --keep`). --rerun judges the program again and shows more of it.
     """
-    from ioi_eval.cli.show_calls import Call
+    from ioi_eval.cli.show_calls import ShowCall
     from ioi_eval.cli.showing import show as show_submission
 
     return show_submission(
-        Call(
+        ShowCall(
             directory=directory,
             submission=submission,
             test=test,

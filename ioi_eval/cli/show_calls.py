@@ -17,7 +17,7 @@ READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ShowCall:
     """What the command line asks for; see `ioi-eval show --help`."""
 
     directory: Path
@@ -33,7 +33,7 @@ class Call:
     place: Place = field(default_factory=Place)
 
 
-def chosen_test(call: Call, row: Mapping[str, Any]) -> str | None:
+def chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
     """The test to look at: the one that is asked for, else the first that failed; `None` where none did.
 
     Raises:

@@ -10,7 +10,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import opened, tell
-from ioi_eval.cli.show_calls import READ_BYTES, Call, chosen_test, tell_change
+from ioi_eval.cli.show_calls import READ_BYTES, ShowCall, chosen_test, tell_change
 from ioi_eval.cli.showing_apps import apps_text
 from ioi_eval.config import KEPT_OUTPUT_BYTES, Policy
 from ioi_eval.errors import InputError
@@ -23,13 +23,13 @@ from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.one_submission import Limits, Seen, TestTexts, listing, submission_text, tests_of
 from ioi_eval.report.outcomes import distinct_outcomes
 from ioi_eval.report.result_sets import Family, Name, ResultSet, open_results
-from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.terminal import printable
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer
 
 
-def show(call: Call) -> int:
+def show(call: ShowCall) -> int:
     """Show a submission, or list them.
 
     Returns:
@@ -52,18 +52,18 @@ def show(call: Call) -> int:
     return 0
 
 
-def _is_meant(call: Call, name: Name) -> bool:
+def _is_meant(call: ShowCall, name: Name) -> bool:
     return call.problem is None or call.problem in {name[0], name[0].rpartition("/")[2]}
 
 
-def _listed(call: Call, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
+def _listed(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[str, Any]]]:
     for row in results.rows((*results.naming, "verdict", "total_score", "passed", "total")):
         name = results.name(row)
         if _is_meant(call, name) and call.verdict in {None, row.get("verdict")}:
             yield name, row
 
 
-def _find(call: Call, results: ResultSet) -> tuple[dict[str, Any], Name]:
+def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
     """The row that is asked for, with its tests."""
     found = [
         (number, name)
@@ -83,7 +83,7 @@ def _find(call: Call, results: ResultSet) -> tuple[dict[str, Any], Name]:
     return next(row for number, row in enumerate(results.rows(tests=True)) if number == place), name
 
 
-def _contest_text(call: Call, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
+def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
     problem = _problem(call, results, name, float(row.get("time_scale") or 1.0))
     outputs: Mapping[str, bytes] = {}
     if call.rerun:
@@ -116,7 +116,7 @@ def _seen(content: Content) -> Seen:
     return Seen(content=content[:READ_BYTES], size=len(content))
 
 
-def _problem(call: Call, results: ResultSet, name: Name, scale: float) -> Problem | None:
+def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem | None:
     """The problem as it was judged; `None`, which is said, where it cannot be read."""
     problems, tests = (given or results.options.get(key) for given, key in _sources(call))
     if not problems or not tests:
@@ -140,12 +140,12 @@ def _problem(call: Call, results: ResultSet, name: Name, scale: float) -> Proble
     return scaled(problem, scale)
 
 
-def _sources(call: Call) -> tuple[tuple[str | None, str], tuple[str | None, str]]:
+def _sources(call: ShowCall) -> tuple[tuple[str | None, str], tuple[str | None, str]]:
     return (call.problems, "problems"), (call.tests, "tests")
 
 
 async def _rerun(
-    call: Call, results: ResultSet, row: Mapping[str, Any], problem: Problem
+    call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: Problem
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Judge it again, by the options of the run: its result as a row, and what it printed on each test."""
     options = results.options
@@ -158,7 +158,7 @@ async def _rerun(
         scorer = Scorer(here.sandbox, artifacts=ArtifactStore(), policy=policy, return_bytes=READ_BYTES)
         result = await scorer.score(problem, submission)
     tell_change(row, result.verdict, result.score, before="total_score")
-    judged = Judged(problem=problem, submission=submission, fingerprint=result.fingerprint, result=result)
+    judged = JudgedSubmission(problem=problem, submission=submission, fingerprint=result.fingerprint, result=result)
     new = result_row(row, judged, target_subtask=row.get("target_subtask"))
     outputs = {one.test: one.output for one in distinct_outcomes(result) if one.output is not None}
     return {**new, "extraction": row.get("extraction")}, outputs

@@ -13,7 +13,7 @@ from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.results import error_of, judged_columns
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import opened, tell
-from ioi_eval.cli.show_calls import READ_BYTES, Call, chosen_test, tell_change
+from ioi_eval.cli.show_calls import READ_BYTES, ShowCall, chosen_test, tell_change
 from ioi_eval.compat import NAMES
 from ioi_eval.compat.eval_protocol_page import shown_texts
 from ioi_eval.config import MIB
@@ -24,7 +24,7 @@ from ioi_eval.report.result_sets import Name, ResultSet
 from ioi_eval.rows import open_source
 
 
-def apps_text(call: Call, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
+def apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: Name) -> str:
     """A program with one of its tests.
 
     Args:
@@ -59,7 +59,7 @@ def _output(text: object, most: int) -> Seen | None:
     return Seen(content=content, size=len(content) if len(content) < most else None)
 
 
-def _problem(call: Call, results: ResultSet, problem: str) -> AppsProblem | None:
+def _problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | None:
     """The problem as the data set has it; `None`, which is said, where that cannot be read."""
     dataset = call.problems or results.options.get("dataset")
     try:
@@ -86,7 +86,7 @@ def _texts(problem: AppsProblem | None, test: int) -> TestTexts:
     )
 
 
-async def _rerun(call: Call, results: ResultSet, row: Mapping[str, Any], problem: AppsProblem) -> dict[str, Any]:
+async def _rerun(call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: AppsProblem) -> dict[str, Any]:
     """Judge it again, by the rules of the run: its result as a row."""
     code = row.get("code")
     if not isinstance(code, str):

@@ -57,7 +57,7 @@ def validate(
     from ioi_eval.cli.time_scale import time_scale_of
 
     return validating.validate_solutions(
-        validating.Call(
+        validating.ValidateCall(
             solutions=solutions,
             against=against,
             problems=problems,

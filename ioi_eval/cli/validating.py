@@ -27,13 +27,13 @@ from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.validation import markdown_validation, terminal_validation
 from ioi_eval.rows import Source, open_source
 from ioi_eval.toolchain import check_std
-from ioi_eval.validate import Kept, Reading, Validating, Validation, read_solutions, result_rows
+from ioi_eval.validate import Kept, StatedSolutions, Validating, Validation, read_solutions, result_rows
 from ioi_eval.validate.results import RESULT_COLUMNS
 from ioi_eval.validate.statements import COLUMNS as STATED_COLUMNS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ValidateCall:
     """What the command line asks for; see `ioi-eval validate --help`."""
 
     solutions: str | None
@@ -53,7 +53,7 @@ class Call:
     bar: bool | None
 
 
-def validate_solutions(call: Call) -> int:
+def validate_solutions(call: ValidateCall) -> int:
     """Validate and show what was found.
 
     Returns:
@@ -102,7 +102,7 @@ def _results_beside(solutions: Source) -> Source | None:
     return None
 
 
-async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
+async def _validate(call: ValidateCall, reading: StatedSolutions) -> tuple[Validation, bool]:
     """What was found, and whether a signal ended it."""
     interrupts = Interrupts()
     opening = opened(call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats)
@@ -121,7 +121,7 @@ async def _validate(call: Call, reading: Reading) -> tuple[Validation, bool]:
 
 
 @contextlib.contextmanager
-def _kept(call: Call) -> Iterator[Kept | None]:
+def _kept(call: ValidateCall) -> Iterator[Kept | None]:
     """What earlier runs with this `--out` judged, and this one will."""
     if call.out is None:
         yield None

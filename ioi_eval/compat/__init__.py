@@ -8,10 +8,10 @@ the comparison, and no test sees what another left behind.
 from __future__ import annotations
 
 from ioi_eval.compat import eval_protocol, eval_protocol_page, hendrycks, livecodebench, mcpbr
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun
 from ioi_eval.errors import InputError
 
-__all__ = ["NAMES", "Calls", "Code", "Ending", "Graded", "Match", "Profile", "Run", "profile_named"]
+__all__ = ["NAMES", "Calls", "Code", "Ending", "Graded", "Match", "Profile", "TestRun", "profile_named"]
 
 _PROFILES = {
     profile.name: profile

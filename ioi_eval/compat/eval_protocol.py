@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run, too_long, truncated
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, too_long, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 PER_TEST_S = 10.0
@@ -26,7 +26,7 @@ def given(test: AppsTest) -> bytes:
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
-def grade(problem: AppsProblem, runs: Sequence[Run], *, timeout_s: float = PER_TEST_S) -> Graded:
+def grade(problem: AppsProblem, runs: Sequence[TestRun], *, timeout_s: float = PER_TEST_S) -> Graded:
     """Its results up to the first failure, and the one dictionary of metadata that goes with them.
 
     Args:
@@ -82,7 +82,7 @@ def clean_traceback(traceback: str) -> str:
     return "Traceback (most recent call last):\n  " + traceback[start:] if start >= 0 else traceback
 
 
-def _error(run: Run) -> dict[str, str]:
+def _error(run: TestRun) -> dict[str, str]:
     return {"error": run.error, "traceback": clean_traceback(run.traceback)}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ioi_eval.compat.eval_protocol import KILLED, PER_TEST_S
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run, judges, truncated
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, judges, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, Comparator, RowFault, StdinTest, joined
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right
 
@@ -28,7 +28,7 @@ def given(test: AppsTest) -> bytes:
     return joined(test.given).encode("utf-8", "replace")
 
 
-def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     """The results of all tests that pair, and what is told of the first that failed."""
     if not judges(problem):
         return Graded(crash=problem.reason)
@@ -53,11 +53,11 @@ def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
     return Graded(codes=tuple(codes), rules=tuple(rules), metadata=(words,))
 
 
-def _is_killed(run: Run) -> bool:
+def _is_killed(run: TestRun) -> bool:
     return run.ending in (Ending.TIMED_OUT, Ending.DIED)
 
 
-def _match(test: AppsTest, run: Run) -> Match | None:
+def _match(test: AppsTest, run: TestRun) -> Match | None:
     """Whether what came of a test is right; `None` for an error."""
     if run.ending is not Ending.FINISHED:
         return None
@@ -99,7 +99,7 @@ def failure(test: AppsTest, printed: str) -> dict[str, Any]:
     }
 
 
-def _error(run: Run) -> Mapping[str, Any]:
+def _error(run: TestRun) -> Mapping[str, Any]:
     """What is told of a program that failed."""
     if _is_killed(run):
         return KILLED

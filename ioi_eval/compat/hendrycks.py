@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ioi_eval.compat.numbers import allclose
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run, judges, too_long
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun, judges, too_long
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest, joined
 from ioi_eval.problems.apps_values import Foreign, ValueFormatError, decode, encode, integer_keys
 
@@ -35,7 +35,7 @@ def arguments(test: CallTest) -> tuple[Any, ...]:
     return (undone,) if undone is not first else test.given
 
 
-def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     """Its results for all tests; it never stops early."""
     if not judges(problem):
         return Graded(crash=problem.reason)
@@ -60,7 +60,7 @@ def _nothing(rule: str) -> Graded:
     return Graded(codes=(-1,) * GUESSED_TESTS, rules=(rule,) * GUESSED_TESTS)
 
 
-def _match(test: AppsTest, run: Run) -> Match | None:
+def _match(test: AppsTest, run: TestRun) -> Match | None:
     """What it says of an output; `None` for an error."""
     if run.ending is not Ending.FINISHED:
         return None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ioi_eval.compat.terms import Calls, Ending, Graded, Match, Profile, Run, judges, too_long, truncated
+from ioi_eval.compat.terms import Calls, Ending, Graded, Match, Profile, TestRun, judges, too_long, truncated
 from ioi_eval.model.apps import AppsProblem, AppsTest, StdinTest, joined
 
 WRONG, TIMED_OUT, FAILED = -2, -3, -4
@@ -31,7 +31,7 @@ class _OwnError(Exception):
     """What its code raises on its own account: the results before it are lost."""
 
 
-def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     """Its results up to the first failure."""
     if not judges(problem):
         return Graded(crash=problem.reason)
@@ -42,7 +42,7 @@ def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
         return Graded(codes=(FAILED,), rules=(str(error),), metadata=(metadata,))
 
 
-def _grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+def _grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     if problem.fn_name is not None:
         raise _OwnError("'list' object has no attribute 'split'")
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
@@ -60,7 +60,7 @@ def _grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
     return Graded(codes=(True,) * len(rules), rules=tuple(rules), metadata=({},))
 
 
-def _one(test: AppsTest, run: Run) -> tuple[str, dict[str, Any]]:
+def _one(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
     """Why one test passes or fails, and for a failure what it says."""
     assert isinstance(test, StdinTest)
     shown = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}

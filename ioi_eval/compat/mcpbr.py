@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, Run
+from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 PER_TEST_S = 10.0
@@ -31,7 +31,7 @@ def given(test: AppsTest) -> bytes:
     return _spelled(test.given).encode("utf-8", "replace")
 
 
-def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
+def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
     """Its results for all tests that pair."""
     if problem.fault is not None and problem.fault is not RowFault.UNEQUAL:
         return Graded(crash=ERRORS[problem.fault])
@@ -46,7 +46,7 @@ def grade(problem: AppsProblem, runs: Sequence[Run]) -> Graded:
     return Graded(codes=tuple(codes), rules=tuple(rules))
 
 
-def match_output(expected: str, run: Run) -> Match:
+def match_output(expected: str, run: TestRun) -> Match:
     """Compare the text without blanks around it, of a program that ended in time with exit code 0."""
     if run.ending is Ending.TIMED_OUT:
         return Match(right=False, rule="out of time")

@@ -27,7 +27,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TestRun:
     """One test run the way a profile wants it.
 
     Args:
@@ -126,13 +126,13 @@ class Profile:
     whole_s: Callable[[int], float] | None
     stops: bool
     given: Callable[[AppsTest], bytes]
-    grade: Callable[[AppsProblem, Sequence[Run]], Graded]
+    grade: Callable[[AppsProblem, Sequence[TestRun]], Graded]
     source: str
     script: bool = False
     numpy: bool = False
     least_python: tuple[int, int] = (3, 8)
 
-    def wants_another(self, problem: AppsProblem, runs: Sequence[Run]) -> bool:
+    def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun]) -> bool:
         """Whether another run could still change what it says.
 
         Where a program is only loaded, as the grader cannot call functions or there are no tests, one run is wanted.
@@ -148,7 +148,7 @@ class Profile:
             return False
         return not (self.stops and runs) or self.grade(problem, runs).all_passed
 
-    def _ends(self, run: Run) -> bool:
+    def _ends(self, run: TestRun) -> bool:
         """Whether nothing is run after it: the program does not load, or has taken the grader's process with it."""
         return run.ending is Ending.LOAD_FAILED or (run.ending is Ending.DIED and not self.script)
 
@@ -158,7 +158,7 @@ def judges(problem: AppsProblem) -> bool:
     return problem.fault in (None, RowFault.EMPTY, RowFault.UNEQUAL)
 
 
-def too_long(runs: Sequence[Run], whole_s: float) -> bool:
+def too_long(runs: Sequence[TestRun], whole_s: float) -> bool:
     """Whether the runs together took longer than a grader waits."""
     return sum(run.wall_s for run in runs) > whole_s
 

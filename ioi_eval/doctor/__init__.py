@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ioi_eval.doctor.embedded import examine
-from ioi_eval.doctor.findings import Finding, State, healthy
+from ioi_eval.doctor.findings import Finding, Severity, healthy
 from ioi_eval.doctor.workers import examine_worker
 
-__all__ = ["Finding", "State", "examine", "examine_worker", "healthy"]
+__all__ = ["Finding", "Severity", "examine", "examine_worker", "healthy"]

@@ -8,7 +8,7 @@ that succeeds is a hole, whatever the settings say.
 from __future__ import annotations
 
 from ioi_eval import boxfiles
-from ioi_eval.doctor.findings import Finding, State
+from ioi_eval.doctor.findings import Finding, Severity
 from ioi_eval.model import (
     Isolation,
     Problem,
@@ -67,7 +67,7 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
     """
     result = await scorer.score(PROBLEM, _patient(), exhaustive=True)
     if result.compile.verdict is not None:
-        return [Finding(state=State.BAD, what="runner", detail=result.compile.message)]
+        return [Finding(state=Severity.BAD, what="runner", detail=result.compile.message)]
     outcomes = result.subtasks[0].tests
     hidden = any(HIDDEN_CALL in outcome.attempted for outcome in outcomes)
     return [
@@ -81,7 +81,7 @@ HIDDEN_CALL = "hidden_call"
 """What the runner writes for a call that ends a program, and that a filter around the runner has answered first."""
 
 _UNNAMED = Finding(
-    state=State.WARNING,
+    state=Severity.WARNING,
     what="names of refused calls",
     detail="a filter around this sandbox (a container's) answers some system calls before the runner gets them: they "
     "are refused, or end the program (SV), as they should, but `attempted` does not name them",
@@ -91,24 +91,24 @@ _UNNAMED = Finding(
 
 def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
     if isolation is Isolation.FULL:
-        return Finding(state=State.OK, what="isolation", detail="full: namespaces, Landlock, seccomp")
+        return Finding(state=Severity.OK, what="isolation", detail="full: namespaces, Landlock, seccomp")
     if isolation is Isolation.REDUCED:
         detail = (
             "reduced: Landlock and seccomp. A program cannot read files or reach others, but can ask which paths exist"
         )
-        return Finding(state=State.WARNING, what="isolation", detail=detail, advice=f"for full: {why_not_full}")
-    return Finding(state=State.BAD, what="isolation", detail=why_not_full, advice=ALLOW)
+        return Finding(state=Severity.WARNING, what="isolation", detail=detail, advice=f"for full: {why_not_full}")
+    return Finding(state=Severity.BAD, what="isolation", detail=why_not_full, advice=ALLOW)
 
 
 def _attempt(outcome: TestOutcome) -> Finding:
     what = f"cannot {ATTEMPTS[outcome.test]}"
     if outcome.verdict is Verdict.SV:
-        return Finding(state=State.OK, what=what, detail="killed")
+        return Finding(state=Severity.OK, what=what, detail="killed")
     if outcome.score == 1.0:
-        return Finding(state=State.OK, what=what, detail=outcome.message)
+        return Finding(state=Severity.OK, what=what, detail=outcome.message)
     detail = f"{outcome.verdict}: {outcome.message or outcome.evidence}"
     advice = "do not score untrusted programs on this machine; please report this"
-    return Finding(state=State.BAD, what=what, detail=detail, advice=advice)
+    return Finding(state=Severity.BAD, what=what, detail=detail, advice=advice)
 
 
 def _patient() -> Submission:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
+class Severity(StrEnum):
     """How a finding is to be taken."""
 
     OK = "ok"
@@ -26,7 +26,7 @@ class Finding:
         advice: what to do; empty if nothing.
     """
 
-    state: State
+    state: Severity
     what: str
     detail: str
     advice: str = ""
@@ -34,14 +34,14 @@ class Finding:
 
 def healthy(findings: Sequence[Finding]) -> bool:
     """Whether nothing was found that forbids judging here."""
-    return all(finding.state is not State.BAD for finding in findings)
+    return all(finding.state is not Severity.BAD for finding in findings)
 
 
 def linking(*, static: bool) -> Finding:
     """How a compiler links; it can do without."""
     if static:
-        return Finding(state=State.OK, what="linking", detail="static, as the official judge")
+        return Finding(state=Severity.OK, what="linking", detail="static, as the official judge")
     advice = "install the static C and C++ libraries (Fedora: glibc-static libstdc++-static)"
     return Finding(
-        state=State.WARNING, what="linking", detail="dynamic: each test starts about 1 ms later", advice=advice
+        state=Severity.WARNING, what="linking", detail="dynamic: each test starts about 1 ms later", advice=advice
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.doctor.attempts import ALLOW, attempt_all
-from ioi_eval.doctor.findings import Finding, State, linking
+from ioi_eval.doctor.findings import Finding, Severity, linking
 from ioi_eval.errors import IsolationError, SandboxError, SetupError, UnavailableError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.cluster import PistonCluster
@@ -31,7 +31,7 @@ _LARGEST_FILE_BYTES = 64 * _MIB  # more than the largest official input; and a p
 _THREADS = 128  # 64 of a program (`Policy.threads`), and those of its judges
 _NEWEST_STD = 10  # the first GCC with C++20
 
-_STATE = {Effect.FINE: State.OK, Effect.NARROW: State.WARNING, Effect.FATAL: State.BAD}
+_STATE = {Effect.FINE: Severity.OK, Effect.NARROW: Severity.WARNING, Effect.FATAL: Severity.BAD}
 
 
 async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) -> list[Finding]:
@@ -203,19 +203,19 @@ def _told_once(findings: list[Finding]) -> list[Finding]:
     if (
         len(tried) > 1
         and len({(finding.state, finding.detail) for finding in tried}) == 1
-        and tried[0].state is State.BAD
+        and tried[0].state is Severity.BAD
     ):
         return [findings[0], _bad("jobs", tried[0].detail)]
     return findings
 
 
 def _ok(what: str, detail: str) -> Finding:
-    return Finding(state=State.OK, what=what, detail=detail)
+    return Finding(state=Severity.OK, what=what, detail=detail)
 
 
 def _warning(what: str, detail: str, advice: str = "") -> Finding:
-    return Finding(state=State.WARNING, what=what, detail=detail, advice=advice)
+    return Finding(state=Severity.WARNING, what=what, detail=detail, advice=advice)
 
 
 def _bad(what: str, detail: str, advice: str = "") -> Finding:
-    return Finding(state=State.BAD, what=what, detail=detail, advice=advice)
+    return Finding(state=Severity.BAD, what=what, detail=detail, advice=advice)

@@ -21,8 +21,8 @@ from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package, zipped_text
 from ioi_eval.importers.task import (
     ImportedTask,
+    PackageSolution,
     RowValues,
-    Solution,
     SubtaskFile,
     build_task,
     language,
@@ -209,8 +209,8 @@ def _subtask(where: str, name: str, points: object, listed: object, tests: tuple
     return SubtaskFile(name=name, points=points, tests=tuple(listed))
 
 
-def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[Solution]:
-    found: list[Solution] = []
+def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[PackageSolution]:
+    found: list[PackageSolution] = []
     taken: set[str] = set()
     if task_type.takes_outputs:
         for label in dict.fromkeys(path.split("/")[1] for path in package.names("solutions")):
@@ -219,7 +219,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
                 source = None if task_type is TaskType.OUTPUT_ONLY else one.source
                 path = f"solutions/{label}/{one.name}".rstrip("/")
                 found.append(
-                    Solution(
+                    PackageSolution(
                         path=source,
                         label=path.removeprefix("solutions/"),
                         expected=_expected(package, label, path),
@@ -238,7 +238,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
             notes.append(f"{path} is left out: the task takes outputs only")
             continue
         expected = _expected(package, label, path)
-        found.append(Solution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
+        found.append(PackageSolution(path=path, label=f"{label}/{file}", expected=expected, expected_subtasks={}))
     return found
 
 

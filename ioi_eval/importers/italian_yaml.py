@@ -25,7 +25,7 @@ from ioi_eval.importers.fifo_order import with_our_order
 from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import Package, open_package
 from ioi_eval.importers.score_parameters import SUM_SUBTASK, subtasks_of
-from ioi_eval.importers.task import ImportedTask, RowValues, Solution, SubtaskFile, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, RowValues, SubtaskFile, build_task, language
 from ioi_eval.model import ScoreType, TaskType
 from ioi_eval.problems.grader_config import parse_score_type
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
@@ -297,12 +297,12 @@ def _files(package: Package) -> list[tuple[str, str]]:
     return found
 
 
-def _solutions(package: Package, *, output_only: bool) -> list[Solution]:
+def _solutions(package: Package, *, output_only: bool) -> list[PackageSolution]:
     """The sources in `sol/`; only of the author's own it is known what they are to score."""
-    found: list[Solution] = []
+    found: list[PackageSolution] = []
     if output_only:
         return [
-            Solution(
+            PackageSolution(
                 path=None,
                 label=one.name or "outputs",
                 expected=MODEL_SOLUTION if one.name in _MODELS else None,
@@ -316,5 +316,7 @@ def _solutions(package: Package, *, output_only: bool) -> list[Solution]:
         if language(path) is None or stem in _NO_SOLUTIONS:
             continue
         expected = MODEL_SOLUTION if path.count("/") == 1 and stem in _MODELS else None
-        found.append(Solution(path=path, label=path.removeprefix("sol/"), expected=expected, expected_subtasks={}))
+        found.append(
+            PackageSolution(path=path, label=path.removeprefix("sol/"), expected=expected, expected_subtasks={})
+        )
     return found

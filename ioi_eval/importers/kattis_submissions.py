@@ -23,7 +23,7 @@ from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
 from ioi_eval.importers.kattis_programs import included_python
 from ioi_eval.importers.package import Package
-from ioi_eval.importers.task import Solution, SubtaskFile, language
+from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
 
 _FOLDER = "submissions"
 _CRASHES = ("RE", "MLE", "SV")  # the format has no verdict of its own for the last, DOMjudge none for the last two
@@ -64,7 +64,7 @@ def read_submissions(
     is_scoring: bool,
     custom_score: bool,
     notes: list[str],
-) -> list[Solution]:
+) -> list[PackageSolution]:
     """The submissions in one language that is supported, with what is stated of them.
 
     Args:
@@ -126,7 +126,7 @@ class _Submissions:
         self.paths = {group.path.removeprefix("data/"): group for group in groups}
         self.expectations: Expectations | None = None
 
-    def solution(self, path: str, files: tuple[str, ...]) -> Solution | None:
+    def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
         """A submission with what is stated of it; `None` where it is left out, with a note."""
         program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_FOLDER}/")
         folder, _, file = program.partition("/")
@@ -144,7 +144,7 @@ class _Submissions:
         expected, by_subtask = self._compared(path, text, stated, is_accepted=folder == "accepted")
         if language(path) == "python" and self._beside_python:
             files = (*(files or (path,)), *self._beside_python)
-        return Solution(
+        return PackageSolution(
             path=path,
             label=f"{folder}/{file}",
             expected=expected,

@@ -18,7 +18,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.library_checker_sources import Sources
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.importers.task import ImportedTask, Solution, SubtaskFile, build_task, language
+from ioi_eval.importers.task import ImportedTask, PackageSolution, SubtaskFile, build_task, language
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
@@ -144,11 +144,11 @@ def _files(
 
 def _solutions(
     package: Package, info: Mapping[str, Any], sources: Sources, headers: dict[str, str], notes: list[str]
-) -> list[Solution]:
+) -> list[PackageSolution]:
     """The solutions; `headers` gets what they include."""
     tables = {table["name"]: table for table in _tables(package, info, "solutions")}
     names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
-    found: list[Solution] = []
+    found: list[PackageSolution] = []
     for name in names:
         path, table = f"sol/{name}", tables.get(name, {})
         if not package.has(path):
@@ -160,7 +160,7 @@ def _solutions(
             continue
         verdicts = _expected(package, name, table)
         found.append(
-            Solution(
+            PackageSolution(
                 path=path,
                 text=sources.flat(path, headers) if language(path) in ("cpp", "c") else None,
                 label=name,

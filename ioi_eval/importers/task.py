@@ -87,7 +87,7 @@ class SubtaskFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
+class PackageSolution:
     """A solution as a package states it.
 
     Args:
@@ -119,7 +119,7 @@ def build_task(
     files: Sequence[tuple[str, str]],
     config: RowValues,
     tests: Mapping[str, tuple[str, str]],
-    solutions: Sequence[Solution],
+    solutions: Sequence[PackageSolution],
     notes: Sequence[str],
     test_columns: Mapping[str, RowValues] | None = None,
 ) -> ImportedTask:
@@ -238,7 +238,7 @@ def _top_includes(text: str) -> Iterator[str]:
             yield match[2]
 
 
-def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Solution]) -> tuple[RowValues, ...]:
+def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[PackageSolution]) -> tuple[RowValues, ...]:
     """The solutions as rows of a dump; those in another language than C++ say so in `language`."""
     return tuple(
         {
@@ -258,7 +258,7 @@ def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[Soluti
     )
 
 
-def _text(package: Package, solution: Solution) -> str | None:
+def _text(package: Package, solution: PackageSolution) -> str | None:
     """The program of one file."""
     if not solution.path or solution.files:
         return None

@@ -20,8 +20,8 @@ from ioi_eval.importers.output_sets import output_sets
 from ioi_eval.importers.package import ROOT_FILE, Package, open_package
 from ioi_eval.importers.task import (
     ImportedTask,
+    PackageSolution,
     RowValues,
-    Solution,
     SubtaskFile,
     build_task,
     language,
@@ -297,7 +297,7 @@ def _solutions(
     notes: list[str],
     *,
     output_only: bool,
-) -> list[Solution]:
+) -> list[PackageSolution]:
     if not package.has("solutions.json"):
         notes.append("there is no solutions.json: nothing is stated of any solution, and none is imported")
         return []
@@ -321,7 +321,7 @@ def _output_solutions(
     stated: Collection[str],
     subtasks: Mapping[str, SubtaskFile],
     notes: list[str],
-) -> list[Solution]:
+) -> list[PackageSolution]:
     """Those that are outputs. TPS itself runs programs that make them, with limits that no contestant has."""
     sets = {one.name: one for one in output_sets(package, "solution", lambda path: language(path) is not None)}
     chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
@@ -335,7 +335,7 @@ def _output_solutions(
 
 def _solution(
     package: Package, name: str, meta: Any, stated: Collection[str], subtasks: Mapping[str, SubtaskFile]
-) -> Solution:
+) -> PackageSolution:
     where = f"{package.where}: solutions.json: {name}"
     verdict = meta.get("verdict") if isinstance(meta, dict) else None
     exceptions = meta.get("except", {}) if isinstance(meta, dict) else {}
@@ -351,4 +351,6 @@ def _solution(
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     expected = {subtask.name: str(exceptions.get(key, verdict)) for key, subtask in subtasks.items()}
-    return Solution(path=f"solution/{name}", label=f"{verdict}/{name}", expected=verdict, expected_subtasks=expected)
+    return PackageSolution(
+        path=f"solution/{name}", label=f"{verdict}/{name}", expected=verdict, expected_subtasks=expected
+    )

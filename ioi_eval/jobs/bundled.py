@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ioi_eval.config import JudgeLimits, Policy
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
-from ioi_eval.jobs.plan import Plan, words
+from ioi_eval.jobs.plan import RunnerPlan, words
 from ioi_eval.model import (
     Blob,
     CheckerProtocol,
@@ -113,7 +113,7 @@ def run_job(
         enough_s: after so much wall clock no other test is begun; `None` for no bound.
         return_bytes: how much of each output comes back; of Batch tasks only.
     """
-    plan = Plan(mode="run", nonce=nonce, least=policy.isolation)
+    plan = RunnerPlan(mode="run", nonce=nonce, least=policy.isolation)
     files = [*_program_files(programs), *_program_line(plan, problem, programs)]
     plan.line(
         "limits",
@@ -141,7 +141,7 @@ def run_job(
     )
 
 
-def _program_line(plan: Plan, problem: Problem, programs: Programs) -> Sequence[JobFile]:
+def _program_line(plan: RunnerPlan, problem: Problem, programs: Programs) -> Sequence[JobFile]:
     """Write how the submission is started; returns the files that it needs beside itself."""
     if programs.submission is None:
         return ()  # every test of this job has an output that was submitted
@@ -153,7 +153,7 @@ def _program_line(plan: Plan, problem: Problem, programs: Programs) -> Sequence[
 
 
 def _test_line(
-    plan: Plan, number: int, planned: PlannedTest, case: TestCase, submitted: Content | None
+    plan: RunnerPlan, number: int, planned: PlannedTest, case: TestCase, submitted: Content | None
 ) -> list[JobFile]:
     """Write one test; returns its files."""
     contents = {"input": ("in", case.input), "answer": ("ans", case.answer), "output": ("out", submitted)}
@@ -178,7 +178,7 @@ def _program_files(programs: Programs) -> list[JobFile]:
     return files
 
 
-def _task_lines(plan: Plan, problem: Problem, programs: Programs, policy: Policy, return_bytes: int) -> None:
+def _task_lines(plan: RunnerPlan, problem: Problem, programs: Programs, policy: Policy, return_bytes: int) -> None:
     """The lines that say how a test is judged: task, manager, checker."""
     judge = policy.judge
     checker_ms = {"cpu_ms": round(judge.cpu_s * 1000), "wall_ms": round(judge.wall_s * 1000)}

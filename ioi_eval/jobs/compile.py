@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ioi_eval import boxfiles
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
-from ioi_eval.jobs.plan import Plan
+from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
 from ioi_eval.languages import compiled
 from ioi_eval.model import (
@@ -180,7 +180,7 @@ def compile_job(
     """
     limits = trusted_limits(policy.compile) if trusted else policy.compile
     cpu_ms, wall_ms = int(limits.cpu_s * 1000), int(limits.wall_s * 1000)
-    plan = Plan(mode="compile", nonce=nonce, least=policy.isolation)
+    plan = RunnerPlan(mode="compile", nonce=nonce, least=policy.isolation)
     plan.line(
         "limits",
         cpu_ms=cpu_ms,
@@ -227,7 +227,7 @@ def trusted_limits(limits: CompileLimits) -> CompileLimits:
     )
 
 
-def runner_files(runner: Content, plan: Plan) -> tuple[JobFile, ...]:
+def runner_files(runner: Content, plan: RunnerPlan) -> tuple[JobFile, ...]:
     """The two files that every job of kind RUNNER begins with."""
     return (
         JobFile(name="plan", content=plan.encode()),

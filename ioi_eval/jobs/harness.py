@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
-from ioi_eval.jobs.plan import Plan, Value
+from ioi_eval.jobs.plan import RunnerPlan, Value
 from ioi_eval.jobs.protocol import CompileAnswer
 from ioi_eval.model import JobFile, SourceFile
 from ioi_eval.toolchain import outermost
@@ -207,7 +207,7 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
 
 
 def program_line(
-    plan: Plan, interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
+    plan: RunnerPlan, interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
 ) -> tuple[JobFile, ...]:
     """Write the `program` line of a plan whose program is the file `program`, a `task`. Returns the files it needs.
 

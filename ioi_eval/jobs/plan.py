@@ -26,7 +26,7 @@ def words(texts: Iterable[str]) -> str:
     return ",".join(word(text).replace(",", "%2C") for text in texts)
 
 
-class Plan:
+class RunnerPlan:
     """A plan being written, line by line.
 
     Args:

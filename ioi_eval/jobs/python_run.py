@@ -9,7 +9,7 @@ from ioi_eval.config import JudgeLimits
 from ioi_eval.jobs.bundled import Room, pages_wall_ms, ready_wall_ms, request_room, size
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
-from ioi_eval.jobs.plan import Plan
+from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.model import CheckerProtocol, Content, Isolation, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import Target
 
@@ -123,7 +123,7 @@ def run_job(
     limits, judgement = setup.limits, setup.judgement
     cpu_ms = round(limits.cpu_s * 1000)
     count = sum(len(program.tests) for program in programs)
-    plan = Plan(mode="run", nonce=nonce, least=setup.least)
+    plan = RunnerPlan(mode="run", nonce=nonce, least=setup.least)
     files = [
         JobFile(name="program", content=programs[0].task),
         *program_line(plan, setup.interpreter, grader=setup.grader, warm=setup.warm, preload=setup.preload),
@@ -157,7 +157,7 @@ def run_job(
     )
 
 
-def _test_lines(plan: Plan, programs: Sequence[GivenProgram]) -> list[JobFile]:
+def _test_lines(plan: RunnerPlan, programs: Sequence[GivenProgram]) -> list[JobFile]:
     """Write the tests; returns their files, each content once: samples of one problem share its tests."""
     files: list[JobFile] = []
     names: dict[Content, str] = {}
@@ -200,7 +200,7 @@ def usual_wall_ms(limits: RunLimits) -> int:
     return round(2 * (1250 * limits.cpu_s + 1100))
 
 
-def _checker_line(plan: Plan, judgement: Judgement, return_bytes: int) -> None:
+def _checker_line(plan: RunnerPlan, judgement: Judgement, return_bytes: int) -> None:
     if judgement.checker is not None:
         limits = judgement.limits
         plan.line(

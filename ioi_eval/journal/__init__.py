@@ -48,19 +48,19 @@ twice, would only happen again: it is written as final, and repeated when the us
 """
 
 from ioi_eval.journal.codec import decode_result, encode_result
-from ioi_eval.journal.frames import Keys, Kind, keys_of, name_key
-from ioi_eval.journal.opening import Index, Stored, check_writable, peek
-from ioi_eval.journal.records import Record, Spool
+from ioi_eval.journal.frames import Keys, RecordKind, keys_of, name_key
+from ioi_eval.journal.opening import Index, StoredResult, check_writable, peek
+from ioi_eval.journal.records import Record, TemporaryRecords
 from ioi_eval.journal.store import Journal
 
 __all__ = [
     "Index",
     "Journal",
     "Keys",
-    "Kind",
     "Record",
-    "Spool",
-    "Stored",
+    "RecordKind",
+    "StoredResult",
+    "TemporaryRecords",
     "check_writable",
     "decode_result",
     "encode_result",

@@ -23,7 +23,7 @@ HEAD_BYTES = 128  # the longest head is 109 bytes
 _NONE = bytes(16)
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """What a record tells."""
 
     RUN = "h"  # a run began here, with these options
@@ -32,7 +32,7 @@ class Kind(StrEnum):
     COPY = "c"  # the same program as another submission's: the first result under its program key counts
 
 
-_KINDS = {kind.value.encode(): kind for kind in Kind}
+_KINDS = {kind.value.encode(): kind for kind in RecordKind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Frame:
     body: int
     end: int
     safe: int
-    kind: Kind
+    kind: RecordKind
     keys: Keys
 
 
@@ -86,7 +86,7 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
     return Keys(submission=_digest("\0".join((text, submission, *found_by))), program=_digest_of_program(text))
 
 
-def encode(kind: Kind, keys: Keys, body: bytes, *, safe: int) -> bytes:
+def encode(kind: RecordKind, keys: Keys, body: bytes, *, safe: int) -> bytes:
     """One record, framed.
 
     Args:

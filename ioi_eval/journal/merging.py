@@ -16,7 +16,7 @@ import orjson
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import frames, opening
-from ioi_eval.journal.frames import Frame, Kind
+from ioi_eval.journal.frames import Frame, RecordKind
 from ioi_eval.journal.opening import Index
 from ioi_eval.journal.store import Journal
 
@@ -97,22 +97,24 @@ class _Merging:
         """Write down what it says and those before it do not."""
         with _opened(directory, self._done.notes) as (buffer, end):
             for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
-                if frame.kind is not Kind.RUN:
+                if frame.kind is not RecordKind.RUN:
                     self._take(frame, bytes(buffer[frame.body : frame.end - 1]), directory, journal)
 
     def _take(self, frame: Frame, body: bytes, directory: Path, journal: Journal) -> None:
         values = orjson.loads(body)
         self._require_family(values, directory)
-        if frame.kind is Kind.RESULT:
+        if frame.kind is RecordKind.RESULT:
             self._compare(frame, values, directory)
         found = self._index.find(frame.keys)
-        if frame.keys.submission in self._index.submissions or (found is not None and frame.kind is not Kind.RESULT):
+        if frame.keys.submission in self._index.submissions or (
+            found is not None and frame.kind is not RecordKind.RESULT
+        ):
             self._done.known += 1
             return
         self._index.add(frame.kind, frame.keys, journal.append(frame.kind, frame.keys, body))
-        if frame.kind is Kind.RESULT:
+        if frame.kind is RecordKind.RESULT:
             self._done.results += 1
-        elif frame.kind is Kind.FAILED:
+        elif frame.kind is RecordKind.FAILED:
             self._done.failures += 1
         else:
             self._done.copies += 1

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import frames
-from ioi_eval.journal.frames import Keys, Kind
+from ioi_eval.journal.frames import Keys, RecordKind
 from ioi_eval.journal.records import ADVICE
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredResult:
     """Where a submission's result is.
 
     Args:
@@ -45,27 +45,27 @@ class Index:
     copies: set[bytes] = field(default_factory=set)
     failed: dict[bytes, int] = field(default_factory=dict)
 
-    def add(self, kind: Kind, keys: Keys, offset: int) -> None:
+    def add(self, kind: RecordKind, keys: Keys, offset: int) -> None:
         """Take in a record."""
-        if kind is Kind.RESULT:
+        if kind is RecordKind.RESULT:
             self.submissions[keys.submission] = offset
             self.programs.setdefault(keys.program, offset)
-        elif kind is Kind.COPY:
+        elif kind is RecordKind.COPY:
             self.copies.add(keys.submission)
-        elif kind is Kind.FAILED:
+        elif kind is RecordKind.FAILED:
             self.failed[keys.submission] = offset
 
-    def find(self, keys: Keys) -> Stored | None:
+    def find(self, keys: Keys) -> StoredResult | None:
         """Where the result of that submission is, judged in just that way.
 
         A copy has none where no record of its program is there: then it is judged itself.
         """
         if (offset := self.submissions.get(keys.submission)) is not None:
-            return Stored(offset)
+            return StoredResult(offset)
         if keys.submission in self.copies and (leader := self.programs.get(keys.program)) is not None:
-            return Stored(leader, copied=True)
+            return StoredResult(leader, copied=True)
         if (offset := self.failed.get(keys.submission)) is not None:
-            return Stored(offset, failed=True)
+            return StoredResult(offset, failed=True)
         return None
 
     def leader(self, keys: Keys) -> int | None:

@@ -15,7 +15,7 @@ import orjson
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import frames
-from ioi_eval.journal.frames import Keys, Kind
+from ioi_eval.journal.frames import Keys, RecordKind
 
 ADVICE = (
     "something other than ioi-eval changed the file (a bad disk, an editor, a second writer). Start over with "
@@ -33,7 +33,7 @@ class Record:
         body: its JSON.
     """
 
-    kind: Kind
+    kind: RecordKind
     keys: Keys
     body: dict[str, Any]
 
@@ -54,7 +54,7 @@ class RecordFile:
         self.name = name
         self._refused = ""
 
-    def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
+    def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
         """Write a record at the end: whole, or, when the disk is full, not at all.
 
         Returns:
@@ -135,7 +135,7 @@ class RecordFile:
         )
 
 
-class Spool:
+class TemporaryRecords:
     """Records that are needed until the end of this run only, in a file without a name."""
 
     def __init__(self, directory: Path) -> None:
@@ -153,7 +153,7 @@ class Spool:
     def append(self, keys: Keys, body: bytes) -> None:
         """Keep a record under its submission key."""
         with self._lock:
-            self._index[keys.submission] = self._records.append(Kind.RESULT, keys, body)
+            self._index[keys.submission] = self._records.append(RecordKind.RESULT, keys, body)
 
     def find(self, keys: Keys) -> dict[str, Any] | None:
         """The record of that submission, if there is one."""

@@ -14,8 +14,8 @@ from typing import Self
 
 from ioi_eval.errors import SetupError
 from ioi_eval.journal import frames, opening
-from ioi_eval.journal.frames import Keys, Kind
-from ioi_eval.journal.opening import Index, Stored
+from ioi_eval.journal.frames import Keys, RecordKind
+from ioi_eval.journal.opening import Index, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
 SYNC_RECORDS = 64  # what a power cut may cost at most, in submissions: about a minute's work of a fast machine …
@@ -70,7 +70,7 @@ class Journal:
             except OSError as error:
                 raise SetupError(f"{self.path}: cannot be written: {error.strerror}; choose another --out") from error
             self._records = RecordFile(fd, end, str(self.path))
-            self._records.append(Kind.RUN, frames.NO_KEYS, _told(options))
+            self._records.append(RecordKind.RUN, frames.NO_KEYS, _told(options))
             self._records.sync()
             self._closed = False
             self._closing = stack.pop_all()
@@ -92,7 +92,7 @@ class Journal:
         """How many submissions have a record."""
         return len(self._index.submissions.keys() | self._index.copies | self._index.failed.keys())
 
-    def find(self, keys: Keys) -> Stored | None:
+    def find(self, keys: Keys) -> StoredResult | None:
         """Where the result of that submission is, judged in just that way."""
         return self._index.find(keys)
 
@@ -104,7 +104,7 @@ class Journal:
         """How much is known under these keys; see `Index.standing`."""
         return self._index.standing(keys)
 
-    def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
+    def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
         """Write a record; once this returns, a killed process does not lose it.
 
         Args:
@@ -130,13 +130,13 @@ class Journal:
         """The record at an offset, whatever it is of; who asked for one of certain keys compares them."""
         return self._records.read(offset)
 
-    def read_stored(self, stored: Stored, keys: Keys) -> Record | None:
+    def read_stored(self, stored: StoredResult, keys: Keys) -> Record | None:
         """The record that `find` told of for these keys; `None` if another one is there now: then nothing is known."""
         record = self._records.read(stored.offset)
         if stored.copied:
-            fits = record.kind is Kind.RESULT and record.keys.program == keys.program
+            fits = record.kind is RecordKind.RESULT and record.keys.program == keys.program
         else:
-            fits = record.kind is (Kind.FAILED if stored.failed else Kind.RESULT) and record.keys == keys
+            fits = record.kind is (RecordKind.FAILED if stored.failed else RecordKind.RESULT) and record.keys == keys
         return record if fits else None
 
     def sync(self) -> None:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.journal import Journal, Spool
+from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.pipeline.conduct import Outcome, Settings, conduct
 from ioi_eval.pipeline.contest import CONTEST_FORMAT, ContestJudging, Judge
 from ioi_eval.pipeline.finish import write_results, write_summary
-from ioi_eval.pipeline.intake import Intake, Selection, Survey, survey
+from ioi_eval.pipeline.intake import Intake, RowSelection, Survey, survey
 from ioi_eval.pipeline.ledger import Ledger
-from ioi_eval.pipeline.plan import Plan, plan
+from ioi_eval.pipeline.plan import DryRun, plan
 from ioi_eval.pipeline.progress import Progress
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
@@ -29,7 +29,7 @@ from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.summary import RunFacts, this_run
 
-__all__ = ["Intake", "Judge", "Outcome", "Plan", "Selection", "Settings", "Survey", "plan", "score_dump", "survey"]
+__all__ = ["DryRun", "Intake", "Judge", "Outcome", "RowSelection", "Settings", "Survey", "plan", "score_dump", "survey"]
 
 
 async def score_dump(
@@ -66,7 +66,7 @@ async def score_dump(
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         return await in_thread(as_it_was, written, earlier, settings, progress, report=markdown_report, told=this_run)
     written.forget()
-    ledger = Ledger(journal, Spool(directory), CONTEST_FORMAT, keys_under=Candidate.keys_under)
+    ledger = Ledger(journal, TemporaryRecords(directory), CONTEST_FORMAT, keys_under=Candidate.keys_under)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         summary = write_results(

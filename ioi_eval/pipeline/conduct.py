@@ -16,7 +16,7 @@ from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.interrupt import EXIT_CODE, Interrupts
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.run import Done, Judging, Run, W
+from ioi_eval.pipeline.run import Done, DumpRun, FamilyJudge, W
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.summary import RunFacts
 
@@ -71,7 +71,7 @@ class Outcome:
 
 async def conduct(
     candidates: Callable[[], Iterator[W | Refused]],
-    judging: Judging[W, R],
+    judging: FamilyJudge[W, R],
     ledger: Ledger[R],
     *,
     settings: Settings,
@@ -94,7 +94,7 @@ async def conduct(
         InputError: the dump or the journal is damaged.
         SetupError: nothing can be judged here, or nothing can be written there.
     """
-    run = Run(
+    run = DumpRun(
         candidates,
         judging,
         ledger,

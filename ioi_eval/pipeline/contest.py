@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from ioi_eval.journal import Kind, decode_result, encode_result
+from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.ledger import Format
 from ioi_eval.pipeline.run import Told
@@ -57,14 +57,14 @@ class ContestJudging:
         )
 
 
-def kind_of(result: SubmissionResult) -> Kind | None:
+def kind_of(result: SubmissionResult) -> RecordKind | None:
     """As what a result is kept: RESULT, FAILED (a judge program's fault, final), or not at all (ours, `None`)."""
     if result.score is not None:
-        return Kind.RESULT
+        return RecordKind.RESULT
     if result.compile.verdict is Verdict.JE:
-        return Kind.FAILED if result.compile.final else None
+        return RecordKind.FAILED if result.compile.final else None
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
-    return Kind.FAILED if errors and all(outcome.final for outcome in errors) else None
+    return RecordKind.FAILED if errors and all(outcome.final for outcome in errors) else None
 
 
 CONTEST_FORMAT = Format(

@@ -25,7 +25,7 @@ from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report import compact
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.rows import Judged, ResultColumns, Unscored, refused_row
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
 from ioi_eval.report.totals import Totals
 
@@ -128,10 +128,10 @@ class _Parts:
         self._tests, self._unscored = tests, unscored
         self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
 
-    def of(self, candidate: Candidate, found: Found[SubmissionResult]) -> tuple[Judged, ResultColumns]:
+    def of(self, candidate: Candidate, found: Found[SubmissionResult]) -> tuple[JudgedSubmission, ResultColumns]:
         """A submission with its result, and the columns that are of the result alone."""
         known = None if found.offset is None else self._known.get(found.offset)
-        judged = Judged(
+        judged = JudgedSubmission(
             problem=candidate.problem,
             submission=candidate.submission,
             fingerprint=candidate.fingerprint,

@@ -39,7 +39,7 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class JudgeableRow:
     """A row that can be judged.
 
     Args:
@@ -69,7 +69,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class RowSelection:
     """Which rows of the dump are meant.
 
     Args:
@@ -122,7 +122,7 @@ class Survey:
         return tuple(key for key in self.counts if key is not None)
 
 
-def survey(source: RowSource, selection: Selection, *, id_column: str = "uuid") -> Survey:
+def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid") -> Survey:
     """Read the whole dump once.
 
     So a row that cannot be read ends the run before hours of judging, only the problems that are needed are loaded, and
@@ -143,7 +143,7 @@ def survey(source: RowSource, selection: Selection, *, id_column: str = "uuid") 
     if not counts:
         wanted = [f"--year {year}" for year in sorted(selection.years)]
         wanted += [f"--problem {problem}" for problem in sorted(selection.problems)]
-        everything = Counter(key for _, key in Selection().rows(source, ("year", "problem_id")))
+        everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")))
         there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
         raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
     return Survey(counts=counts, has_python=has_python)
@@ -181,7 +181,7 @@ class Intake:
     def __init__(
         self,
         source: RowSource,
-        selection: Selection,
+        selection: RowSelection,
         problems: ProblemSet,
         *,
         fingerprints: Callable[[Problem, Submission], Sequence[str]],
@@ -195,7 +195,7 @@ class Intake:
 
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
-    ) -> Iterator[Accepted | Refused]:
+    ) -> Iterator[JudgeableRow | Refused]:
         """One for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
@@ -241,7 +241,7 @@ class Intake:
         key: ProblemKey | None,
         taken: dict[bytes, Place],
         standing: Callable[[Keys], int] | None,
-    ) -> Accepted | Refused:
+    ) -> JudgeableRow | Refused:
         problems = self.problems.problems
         try:
             submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
@@ -269,7 +269,7 @@ class Intake:
             keys = max(ways, key=standing)
             fingerprint = ways[keys]
         candidate = Candidate(problem=problem, submission=submission, fingerprint=fingerprint, keys=keys)
-        return Accepted(row=row, candidate=candidate, target_subtask=target)
+        return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
 
     def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:
         source, number = first

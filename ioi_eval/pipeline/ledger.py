@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from ioi_eval.journal import Journal, Keys, Kind, Spool
+from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
 from ioi_eval.pipeline.window import Waiting
 
 R = TypeVar("R")
@@ -32,7 +32,7 @@ class Format(Generic[R]):
 
     encode: Callable[[R], Mapping[str, Any]]
     decode: Callable[[Mapping[str, Any]], R]
-    kind: Callable[[R], Kind | None]
+    kind: Callable[[R], RecordKind | None]
     tests: Callable[[R], int]
 
 
@@ -65,7 +65,7 @@ class Ledger(Generic[R]):
     def __init__(
         self,
         journal: Journal,
-        spool: Spool,
+        spool: TemporaryRecords,
         form: Format[R],
         *,
         keys_under: Callable[[Any, str], Keys] | None = None,
@@ -97,7 +97,7 @@ class Ledger(Generic[R]):
             self.spool.append(keys, body)
             return None
         offset = self.journal.append(kind, keys, body)
-        return offset if kind is Kind.RESULT else None
+        return offset if kind is RecordKind.RESULT else None
 
     def record_copies(self, copies: Iterable[tuple[Waiting, int]]) -> None:
         """Write down that submissions have the program of another one, whose record is at that offset."""
@@ -107,7 +107,7 @@ class Ledger(Generic[R]):
             if keys.program != program:
                 continue  # somebody has changed the file: what stands there now is of another program
             body = {"fingerprint": fingerprint, **candidate.names, "duplicate_of": submission}
-            self.journal.append(Kind.COPY, keys, _json(body))
+            self.journal.append(RecordKind.COPY, keys, _json(body))
 
     def standing(self, keys: Keys) -> int:
         """How much is known under these keys: 3 also for a failure of this run, else as `Index.standing`."""
@@ -142,7 +142,7 @@ class Ledger(Generic[R]):
     def _read_leader(self, offset: int) -> tuple[str, str, bytes]:
         """A leader's id, its fingerprint and its program key, which is nobody's where that is no result."""
         record = self.journal.read(offset)
-        if record.kind is not Kind.RESULT:
+        if record.kind is not RecordKind.RESULT:
             return "", "", b""
         return str(record.body["submission"]), str(record.body["fingerprint"]), record.keys.program
 

@@ -23,7 +23,7 @@ class ProblemPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class DryRun:
     """What a run would do.
 
     Args:
@@ -46,7 +46,7 @@ class Plan:
         return "\n\n".join([*parts, *refusal_lists(self.refused.as_list(), files=())])
 
 
-def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> Plan:
+def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: bool = False) -> DryRun:
     """Go through a dump without judging or writing anything.
 
     Args:
@@ -70,7 +70,7 @@ def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: boo
             one.copies += 1
         else:
             one.to_judge += 1
-    return Plan(problems=problems, refused=refused)
+    return DryRun(problems=problems, refused=refused)
 
 
 def _is_judged(candidate: Candidate, index: Index, retry_failed: bool) -> bool:

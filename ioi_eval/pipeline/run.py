@@ -55,7 +55,7 @@ class Told:
     fingerprint: str = ""
 
 
-class Judging(Protocol[C_contra, R]):
+class FamilyJudge(Protocol[C_contra, R]):
     """How submissions to a family of problems are judged."""
 
     async def judge(self, candidate: C_contra) -> R:
@@ -111,7 +111,7 @@ class _Recorded:
     odd_family: object | None
 
 
-class Run(Generic[W, R]):
+class DumpRun(Generic[W, R]):
     """One judging of a dump.
 
     Args:
@@ -128,7 +128,7 @@ class Run(Generic[W, R]):
     def __init__(
         self,
         candidates: Callable[[], Iterator[W | Refused]],
-        judging: Judging[W, R],
+        judging: FamilyJudge[W, R],
         ledger: Ledger[R],
         *,
         workers: int,

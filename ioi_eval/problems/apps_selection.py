@@ -23,7 +23,7 @@ class Sampling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class ProblemSelection:
     """What is asked for. Filters come first, then the sample.
 
     Args:
@@ -45,7 +45,7 @@ class Selection:
             raise InputError(f"a sample of {self.limit} problems makes no sense; take at least 1")
 
 
-def choose(rows: Iterable[tuple[str, str]], selection: Selection, source: str) -> frozenset[int]:
+def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:
     """The positions of the problems that are asked for.
 
     Args:

@@ -47,7 +47,7 @@ class ProblemSet:
 
 
 @dataclass(slots=True)
-class _Group:
+class _ProblemRows:
     """The rows of one problem: what they share, and what each adds."""
 
     sheet: Sheet | None = None
@@ -111,9 +111,9 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
 
 def _grouped(
     source: RowSource, years: Collection[int] | None, ids: Collection[str] | None
-) -> tuple[dict[ProblemKey, _Group], set[ProblemKey]]:
+) -> tuple[dict[ProblemKey, _ProblemRows], set[ProblemKey]]:
     """The rows of the problems that were asked for, and the keys of the others."""
-    groups: dict[ProblemKey, _Group] = {}
+    groups: dict[ProblemKey, _ProblemRows] = {}
     passed_over: set[ProblemKey] = set()
     for row in source.iterate(PROBLEM_COLUMNS):
         if "id" not in row.values and "test_name" in (row.there or row.values):
@@ -122,7 +122,7 @@ def _grouped(
         if (years is not None and key.year not in years) or (ids is not None and key.id not in ids):
             passed_over.add(key)
             continue
-        group = groups.setdefault(key, _Group())
+        group = groups.setdefault(key, _ProblemRows())
         if group.error is None:
             try:
                 _add(group, row)
@@ -131,7 +131,7 @@ def _grouped(
     return groups, passed_over
 
 
-def _add(group: _Group, row: Row) -> None:
+def _add(group: _ProblemRows, row: Row) -> None:
     sheet = read_sheet(row)
     if group.sheet is None:
         group.sheet = sheet
@@ -162,7 +162,7 @@ def _threshold(row: Row) -> float | None:
     return threshold
 
 
-def _draft(key: ProblemKey, group: _Group) -> Problem:
+def _draft(key: ProblemKey, group: _ProblemRows) -> Problem:
     if group.error is not None or group.sheet is None:
         raise group.error or InputError("has no rows")
     return problem_from(key, group.sheet, tuple(group.subtasks))

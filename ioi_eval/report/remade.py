@@ -26,7 +26,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.naming import problem_of, submission_of
-from ioi_eval.report.rows import Judged
+from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.summary import RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import counted
@@ -146,14 +146,14 @@ class _Reader:
         self._told, self._id_column = told, id_column
         self._problems: dict[ProblemKey, Problem] = {}
 
-    def judged(self, row: Row) -> Judged:
+    def judged(self, row: Row) -> JudgedSubmission:
         """The submission of a row, and what became of it."""
         subtasks = row["all_subtasks_results"]
         key = ProblemKey(year=int(problem_of(row)[0]), id=str(subtasks[0]["problem"]))
         problem = self._problems.get(key) or self._problems.setdefault(key, self._problem(key, subtasks))
         name = submission_of(row, self._id_column)
         result = _result(row, key, name, subtasks)
-        return Judged(
+        return JudgedSubmission(
             problem=problem,
             submission=Submission(id=name, problem=key, code=None, extraction=row["extraction"]),
             fingerprint=row["fingerprint"],

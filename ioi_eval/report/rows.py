@@ -62,7 +62,7 @@ class Unscored(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedSubmission:
     """A submission and what became of it.
 
     Args:
@@ -88,7 +88,7 @@ class Judged:
 
 
 def result_row(
-    row: Mapping[str, Any], judged: Judged, *, target_subtask: str | None, unscored: Unscored = Unscored.NULL
+    row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None, unscored: Unscored = Unscored.NULL
 ) -> dict[str, Any]:
     """The row of a submission that was judged, or that we failed to judge.
 
@@ -117,7 +117,7 @@ class ResultColumns:
     targets: Mapping[str, tuple[float | None, Verdict]]
 
     @classmethod
-    def of(cls, judged: Judged, *, unscored: Unscored) -> Self:
+    def of(cls, judged: JudgedSubmission, *, unscored: Unscored) -> Self:
         """Those of a result."""
         result, totals = judged.result, judged.totals
         blank: float | None = 0.0 if unscored is Unscored.ZERO else None
@@ -150,7 +150,7 @@ class ResultColumns:
         """The same without tests, which have a line of their own; what is large is JSON already."""
         return replace(self, reference={**self.reference, "all_subtasks_results": subtasks, "tests_id": tests_id})
 
-    def row(self, row: Mapping[str, Any], judged: Judged, *, target_subtask: str | None) -> dict[str, Any]:
+    def row(self, row: Mapping[str, Any], judged: JudgedSubmission, *, target_subtask: str | None) -> dict[str, Any]:
         """The row of a submission with this result; `row` and `target_subtask` are the dump's."""
         score, status = self.targets.get(target_subtask or "", (None, None))
         return {

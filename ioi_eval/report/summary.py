@@ -17,7 +17,7 @@ from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.model import ProblemKey, TaskType, Verdict
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.limited import LightRow
-from ioi_eval.report.rows import Judged
+from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.tally import AVERAGE, CpuSplit, ProblemTally, problem_estimates
 from ioi_eval.version import __version__
 
@@ -118,7 +118,7 @@ class Summary:
         self._unfenced = Refusals()
         self._cpu = CpuSplit()
 
-    def add(self, judged: Judged, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
+    def add(self, judged: JudgedSubmission, row: Mapping[str, Any], *, target_subtask: str | None) -> None:
         """Take in a submission.
 
         Args:
@@ -151,13 +151,13 @@ class Summary:
         if (group := self._groups.of(row)) is not None:
             group.pending += 1
 
-    def _tally(self, judged: Judged) -> ProblemTally:
+    def _tally(self, judged: JudgedSubmission) -> ProblemTally:
         tally = self._problems.get(judged.result.problem)
         if tally is None:
             tally = self._problems[judged.result.problem] = ProblemTally(problem=judged.problem)
         return tally
 
-    def _add(self, judged: Judged, row: Mapping[str, Any], light: LightRow, aimless: str | None) -> None:
+    def _add(self, judged: JudgedSubmission, row: Mapping[str, Any], light: LightRow, aimless: str | None) -> None:
         result, submission, totals = judged.result, judged.submission.id, judged.totals
         self._tally(judged).add(submission, result, light)
         self._extraction[judged.submission.extraction] += 1
@@ -361,7 +361,7 @@ def _unnamed_notes(attempted: Mapping[str, int]) -> list[str]:
     return [words] if "hidden_call" in attempted else []
 
 
-def _is_unfenced(judged: Judged, row: Mapping[str, Any]) -> bool:
+def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
     """Whether nothing was found in a text that may be a program itself."""
     text = row.get("generation")
     return (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from itertools import count
 
-from ioi_eval.sandbox.roster import Claim, Group, Seat
+from ioi_eval.sandbox.roster import Claim, EndpointGroup, Seat
 
 
 class Purpose(Enum):
@@ -28,14 +28,14 @@ class Agenda:
     """All appointments, the next one first; of two at the same time, the one that was made first."""
 
     def __init__(self) -> None:
-        self._appointments: list[tuple[float, int, Purpose, Claim | Seat | Group]] = []
+        self._appointments: list[tuple[float, int, Purpose, Claim | Seat | EndpointGroup]] = []
         self._order = count()
 
-    def put(self, when: float, purpose: Purpose, subject: Claim | Seat | Group) -> None:
+    def put(self, when: float, purpose: Purpose, subject: Claim | Seat | EndpointGroup) -> None:
         """Make an appointment."""
         heapq.heappush(self._appointments, (when, next(self._order), purpose, subject))
 
-    def take_due(self, now: float) -> Iterator[tuple[Purpose, Claim | Seat | Group]]:
+    def take_due(self, now: float) -> Iterator[tuple[Purpose, Claim | Seat | EndpointGroup]]:
         """Those whose time has come, one by one; others may be made meanwhile."""
         while self._appointments and self._appointments[0][0] <= now:
             _, _, purpose, subject = heapq.heappop(self._appointments)

@@ -47,7 +47,7 @@ _FAULT_LINE = 1 << 16  # longer than the runner's line of a fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class ListedPackage:
     """One entry of `GET /api/v2/packages`."""
 
     language: str
@@ -130,13 +130,13 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
     )
 
 
-def packages(status: int, body: bytes) -> tuple[Package, ...]:
+def packages(status: int, body: bytes) -> tuple[ListedPackage, ...]:
     """Read the answer to `GET /api/v2/packages`. Raises as `execution` does.
 
     Asking is dangerous: a server that cannot reach its repository dies of the question.
     """
     return tuple(
-        Package(
+        ListedPackage(
             language=_text(entry, "language"),
             version=_text(entry, "language_version"),
             installed=entry.get("installed") is True,

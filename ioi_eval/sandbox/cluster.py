@@ -42,12 +42,12 @@ from ioi_eval.sandbox import Target, answer, two_stages, wire
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.discovery import Scout, Worker
 from ioi_eval.sandbox.endpoints import Source, endpoint_source
-from ioi_eval.sandbox.fleet import Fleet, Group
+from ioi_eval.sandbox.fleet import Fleet, WorkerGroup
 from ioi_eval.sandbox.membership import Membership
 from ioi_eval.sandbox.pool import Pool
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
 from ioi_eval.sandbox.roster import Claim
-from ioi_eval.sandbox.spool import Spool
+from ioi_eval.sandbox.spool import RequestSpool
 from ioi_eval.sandbox.wire import Body, Service, Starter
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class PistonCluster:
         self._rediscover_s = rediscover_s
         self._fleet = Fleet(max_requests_per_endpoint)
         self._pool = Pool(self._policy, rng=random.Random(seed))
-        self._spool = Spool(spool_directory)
+        self._spool = RequestSpool(spool_directory)
         self._members: Membership | None = None
         self._waiting: dict[Claim, asyncio.Future[Expire | None]] = {}
         self._running: dict[Claim, Sending] = {}
@@ -294,7 +294,7 @@ class PistonCluster:
         if job.kind is JobKind.RUNNER:
             self._fleet.unconfined.discard(name)
 
-    def _see_whether_any_isolates(self, group: Group, refusal: SandboxError) -> None:
+    def _see_whether_any_isolates(self, group: WorkerGroup, refusal: SandboxError) -> None:
         """End what no other worker could do either, once all workers of a group, or of all groups, have refused it."""
         if group.members and group.members <= self._fleet.unconfined:
             if self._fleet.workers.keys() <= self._fleet.unconfined:

@@ -54,7 +54,7 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class PackageChange:
     """What became of installing or removing a package.
 
     Args:
@@ -71,7 +71,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class PackageRequest:
     """A package as it is asked for.
 
     Args:
@@ -91,21 +91,23 @@ async def presences(urls: Sequence[str]) -> list[Presence]:
         return await _each(urls, lambda url: _presence(client, url))
 
 
-async def change(urls: Sequence[str], package: Package) -> list[Change]:
+async def change(urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
     """Install or remove a package on all servers; in the order given.
 
     Servers that do not answer at all are not asked. The first that does is asked alone; if it dies, no other is asked.
     """
     async with _client() as client:
         present = dict(zip(urls, await _each(urls, lambda url: _presence(client, url)), strict=True))
-        done = {url: Change(url=url, is_done=False, words=f"not asked: {it.why_not}") for url, it in present.items()}
+        done = {
+            url: PackageChange(url=url, is_done=False, words=f"not asked: {it.why_not}") for url, it in present.items()
+        }
         there = [url for url in urls if not present[url].why_not]
         for some in (there[:1], there[1:]):
             changes = await _each(some, lambda url: _change(client, url, package))
             done |= {each.url: each for each in changes}
             if some == there[:1] and any(each.is_dead for each in changes):
                 spared = "not asked, as the first worker died of the question"
-                done |= {url: Change(url=url, is_done=False, words=spared) for url in there[1:]}
+                done |= {url: PackageChange(url=url, is_done=False, words=spared) for url in there[1:]}
                 break
         return [done[url] for url in urls]
 
@@ -179,7 +181,7 @@ def _greeting(reply: httpx.Response) -> str:
     return message if isinstance(message, str) else ""
 
 
-async def _change(client: httpx.AsyncClient, url: str, package: Package) -> Change:
+async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) -> PackageChange:
     import httpx
 
     method = "POST" if package.is_wanted else "DELETE"
@@ -188,25 +190,25 @@ async def _change(client: httpx.AsyncClient, url: str, package: Package) -> Chan
         reply = await client.request(method, f"{url}/packages", json=wanted, timeout=_CHANGE_S)
         language, version = answer.changed_package(reply.status_code, reply.content)
     except httpx.ConnectError as error:
-        return Change(url=url, is_done=False, words=_words(error))
+        return PackageChange(url=url, is_done=False, words=_words(error))
     except (httpx.TransportError, TransportError) as error:
         is_dead = bool((await _presence(client, url)).why_not)
         words = f"died of the question: it cannot reach its repository; set PISTON_REPO_URL there ({_words(error)})"
-        return Change(url=url, is_done=False, words=words if is_dead else _words(error), is_dead=is_dead)
+        return PackageChange(url=url, is_done=False, words=words if is_dead else _words(error), is_dead=is_dead)
     except SandboxError as error:
         return _refused(url, package, str(error))
-    return Change(
+    return PackageChange(
         url=url, is_done=True, words=f"{'installed' if package.is_wanted else 'removed'} {language} {version}"
     )
 
 
-def _refused(url: str, package: Package, words: str) -> Change:
+def _refused(url: str, package: PackageRequest, words: str) -> PackageChange:
     """The server's refusal; it may say that all is already as was wanted. Source: Piston's `api/src/package.js`."""
     if words.endswith("Already installed" if package.is_wanted else "is not installed"):
-        return Change(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
+        return PackageChange(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
     if words.endswith("does not exist"):
         words += "; its repository (PISTON_REPO_URL) does not have it"
-    return Change(url=url, is_done=False, words=words)
+    return PackageChange(url=url, is_done=False, words=words)
 
 
 def _words(error: Exception) -> str:

@@ -21,7 +21,7 @@ _API = "/api/v2"
 
 
 @dataclass(slots=True)
-class Group:
+class WorkerGroup:
     """Workers that are alike.
 
     Args:
@@ -48,7 +48,7 @@ class Fleet:
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.workers: dict[str, Worker] = {}
-        self.groups: dict[str, Group] = {}
+        self.groups: dict[str, WorkerGroup] = {}
         self.unconfined: set[str] = set()
         self.execute_urls: dict[str, URL] = {}  # also of workers that have left: a job may be on its way there
         self._names: dict[tuple[object, ...], str] = {}
@@ -76,12 +76,12 @@ class Fleet:
         groups = sorted(self.groups.values(), key=lambda group: -len(group.members))
         return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
 
-    def _group(self, worker: Worker) -> Group:
+    def _group(self, worker: Worker) -> WorkerGroup:
         kind = (worker.profile, worker.service, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
         name = self._names.get(kind)
         if name is None:
             name = self._names[kind] = self._new_name(worker)
-            self.groups[name] = Group(target=_target(name, worker), service=worker.service)
+            self.groups[name] = WorkerGroup(target=_target(name, worker), service=worker.service)
         return self.groups[name]
 
     def _new_name(self, worker: Worker) -> str:

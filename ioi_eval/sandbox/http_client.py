@@ -26,7 +26,7 @@ from yarl import URL
 
 from ioi_eval.errors import SetupError, TransportError
 from ioi_eval.sandbox.circuit import End
-from ioi_eval.sandbox.spool import Stored
+from ioi_eval.sandbox.spool import StoredLiteral
 from ioi_eval.sandbox.wire import Body
 
 KEEPALIVE_S = 4.0
@@ -134,7 +134,7 @@ class Sending(Payload):
             if self.is_given_up:
                 transport.abort()
         for segment in self._value.segments:
-            if isinstance(segment, Stored):
+            if isinstance(segment, StoredLiteral):
                 for start in segment.pieces():
                     await writer.write(segment.piece(start))
             else:

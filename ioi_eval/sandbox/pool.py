@@ -50,7 +50,7 @@ from ioi_eval.sandbox.agenda import Agenda, Purpose
 from ioi_eval.sandbox.budget import Ration, RetryBudget
 from ioi_eval.sandbox.circuit import NEVER_LEFT, Circuit, End, Standing
 from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
-from ioi_eval.sandbox.roster import Claim, Endpoint, Group, Machine, Roster, Seat, State
+from ioi_eval.sandbox.roster import Claim, ClaimState, Endpoint, EndpointGroup, Machine, Roster, Seat
 
 
 class Pool:
@@ -70,7 +70,7 @@ class Pool:
         self._order = count()
         self._serial = count()
         self._agenda = Agenda()
-        self._unserved: dict[Group, None] = {}
+        self._unserved: dict[EndpointGroup, None] = {}
         self._unsettled: dict[Machine, None] = {}
         self._idle: dict[Machine, None] = {}
         self._reserving: dict[Claim, None] = {}
@@ -135,13 +135,13 @@ class Pool:
 
     def leave(self, claim: Claim, end: End, now: float) -> list[Action]:
         """Give back what a claim holds, or its place in the queue. Right in every state, and more than once."""
-        state, claim.state = claim.state, State.LEFT
-        if state is State.LEFT:
+        state, claim.state = claim.state, ClaimState.LEFT
+        if state is ClaimState.LEFT:
             return []
         claim.end = end
-        if state is State.RESERVING:
+        if state is ClaimState.RESERVING:
             self._open(claim, now)
-        elif state is State.HELD and claim.seat is not None:
+        elif state is ClaimState.HELD and claim.seat is not None:
             seat = claim.seat
             self._roster.unseat(claim, seat)
             if claim.alone:
@@ -165,7 +165,7 @@ class Pool:
         claim.avoid = left.endpoint.name if left.endpoint is not None else left.avoid
         if reached:
             longest = min(self._policy.first_backoff_s * 2 ** (left.attempt - 1), self._policy.most_backoff_s)
-            claim.state = State.DELAYED
+            claim.state = ClaimState.DELAYED
             self._agenda.put(now + longest * self._rng.uniform(0.5, 1.0), Purpose.BACKOFF, claim)
         else:
             self._queue(claim)
@@ -196,18 +196,18 @@ class Pool:
         found = self._roster.groups.get(group)
         return 0 if found is None else found.in_service
 
-    def _keep(self, purpose: Purpose, subject: Claim | Seat | Group, now: float, actions: list[Action]) -> None:
+    def _keep(self, purpose: Purpose, subject: Claim | Seat | EndpointGroup, now: float, actions: list[Action]) -> None:
         """Keep an appointment. What it was made for may have passed: then nothing happens."""
         match purpose, subject:
-            case Purpose.BACKOFF, Claim(state=State.DELAYED):
+            case Purpose.BACKOFF, Claim(state=ClaimState.DELAYED):
                 self._queue(subject)
-            case Purpose.PARKED, Claim(state=State.PARKED):
-                subject.state = State.LEFT
+            case Purpose.PARKED, Claim(state=ClaimState.PARKED):
+                subject.state = ClaimState.LEFT
                 actions.append(Expire(subject, is_dark=False))
-            case Purpose.BUDGET, Group():
+            case Purpose.BUDGET, EndpointGroup():
                 subject.is_looking = False
                 self._unserved[subject] = None
-            case Purpose.DARK, Group():
+            case Purpose.DARK, EndpointGroup():
                 self._unserved[subject] = None
             case Purpose.REST, Seat() if subject.circuit.standing is Standing.OUT and not subject.is_leaving:
                 if subject.circuit.resting_until > now:
@@ -224,11 +224,11 @@ class Pool:
     # ------------------------------------------------------------------ serving
 
     def _queue(self, claim: Claim) -> None:
-        claim.state = State.WAITING
+        claim.state = ClaimState.WAITING
         heapq.heappush(claim.group.waiting, (claim.order, next(self._serial), claim))
         self._unserved[claim.group] = None
 
-    def _serve(self, group: Group, now: float, actions: list[Action]) -> None:
+    def _serve(self, group: EndpointGroup, now: float, actions: list[Action]) -> None:
         """Grant what can be granted, in the order of arrival."""
         if group.dark_since is not None:
             self._serve_in_the_dark(group, group.dark_since, now, actions)
@@ -240,17 +240,17 @@ class Pool:
             group.is_looking = True
             self._agenda.put(now + 1.0, Purpose.BUDGET, group)
 
-    def _first(self, group: Group, now: float) -> Claim | None:
+    def _first(self, group: EndpointGroup, now: float) -> Claim | None:
         """The claim that is served next. Entries of claims that have moved on are dropped on the way."""
         waiting, parked = group.waiting, group.parked
-        while parked and parked[0].state is not State.PARKED:
+        while parked and parked[0].state is not ClaimState.PARKED:
             parked.popleft()
         while waiting:
             claim = waiting[0][2]
-            if claim.state is State.WAITING and not (claim.retry and not self._budget.allows_retry(now)):
+            if claim.state is ClaimState.WAITING and not (claim.retry and not self._budget.allows_retry(now)):
                 break
             heapq.heappop(waiting)
-            if claim.state is State.WAITING:
+            if claim.state is ClaimState.WAITING:
                 self._park(claim, now)
         first = waiting[0][2] if waiting else None
         if parked and (first is None or parked[0].order < first.order) and self._budget.allows_retry(now):
@@ -258,7 +258,7 @@ class Pool:
         return first
 
     def _park(self, claim: Claim, now: float) -> None:
-        claim.state = State.PARKED
+        claim.state = ClaimState.PARKED
         claim.group.parked.append(claim)
         self._agenda.put(now + self._policy.patience_s, Purpose.PARKED, claim)
 
@@ -278,7 +278,7 @@ class Pool:
         self._file(seat, now)
         actions.append(Grant(claim))
 
-    def _serve_in_the_dark(self, group: Group, since: float, now: float, actions: list[Action]) -> None:
+    def _serve_in_the_dark(self, group: EndpointGroup, since: float, now: float, actions: list[Action]) -> None:
         elsewhere = any(other.in_service for other in self._roster.groups.values())
         first = since + (self._policy.lost_after_s if elsewhere else self._policy.patience_s)
         last = max(first, since + self._policy.patience_s)
@@ -300,7 +300,7 @@ class Pool:
         return True
 
     def _hold(self, claim: Claim, machine: Machine, now: float) -> None:
-        claim.state = State.RESERVING
+        claim.state = ClaimState.RESERVING
         self._reserving[claim] = None
         claim.machine, machine.holder = machine, claim
         self._file_all(machine, now)
@@ -331,7 +331,7 @@ class Pool:
     def _settle(self, machine: Machine, now: float, actions: list[Action]) -> None:
         """Grant a reserved machine whose last job has ended, or reserve another where this one went out."""
         claim = machine.holder
-        if claim is None or claim.state is not State.RESERVING:
+        if claim is None or claim.state is not ClaimState.RESERVING:
             return
         seats = [seat for seat in machine.seats if seat.group is claim.group and seat.may_serve]
         if not seats or (claim.retry and not self._budget.allows_retry(now)):

@@ -36,7 +36,7 @@ class Endpoint:
     slots: int = 1
 
 
-class State(Enum):
+class ClaimState(Enum):
     """Where a claim stands."""
 
     DELAYED = auto()  # its backoff is not over
@@ -67,7 +67,7 @@ class Claim:
         "state",
     )  # fmt: skip
 
-    def __init__(self, group: Group, order: int, *, alone: bool, patient: bool) -> None:
+    def __init__(self, group: EndpointGroup, order: int, *, alone: bool, patient: bool) -> None:
         self.group = group
         self.alone = alone
         self.patient = patient
@@ -77,7 +77,7 @@ class Claim:
         self.avoid: str | None = None
         self.end = End.UNTRIED
         self.granted_at = 0.0
-        self.state = State.WAITING
+        self.state = ClaimState.WAITING
         self.seat: Seat | None = None
         self.machine: Machine | None = None
 
@@ -99,7 +99,7 @@ class Machine:
         self.holder: Claim | None = None  # a claim that reserved it, or has it
 
 
-class Group:
+class EndpointGroup:
     """Endpoints that run jobs alike, and the claims to them."""
 
     __slots__ = (
@@ -133,13 +133,13 @@ class Group:
     def give_up(self, *, patient_too: bool) -> list[Claim]:
         """Take out the claims that have waited in vain, in their order; patient ones stay, unless they go too."""
         waiting = sorted(self.waiting)
-        claims = dict.fromkeys([claim for _, _, claim in waiting if claim.state is State.WAITING])
-        claims |= dict.fromkeys(claim for claim in self.parked if claim.state is State.PARKED)
+        claims = dict.fromkeys([claim for _, _, claim in waiting if claim.state is ClaimState.WAITING])
+        claims |= dict.fromkeys(claim for claim in self.parked if claim.state is ClaimState.PARKED)
         in_vain = [claim for claim in claims if patient_too or not claim.patient]
         for claim in in_vain:
-            claim.state = State.LEFT
-        self.waiting = [entry for entry in waiting if entry[2].state is State.WAITING]
-        self.parked = deque(claim for claim in self.parked if claim.state is State.PARKED)
+            claim.state = ClaimState.LEFT
+        self.waiting = [entry for entry in waiting if entry[2].state is ClaimState.WAITING]
+        self.parked = deque(claim for claim in self.parked if claim.state is ClaimState.PARKED)
         return in_vain
 
     def pick(self, avoid: str | None) -> Seat | None:
@@ -172,7 +172,9 @@ class Seat:
         "is_leaving", "is_open", "is_watched", "machine", "quiet_s", "rest_timer",
     )  # fmt: skip
 
-    def __init__(self, endpoint: Endpoint, group: Group, machine: Machine, circuit: Circuit, quiet_s: float) -> None:
+    def __init__(
+        self, endpoint: Endpoint, group: EndpointGroup, machine: Machine, circuit: Circuit, quiet_s: float
+    ) -> None:
         self.endpoint = endpoint
         self.group = group
         self.machine = machine
@@ -211,17 +213,17 @@ class Roster:
 
     def __init__(self) -> None:
         self.seats: dict[str, Seat] = {}
-        self.groups: dict[str, Group] = {}
+        self.groups: dict[str, EndpointGroup] = {}
         self._machines: dict[str, Machine] = {}
 
-    def group(self, name: str, now: float) -> Group:
+    def group(self, name: str, now: float) -> EndpointGroup:
         """The group of this name; a new one is dark."""
         found = self.groups.get(name)
         if found is None:
-            found = self.groups[name] = Group(name, now)
+            found = self.groups[name] = EndpointGroup(name, now)
         return found
 
-    def dark_groups(self) -> Iterator[Group]:
+    def dark_groups(self) -> Iterator[EndpointGroup]:
         """The groups with claims, and without an endpoint in service."""
         groups = self.groups.values()
         return (group for group in groups if group.dark_since is not None and (group.waiting or group.parked))
@@ -262,7 +264,7 @@ class Roster:
     def seat_claim(self, claim: Claim, seat: Seat) -> None:
         """Give a claim a slot of a seat."""
         claim.seat = seat
-        claim.state = State.HELD
+        claim.state = ClaimState.HELD
         seat.busy.add(claim)
         seat.machine.busy += 1
 
@@ -271,13 +273,13 @@ class Roster:
         seat.busy.discard(claim)
         seat.machine.busy -= 1
 
-    def least_busy_machine(self, group: Group) -> Machine | None:
+    def least_busy_machine(self, group: EndpointGroup) -> Machine | None:
         """The machine that nobody reserved, with a seat of this group in service, that has the fewest jobs."""
         if not group.open:
             return None
         return min(self._open_machines(group), key=lambda machine: machine.busy)
 
-    def _open_machines(self, group: Group) -> Iterator[Machine]:
+    def _open_machines(self, group: EndpointGroup) -> Iterator[Machine]:
         for machine in self._machines.values():
             if machine.holder is None and any(seat.group is group and seat.may_serve for seat in machine.seats):
                 yield machine

@@ -28,7 +28,7 @@ _PIECE = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredLiteral:
     """A literal in the spool file."""
 
     encoding: str
@@ -49,7 +49,7 @@ class Stored:
         return data
 
 
-class Spool:
+class RequestSpool:
     """Keeps what was serialised.
 
     Args:
@@ -121,7 +121,7 @@ class Spool:
         offset, self._end = self._end, self._end + encoded.size
         return encoded, self._file, offset
 
-    def _append(self, place: tuple[Inline, FileIO, int]) -> Stored:
+    def _append(self, place: tuple[Inline, FileIO, int]) -> StoredLiteral:
         encoded, file, offset = place
         rest, at = memoryview(encoded.data), offset
         try:
@@ -130,7 +130,7 @@ class Spool:
                 rest, at = rest[written:], at + written
         except OSError as error:
             raise self._no_room(error) from error
-        return Stored(encoding=encoded.encoding, size=encoded.size, offset=offset, file=file)
+        return StoredLiteral(encoding=encoded.encoding, size=encoded.size, offset=offset, file=file)
 
     def _new_file(self) -> FileIO:
         try:

@@ -33,7 +33,7 @@ from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.binding import Bindings
 from ioi_eval.scorer.bundled import BundledWay, one_lane
 from ioi_eval.scorer.classic import ClassicWay
-from ioi_eval.scorer.run import Run
+from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
 
 __all__ = ["BUNDLE_TESTS", "Scorer", "score_submission"]
@@ -152,7 +152,7 @@ class Scorer:
     async def _score_on(
         self, target: Target, problem: Problem, submission: Submission, *, exhaustive: bool
     ) -> SubmissionResult:
-        run = Run(
+        run = SubmissionRun(
             problem,
             target,
             language=submission.language,
@@ -184,7 +184,7 @@ class Scorer:
     def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
         return self._fingerprints.of(problem, submission, target, python=self._pythons.get(target.name, ""))
 
-    async def _judge(self, run: Run, code: str | None) -> CompileOutcome:
+    async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         try:
             way = self._own_pairs if run.target.brings_pair else self._ways[run.target.profile]
             return await way.judge(run, code)

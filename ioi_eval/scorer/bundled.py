@@ -37,7 +37,7 @@ from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import CompileOutcome, Execution, Isolation, Keep, Language, Verdict
 from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.run import Run
+from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scorer.spreading import BUNDLE_S, Paces, Reach, both, run_spread
 
 _SURE_SHARE = 0.7
@@ -86,7 +86,7 @@ class BundledWay:
         self._paces = Paces(bundle_tests)
         self._reach = Reach(bundle_tests)
 
-    async def judge(self, run: Run, code: str | None) -> CompileOutcome:
+    async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Compile what there is, and run until nothing that is left can change the result.
 
         Raises:
@@ -101,7 +101,7 @@ class BundledWay:
             await self._run(run, replace(programs, checker=judges.checker, manager=judges.manager))
         return compiled
 
-    async def _compile(self, run: Run, code: str | None) -> tuple[CompileOutcome, Programs]:
+    async def _compile(self, run: SubmissionRun, code: str | None) -> tuple[CompileOutcome, Programs]:
         """How the compilation ended, and what tests are run with, except for the judge programs."""
         builder, target, std = self._builder, run.target, self._policy.std
         runner = await builder.runner(target)
@@ -139,7 +139,7 @@ class BundledWay:
             preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
         )
 
-    async def _compile_quickly(self, run: Run, recipe: compiling.Recipe) -> CompileAnswer | None:
+    async def _compile_quickly(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` where there is none, or the program does not compile so."""
         rules = rules_of(run.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
@@ -164,7 +164,7 @@ class BundledWay:
         is_sure = cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
         return answer if is_sure and len(answer.artifacts) == len(recipe.artifacts) else None
 
-    async def _interpreter(self, run: Run) -> Interpreter | None:
+    async def _interpreter(self, run: SubmissionRun) -> Interpreter | None:
         """What executes the submission; `None` for the processor.
 
         Raises:
@@ -184,7 +184,7 @@ class BundledWay:
         run.interpreter = interpreter
         return interpreter
 
-    async def _run(self, run: Run, programs: Programs) -> None:
+    async def _run(self, run: SubmissionRun, programs: Programs) -> None:
         judging = run.judging
         most = self._bundle_tests  # fewer once an answer was cut; `_reach` hears only of those that were whole at last
 
@@ -210,7 +210,13 @@ class BundledWay:
                 await self._run_tests(run, programs, late, alone=True, ready_bytes=ready_bytes)
 
     async def _run_tests(
-        self, run: Run, programs: Programs, tests: Sequence[PlannedTest], *, alone: bool = False, ready_bytes: int = 0
+        self,
+        run: SubmissionRun,
+        programs: Programs,
+        tests: Sequence[PlannedTest],
+        *,
+        alone: bool = False,
+        ready_bytes: int = 0,
     ) -> int:
         """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE.
 
@@ -257,7 +263,7 @@ class BundledWay:
             return len(tests)
 
     def _first_bundle(
-        self, run: Run, programs: Programs, pending: Sequence[PlannedTest], *, max_tests: int
+        self, run: SubmissionRun, programs: Programs, pending: Sequence[PlannedTest], *, max_tests: int
     ) -> Sequence[PlannedTest]:
         """As many tests as one job on this target should hold."""
         room = bundled.room(run.target, programs, self._return_bytes)
@@ -272,13 +278,13 @@ class BundledWay:
         )[0]
 
 
-def _task(run: Run) -> bytes:
+def _task(run: SubmissionRun) -> bytes:
     """A submission in Python as the harness reads it: by itself, or imported by its grader, else by its first file."""
     main, *modules = (*run.problem.linked_with(Language.PYTHON), *run.sources)
     return harness.linked_task(main.content, modules)
 
 
-def _read(run: Run, execution: Execution, nonce: str, tests: Sequence[PlannedTest]) -> RunAnswer:
+def _read(run: SubmissionRun, execution: Execution, nonce: str, tests: Sequence[PlannedTest]) -> RunAnswer:
     names = {number: planned.test for number, planned in enumerate(tests)}
     answer = run_answer(execution.run, nonce, names=names, time_limit_s=run.problem.time_limit_s)
     if not answer.outcomes:  # the first of them is needed, or it would not have been asked for

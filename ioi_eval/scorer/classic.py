@@ -17,7 +17,7 @@ from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.model import CompileOutcome, Execution, Language, TestCase, TestOutcome
 from ioi_eval.programs import UnfitError, repeated
 from ioi_eval.sandbox import Sandbox
-from ioi_eval.scorer.run import Run
+from ioi_eval.scorer.run import SubmissionRun
 
 _COMPILED = CompileOutcome(verdict=None)
 
@@ -34,7 +34,7 @@ class ClassicWay:
         self._sandbox = sandbox
         self._policy = policy
 
-    async def judge(self, run: Run, code: str | None) -> CompileOutcome:
+    async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Run test after test until nothing that is left can change the result.
 
         Raises:
@@ -63,7 +63,9 @@ class ClassicWay:
                 return compiled
         return compiled or _COMPILED
 
-    async def _run_test(self, run: Run, planned: PlannedTest, code: str, *, was_compiled: bool) -> CompileOutcome:
+    async def _run_test(
+        self, run: SubmissionRun, planned: PlannedTest, code: str, *, was_compiled: bool
+    ) -> CompileOutcome:
         """Judge one test and record what came out, unless the compilation failed.
 
         Raises:
@@ -81,7 +83,7 @@ class ClassicWay:
 
         return await repeated(judge)
 
-    async def _ask(self, run: Run, case: TestCase, code: str) -> tuple[CompileOutcome, TestOutcome | None]:
+    async def _ask(self, run: SubmissionRun, case: TestCase, code: str) -> tuple[CompileOutcome, TestOutcome | None]:
         execution = await self._execute(run, case, code, alone=False)
         if classic_answer.is_doubtful(execution):
             execution = await self._execute(run, case, code, alone=True)
@@ -93,5 +95,5 @@ class ClassicWay:
             return compiled, None
         return compiled, classic_answer.test_outcome(execution, case.name)
 
-    async def _execute(self, run: Run, case: TestCase, code: str, *, alone: bool) -> Execution:
+    async def _execute(self, run: SubmissionRun, case: TestCase, code: str, *, alone: bool) -> Execution:
         return await self._sandbox.execute(classic.job(run.problem, case, code, alone=alone), run.target)

@@ -15,7 +15,7 @@ NOT_SUBMITTED = "File not submitted"
 """Source: CMS, `cms/grading/tasktypes/OutputOnly.py`."""
 
 
-class Run:
+class SubmissionRun:
     """One judging of a submission.
 
     Args:

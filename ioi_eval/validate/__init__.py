@@ -16,19 +16,19 @@ from ioi_eval.model import CompileOutcome, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
 from ioi_eval.pipeline.progress import RESUMED
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
 from ioi_eval.validate.comparison import Disagreement, Evidence, NearLimit, Validation
 from ioi_eval.validate.kept import Kept
-from ioi_eval.validate.statements import Reading, Solution, read_solutions
+from ioi_eval.validate.statements import StatedSolution, StatedSolutions, read_solutions
 
 __all__ = [
     "Disagreement",
     "Evidence",
     "Kept",
     "NearLimit",
-    "Reading",
-    "Solution",
+    "StatedSolution",
+    "StatedSolutions",
     "Validating",
     "Validation",
     "read_solutions",
@@ -46,7 +46,7 @@ class Validating:
         kept: the results of an earlier run; this one's are added.
     """
 
-    def __init__(self, reading: Reading, judge: Judge, kept: Kept | None = None) -> None:
+    def __init__(self, reading: StatedSolutions, judge: Judge, kept: Kept | None = None) -> None:
         self._reading, self._judge, self._kept = reading, judge, kept
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._ended: str | None = None
@@ -86,7 +86,7 @@ class Validating:
                 validation.pending += 1
                 continue
             validation.add(solution, result)
-            judged = Judged(
+            judged = JudgedSubmission(
                 problem=solution.problem,
                 submission=solution.submission,
                 fingerprint=result.fingerprint or self._judge.fingerprints(solution.problem, solution.submission)[0],
@@ -106,7 +106,7 @@ class Validating:
     def _found(self, place: int, fingerprints: tuple[str, ...]) -> SubmissionResult | None:
         return self._kept.find(self._reading.solutions[place].problem.key, fingerprints) if self._kept else None
 
-    async def _judged(self, solution: Solution, fingerprint: str) -> SubmissionResult:
+    async def _judged(self, solution: StatedSolution, fingerprint: str) -> SubmissionResult:
         if self._ended is None:
             try:
                 result = await self._judge.score(solution.problem, solution.submission, exhaustive=True)
@@ -124,7 +124,7 @@ class Validating:
 
 
 async def validate(
-    reading: Reading, judge: Judge, *, workers: int, advance: Callable[[str], None] = lambda _: None
+    reading: StatedSolutions, judge: Judge, *, workers: int, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
     """Judge solutions on every test and compare; `Validating` for those who run to the end.
 

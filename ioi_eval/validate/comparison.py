@@ -16,9 +16,9 @@ from ioi_eval.expectations import (
 )
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
 from ioi_eval.report.outcomes import distinct_outcomes, judge_error
-from ioi_eval.report.rows import Judged
+from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.validate.results import StatedResult, differences
-from ioi_eval.validate.statements import Reading, Solution
+from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 
 WHOLE = "(whole)"
 TOTAL = "(total)"
@@ -115,10 +115,10 @@ class Validation:
     pending: int = 0
     near_limit: list[NearLimit] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
-    judged: list[tuple[Solution, Judged]] = field(default_factory=list)
+    judged: list[tuple[StatedSolution, JudgedSubmission]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, reading: Reading) -> Validation:
+    def of(cls, reading: StatedSolutions) -> Validation:
         """Before anything was judged."""
         return cls(refused=list(reading.refused), silent=reading.silent, unmatched=reading.unmatched)
 
@@ -127,7 +127,7 @@ class Validation:
         """Whether every statement was found true."""
         return not (self.disagreements or self.undecided or self.refused or self.pending)
 
-    def add(self, solution: Solution, result: SubmissionResult) -> None:
+    def add(self, solution: StatedSolution, result: SubmissionResult) -> None:
         """Compare what was seen of a solution with what is stated of it."""
         counts = self.problems.setdefault(str(solution.problem.key), Counts())
         counts.solutions += 1
@@ -161,7 +161,7 @@ class Validation:
         }
 
 
-def compare(solution: Solution, result: SubmissionResult) -> Iterator[Disagreement | None]:
+def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disagreement | None]:
     """For each statement a disagreement, or `None` where it agrees; nothing where we failed to find out."""
     by_name = {subtask.subtask: subtask for subtask in result.subtasks}
     for name, expectation in solution.subtasks.items():
@@ -189,7 +189,7 @@ def compare(solution: Solution, result: SubmissionResult) -> Iterator[Disagreeme
 
 
 def _compare_results(
-    solution: Solution, stated: StatedResult, result: SubmissionResult
+    solution: StatedSolution, stated: StatedResult, result: SubmissionResult
 ) -> Iterator[Disagreement | None]:
     for found in differences(stated, result):
         if found is None:
@@ -206,7 +206,9 @@ def _compare_results(
             )
 
 
-def _compare_whole(solution: Solution, label: Expectation, result: SubmissionResult) -> Iterator[Disagreement | None]:
+def _compare_whole(
+    solution: StatedSolution, label: Expectation, result: SubmissionResult
+) -> Iterator[Disagreement | None]:
     seen = [Observation.of(subtask) for subtask in result.subtasks]
     contradicting = [
         s for s, one in zip(result.subtasks, seen, strict=True) if one.is_judged and not agrees(label, one)
@@ -226,7 +228,7 @@ def _note(result: SubmissionResult) -> str:
 
 
 def _disagreement(
-    solution: Solution, where: str, expectation: Expectation, seen: str, subtask: SubtaskResult
+    solution: StatedSolution, where: str, expectation: Expectation, seen: str, subtask: SubtaskResult
 ) -> Disagreement:
     return Disagreement(
         problem=str(solution.problem.key),
@@ -260,7 +262,7 @@ def _evidence(
     )
 
 
-def _near_limit(solution: Solution, result: SubmissionResult) -> Iterator[NearLimit]:
+def _near_limit(solution: StatedSolution, result: SubmissionResult) -> Iterator[NearLimit]:
     limit_s = solution.problem.time_limit_s
     for outcome in distinct_outcomes(result):
         cpu_s = _seconds(outcome)

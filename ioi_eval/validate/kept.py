@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import orjson
 
-from ioi_eval.journal import Journal, Keys, Kind, decode_result, encode_result, keys_of
+from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
 from ioi_eval.model import ProblemKey, SubmissionResult
 
 
@@ -34,7 +34,7 @@ class Kept:
         """Keep a result, if it has a score; once this returns, a killed process does not lose it."""
         if result.score is not None:
             body = orjson.dumps({"fingerprint": fingerprint, **encode_result(result)})
-            self._journal.append(Kind.RESULT, _keys(result.problem, fingerprint), body)
+            self._journal.append(RecordKind.RESULT, _keys(result.problem, fingerprint), body)
 
 
 def _keys(problem: ProblemKey, fingerprint: str) -> Keys:

@@ -17,7 +17,7 @@ COLUMNS = ("expected_subtasks", "expected_total", "expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solution:
+class StatedSolution:
     """A solution and what is stated of it.
 
     Args:
@@ -46,7 +46,7 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class StatedSolutions:
     """What a data set of solutions comes to.
 
     Args:
@@ -56,7 +56,7 @@ class Reading:
         unmatched: how many stated results are of no solution that was read.
     """
 
-    solutions: tuple[Solution, ...]
+    solutions: tuple[StatedSolution, ...]
     refused: tuple[str, ...]
     silent: int
     unmatched: int = 0
@@ -70,7 +70,7 @@ def read_solutions(
     against: RowSource | None = None,
     years: Collection[int] = (),
     ids: Collection[str] = (),
-) -> Reading:
+) -> StatedSolutions:
     """Read solutions and what is stated of them.
 
     Args:
@@ -85,7 +85,7 @@ def read_solutions(
         InputError: no row states anything.
     """
     stated = {} if against is None else _stated_results(against, problems, id_column)
-    solutions: list[Solution] = []
+    solutions: list[StatedSolution] = []
     refused: list[str] = []
     silent = 0
     for row in source.iterate():
@@ -108,7 +108,7 @@ def read_solutions(
     if not solutions and not refused:
         raise InputError(_nothing_stated(source, against))
     unmatched = sum(_is_asked_for(key, years, ids) for key, _ in stated)
-    return Reading(solutions=tuple(solutions), refused=tuple(refused), silent=silent, unmatched=unmatched)
+    return StatedSolutions(solutions=tuple(solutions), refused=tuple(refused), silent=silent, unmatched=unmatched)
 
 
 def _is_asked_for(key: ProblemKey, years: Collection[int], ids: Collection[str]) -> bool:
@@ -153,11 +153,13 @@ def _stated_results(
     return found
 
 
-def _solution(row: Row, name: str, problem: Problem, submission: Submission, stated: StatedResult | None) -> Solution:
+def _solution(
+    row: Row, name: str, problem: Problem, submission: Submission, stated: StatedResult | None
+) -> StatedSolution:
     subtasks = _subtasks(row, problem)
     label = None if subtasks else row.optional_text("expected")
     total = _total(row) if row.has("expected_total") else None
-    return Solution(
+    return StatedSolution(
         name=name,
         problem=problem,
         submission=submission,

@@ -9,9 +9,9 @@ import pytest
 from apps_rows import DOUBLE, ROWS, write_rows
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.apps.intake import Accepted, AppsIntake, Invalid
+from ioi_eval.apps.intake import AppsIntake, Invalid, JudgeableSample
 from ioi_eval.pipeline.intake import Refused
-from ioi_eval.problems.apps_selection import Selection
+from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
 
 
@@ -19,7 +19,7 @@ from ioi_eval.rows import open_source
 def intake(tmp_path: Path) -> Any:
     """An intake of these rows."""
 
-    def read(*rows: dict[str, Any], selection: Selection | None = None, **options: Any) -> AppsIntake:
+    def read(*rows: dict[str, Any], selection: ProblemSelection | None = None, **options: Any) -> AppsIntake:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)), selection=selection)
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
         return AppsIntake(dump, catalog, fingerprint=lambda problem, one: f"{problem}:{one.code}", **options)
@@ -29,7 +29,7 @@ def intake(tmp_path: Path) -> Any:
 
 def names(intake: AppsIntake) -> list[str]:
     """Of the submissions."""
-    return [entry.candidate.submission.id for entry in intake.entries() if isinstance(entry, Accepted)]
+    return [entry.candidate.submission.id for entry in intake.entries() if isinstance(entry, JudgeableSample)]
 
 
 def test_names(intake: Any) -> None:
@@ -57,7 +57,7 @@ def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
         {"problem_id": 0},
     ]
     entries = list(intake(*rows).entries())
-    assert [type(entry) for entry in entries] == [Refused, Refused, Accepted, Refused, Invalid, Refused]
+    assert [type(entry) for entry in entries] == [Refused, Refused, JudgeableSample, Refused, Invalid, Refused]
     words = [entry.message for entry in entries if isinstance(entry, Refused)]
     for found, expected in zip(
         words,
@@ -76,6 +76,6 @@ def test_what_cannot_be_judged_is_refused_with_its_reason(intake: Any) -> None:
 def test_problems_that_were_not_asked_for_are_passed_over(intake: Any) -> None:
     """Neither judged nor refused, but counted."""
     rows = [{"problem_id": n, "code": "x"} for n in (0, 1, 2, 0)]
-    read = intake(*rows, selection=Selection(ids=("0",)))
+    read = intake(*rows, selection=ProblemSelection(ids=("0",)))
     assert names(read) == ["0/0", "0/1"]
     assert read.passed_over == 2

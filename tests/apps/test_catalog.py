@@ -12,7 +12,7 @@ from apps_rows import ROWS, apps_row, doubling, write_rows
 from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_excluded
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import read_rows
-from ioi_eval.problems.apps_selection import Selection
+from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
 
 
@@ -38,7 +38,7 @@ def test_what_was_not_asked_for_is_known_but_not_listed(tmp_path: Path) -> None:
     catalog = load(
         tmp_path,
         needed={"0", "1", "2", "nowhere"},
-        selection=Selection(difficulties=("introductory", "Interview")),
+        selection=ProblemSelection(difficulties=("introductory", "Interview")),
         excluded=["apps_1"],
     )
     assert list(catalog.listed) == ["0"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.eval_protocol import (
-    Judged,
+    EvalProtocolTest,
     empty_code,
     evaluation,
     judge_failed,
@@ -19,11 +19,11 @@ from ioi_eval.apps.eval_protocol import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.eval_protocol import grade
 from ioi_eval.model.apps import AppsProblem, RowFault
 
-RIGHT, WRONG = Judged(code=True), Judged(code=False, output="0\n")
+RIGHT, WRONG = EvalProtocolTest(code=True), EvalProtocolTest(code=False, output="0\n")
 
 
 def problem(inputs: list[Any], outputs: list[Any], **more: Any) -> AppsProblem:
@@ -143,7 +143,9 @@ def test_full_pass() -> None:
 
 def test_wrong_answer() -> None:
     """With no test passed the first failure stands in the reason; all tests count."""
-    result = over_all_tests(problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [WRONG, WRONG, Judged(code=-1)])
+    result = over_all_tests(
+        problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), [WRONG, WRONG, EvalProtocolTest(code=-1)]
+    )
     assert result.reason == ("Passed 0/3 test cases.. First fail details: Inputs: 1\n, Expected: 1\n, Got: 0")
     assert result.metrics["pass_rate"].reason == "0/3"
     assert result.metrics["raw_results"].reason == "[false, false, -1]"
@@ -160,7 +162,7 @@ def test_partly_wrong() -> None:
 
 def test_runtime_error() -> None:
     """The first error's `repr` stands in the reason, its traceback in the details."""
-    failed = Judged(code=-1, error="ZeroDivisionError('division by zero')", traceback="Traceback…")
+    failed = EvalProtocolTest(code=-1, error="ZeroDivisionError('division by zero')", traceback="Traceback…")
     result = over_all_tests(problem(["1\n", "2\n"], ["1\n", "2\n"]), [RIGHT, failed])
     assert result.score == 0.5
     assert result.reason == "Passed 1/2 test cases. Execution Error: ZeroDivisionError('division by zero')"
@@ -171,7 +173,7 @@ def test_runtime_error() -> None:
 
 def test_syntax_error() -> None:
     """A program that does not compile fails every test."""
-    failed = Judged(code=-2, error="SyntaxError('invalid syntax')")
+    failed = EvalProtocolTest(code=-2, error="SyntaxError('invalid syntax')")
     one = over_all_tests(problem(["1\n"], ["1\n"]), [failed])
     assert one.reason == "Passed 0/1 test cases. Execution Error: SyntaxError('invalid syntax')"
     assert one.metrics["raw_results"].reason == "[-2]"
@@ -188,7 +190,7 @@ def test_zero_tests() -> None:
 
 def test_long_texts_are_shortened() -> None:
     """Inputs to 300 characters, outputs to 200, in the middle."""
-    result = over_all_tests(problem(["i" * 500], ["e" * 500]), [Judged(code=False, output="o" * 500)])
+    result = over_all_tests(problem(["i" * 500], ["e" * 500]), [EvalProtocolTest(code=False, output="o" * 500)])
     (said,) = json.loads(result.metrics["execution_metadata"].reason)
     assert said["inputs"] == "i" * 150 + "...(truncated) ..." + "i" * 150
     assert said["expected"] == "e" * 100 + "...(truncated) ..." + "e" * 100
@@ -198,7 +200,7 @@ def test_long_texts_are_shortened() -> None:
 def test_functions_are_judged() -> None:
     """Arguments and results of functions are told as JSON."""
     row = problem([[[2, 3], "a"]], [{"1": 10**30}], fn_name="f")
-    result = over_all_tests(row, [Judged(code=False, output="{}")])
+    result = over_all_tests(row, [EvalProtocolTest(code=False, output="{}")])
     assert result.reason is not None
     assert 'Inputs: [[2, 3], "a"], Expected: {"1": 1' in result.reason
     huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')
@@ -208,7 +210,9 @@ def test_functions_are_judged() -> None:
 
 def test_our_failure_is_no_score() -> None:
     """A judge error makes the score invalid, whatever else passed; it is never a 0."""
-    result = over_all_tests(problem(["1", "2"], ["1", "2"]), [RIGHT, Judged(code=None, error="the sandbox died")])
+    result = over_all_tests(
+        problem(["1", "2"], ["1", "2"]), [RIGHT, EvalProtocolTest(code=None, error="the sandbox died")]
+    )
     assert (result.is_score_valid, result.error, result.reason) == (False, "the sandbox died", "the sandbox died")
     assert not result.metrics["error"].is_score_valid
     assert judge_failed("words").error == "words"
@@ -217,10 +221,10 @@ def test_our_failure_is_no_score() -> None:
 def test_results_of_the_profile() -> None:
     """The same words for what its code counts: the failure is where it stops."""
     row = problem(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"])
-    graded = grade(row, [Run(ending=Ending.FINISHED, output=b"0\n")])
+    graded = grade(row, [TestRun(ending=Ending.FINISHED, output=b"0\n")])
     result = evaluation(graded.codes, graded.metadata)
     assert result.reason == "Passed 0/1 test cases.. First fail details: Inputs: 1\n, Expected: 1\n, Got: 0"
-    killed = grade(row, [Run(ending=Ending.TIMED_OUT)])
+    killed = grade(row, [TestRun(ending=Ending.TIMED_OUT)])
     result = evaluation(killed.codes, killed.metadata)
     assert result.reason == "Passed 0/3 test cases."
     assert len(json.loads(result.metrics["execution_metadata"].reason)) == 3

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.summary import Line, Solution, summarize
+from ioi_eval.apps.summary import JudgedProgram, Line, summarize
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate
 
 
-def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4) -> list[Solution]:
+def solutions(problem: str, difficulty: str, *passed: int | None, total: int = 4) -> list[JudgedProgram]:
     """Solutions of one problem."""
-    return [Solution(problem=problem, difficulty=difficulty, passed=p, total=total) for p in passed]
+    return [JudgedProgram(problem=problem, difficulty=difficulty, passed=p, total=total) for p in passed]
 
 
 def value(estimate: Estimate | None) -> float | None:

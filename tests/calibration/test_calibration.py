@@ -14,7 +14,7 @@ import pytest
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.calibration import Speed, Tolerance, measure, require_idle, speed_of, workload
 from ioi_eval.calibration.kept import find, keep, taken_here
-from ioi_eval.calibration.occupancy import Reading
+from ioi_eval.calibration.occupancy import OccupancyReading
 from ioi_eval.cli.calibrating import describe
 from ioi_eval.errors import SetupError
 from ioi_eval.model import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome, Verdict
@@ -85,9 +85,9 @@ def test_what_others_used_is_what_we_did_not(tmp_path: Path) -> None:
     stat = tmp_path / "stat"
     ticks = os.sysconf("SC_CLK_TCK")
     stat.write_text(f"cpu  {ticks} {ticks} {ticks} 99999 99999 {ticks} {ticks} {ticks} {ticks} 0\ncpu0 1 1\n")
-    before = replace(Reading.now(stat), at_s=10.0, own_s=0.0)
+    before = replace(OccupancyReading.now(stat), at_s=10.0, own_s=0.0)
     assert before.busy_s == 6.0
-    after = Reading(at_s=14.0, busy_s=16.0, own_s=2.0)
+    after = OccupancyReading(at_s=14.0, busy_s=16.0, own_s=2.0)
     assert after.others_since(before) == 2.0
     assert replace(after, own_s=50.0).others_since(before) == 0.0
 
@@ -98,7 +98,7 @@ def test_a_system_that_does_not_say_is_no_error(tmp_path: Path, content: str | N
     stat = tmp_path / "stat"
     if content is not None:
         stat.write_text(content)
-    reading = Reading.now(stat)
+    reading = OccupancyReading.now(stat)
     assert reading.busy_s is None
     assert reading.others_since(reading) is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -16,6 +16,6 @@ def problem(inputs: list[Any], outputs: list[Any], fn_name: str | None = None) -
     return apps_problem(Row(source="test", number=1, values=values), 0)
 
 
-def printed(text: str, **more: Any) -> Run:
+def printed(text: str, **more: Any) -> TestRun:
     """A run that printed this."""
-    return Run(ending=Ending.FINISHED, output=text.encode(), **more)
+    return TestRun(ending=Ending.FINISHED, output=text.encode(), **more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compared_runs import printed, problem
 
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.eval_protocol import PROFILE, clean_traceback, grade, match_output
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
@@ -66,20 +66,20 @@ TWO = problem(["a" * 400, "2"], ["b" * 300, "2"])
             problem(["1", "2"], ["1", "2"]),
             [
                 printed("1"),
-                Run(ending=Ending.RAISED, error="E('x')", traceback='  File "h", line 1\n  File "<string>", x'),
+                TestRun(ending=Ending.RAISED, error="E('x')", traceback='  File "h", line 1\n  File "<string>", x'),
             ],
             [True, -1],
             [{"error": "E('x')", "traceback": 'Traceback (most recent call last):\n  File "<string>", x'}],
         ),
         (
             problem(["1", "2"], ["1", "2"]),
-            [Run(ending=Ending.LOAD_FAILED, error="SyntaxError()", traceback="t")],
+            [TestRun(ending=Ending.LOAD_FAILED, error="SyntaxError()", traceback="t")],
             [-2],
             [{"error": "SyntaxError()", "traceback": "t"}],
         ),
         (
             problem(["1", "2"], ["1", "2"]),
-            [printed("1"), Run(ending=Ending.TIMED_OUT)],
+            [printed("1"), TestRun(ending=Ending.TIMED_OUT)],
             [-1, -1],
             [{"error": KILLED, "details": "No results returned from subprocess."}] * 2,
         ),
@@ -87,7 +87,7 @@ TWO = problem(["a" * 400, "2"], ["b" * 300, "2"])
         (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True], [{}]),
     ],
 )
-def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
+def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
     """Codes and metadata have the shapes of its own."""
     graded = grade(row, runs)
     assert list(graded.codes) == codes
@@ -123,7 +123,7 @@ def test_it_stops_at_the_first_failure() -> None:
     assert PROFILE.wants_another(row, [])
     assert PROFILE.wants_another(row, [printed("1")])
     assert not PROFILE.wants_another(row, [printed("2")])
-    assert not PROFILE.wants_another(row, [printed("1"), Run(ending=Ending.RAISED)])
+    assert not PROFILE.wants_another(row, [printed("1"), TestRun(ending=Ending.RAISED)])
 
 
 def test_a_function_is_only_loaded() -> None:

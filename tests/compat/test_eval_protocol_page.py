@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compared_runs import printed, problem
 
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.eval_protocol import KILLED
 from ioi_eval.compat.eval_protocol_page import PROFILE, given, grade, match_output
 from ioi_eval.model.apps import AppsProblem, StdinTest
@@ -37,8 +37,8 @@ def test_outputs(expected: str, output: bytes, right: bool) -> None:
 
 HEADER = "Traceback (most recent call last):"
 TWO = problem(["1", "2"], ["1", "2"])
-LATE, DEAD = Run(ending=Ending.TIMED_OUT, exit_code=None), Run(ending=Ending.DIED, exit_code=None)
-RAISED = Run(ending=Ending.RAISED, exit_code=1, error="E('x')", traceback=f"{HEADER}\n…")
+LATE, DEAD = TestRun(ending=Ending.TIMED_OUT, exit_code=None), TestRun(ending=Ending.DIED, exit_code=None)
+RAISED = TestRun(ending=Ending.RAISED, exit_code=1, error="E('x')", traceback=f"{HEADER}\n…")
 WRONG = {"output": "x", "expected": "1", "inputs": "1", "error_message": "Wrong Answer"}
 
 
@@ -51,13 +51,13 @@ WRONG = {"output": "x", "expected": "1", "inputs": "1", "error_message": "Wrong 
         ([RAISED, printed("x")], [-1, False], [{"error": "E('x')", "traceback": f"{HEADER}\n…"}]),
         ([printed("1"), LATE], [True, -1], [KILLED]),
         ([LATE, DEAD], [-1, -1], [KILLED, KILLED]),
-        ([Run(ending=Ending.LOAD_FAILED, exit_code=1, error="SyntaxError()", traceback="^")], [-2, -2],
+        ([TestRun(ending=Ending.LOAD_FAILED, exit_code=1, error="SyntaxError()", traceback="^")], [-2, -2],
          [{"error": "SyntaxError()", "traceback": f"{HEADER}\n^"}]),
-        ([Run(ending=Ending.RAISED, exit_code=3), printed("2")], [-1, True],
+        ([TestRun(ending=Ending.RAISED, exit_code=3), printed("2")], [-1, True],
          [{"error": "exit code 3", "traceback": ""}]),
     ],
 )  # fmt: skip
-def test_codes(runs: list[Run], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
+def test_codes(runs: list[TestRun], codes: list[bool | int], metadata: list[dict[str, str]]) -> None:
     """All tests count, and the first failure is told."""
     graded = grade(TWO, runs)
     assert list(graded.codes) == codes
@@ -68,14 +68,14 @@ def test_codes(runs: list[Run], codes: list[bool | int], metadata: list[dict[str
 def test_no_test_ends_the_others() -> None:
     """Each has a process of its own; only what does not compile is not tried again."""
     assert all(PROFILE.wants_another(TWO, [run]) for run in (printed("x"), RAISED, LATE, DEAD))
-    assert not PROFILE.wants_another(TWO, [Run(ending=Ending.LOAD_FAILED)])
+    assert not PROFILE.wants_another(TWO, [TestRun(ending=Ending.LOAD_FAILED)])
 
 
 def test_functions_are_called() -> None:
     """Beyond the page, by our rules: a wrapped result is right bare too."""
     row = problem([[1], [2]], [[3], [4]], "f")
     assert given(row.tests[0]) == encode((1,))
-    three = Run(ending=Ending.FINISHED, output=encode(3))
+    three = TestRun(ending=Ending.FINISHED, output=encode(3))
     graded = grade(row, [three, three])
     assert list(graded.codes) == [True, False]
     assert graded.metadata[0]["expected"] == "[4]"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from compared_runs import printed, problem
 
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.hendrycks import PROFILE, _rounded, given, grade, match_output, match_result
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -135,21 +135,21 @@ def test_lines_have_no_last_line_feed() -> None:
     ("row", "runs", "codes"),
     [
         (problem(["1", "2"], ["1", "2"]), [printed("1"), printed("1")], [True, False]),
-        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.RAISED), printed("2")], [-1, True]),
-        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.TIMED_OUT, wall_s=4), printed("2")], [-1, True]),
-        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.LOAD_FAILED)], [-2]),
-        (problem(["1", "2"], ["1", "2"]), [printed("1"), Run(ending=Ending.DIED)], [-1] * 21),
+        (problem(["1", "2"], ["1", "2"]), [TestRun(ending=Ending.RAISED), printed("2")], [-1, True]),
+        (problem(["1", "2"], ["1", "2"]), [TestRun(ending=Ending.TIMED_OUT, wall_s=4), printed("2")], [-1, True]),
+        (problem(["1", "2"], ["1", "2"]), [TestRun(ending=Ending.LOAD_FAILED)], [-2]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), TestRun(ending=Ending.DIED)], [-1] * 21),
         (problem(["1", "2"], ["1", "2"]), [printed("1", wall_s=5), printed("2", wall_s=6.5)], [-1] * 21),
         (problem(["1", "2"], ["1", "2"]), [printed("1", wall_s=5), printed("2", wall_s=5.5)], [True, True]),
         (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True]),
         (problem(["1", "2"], ["1"]), [printed("1"), printed("1")], [-1] * 21),
         (problem(["1"], ["1", "2"]), [printed("1")], [True]),
         (problem([], []), [], []),
-        (problem([[1]], [[2]], "f"), [Run(ending=Ending.FINISHED, output=encode(2))], [True]),
-        (problem([[1]], [[2]], "f"), [Run(ending=Ending.FINISHED, output=b"garbage")], [-1]),
+        (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=encode(2))], [True]),
+        (problem([[1]], [[2]], "f"), [TestRun(ending=Ending.FINISHED, output=b"garbage")], [-1]),
     ],
 )
-def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int]) -> None:
+def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
     """All tests are judged; a process that dies or is killed takes all results with it, for 21 tests."""
     graded = grade(row, runs)
     assert list(graded.codes) == codes
@@ -159,7 +159,7 @@ def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int]) -> No
 def test_twenty_slow_tests_are_refused() -> None:
     """20 tests of 0.7 s are within each limit but that of the whole."""
     row = problem(["1"] * 20, ["1"] * 20)
-    runs: list[Run] = []
+    runs: list[TestRun] = []
     while PROFILE.wants_another(row, runs):
         runs.append(printed("1", wall_s=0.7))
     assert len(runs) == 16
@@ -178,6 +178,6 @@ def test_rows_that_it_cannot_read(column: str) -> None:
 def test_summary_of_codes() -> None:
     """Published results are the worst code; a row without a test counts as passed."""
     row = problem(["1", "2"], ["1", "2"])
-    assert grade(row, [Run(ending=Ending.RAISED), printed("1")]).worst == -1
+    assert grade(row, [TestRun(ending=Ending.RAISED), printed("1")]).worst == -1
     assert grade(row, [printed("1"), printed("2")]).worst is True
     assert grade(problem([], []), []).all_passed

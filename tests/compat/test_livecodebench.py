@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compared_runs import printed, problem
 
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.livecodebench import PROFILE, grade, match_output, whole_s
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
@@ -53,10 +53,10 @@ def test_signaling_nan_breaks_its_comparison() -> None:
     [
         (problem(["1", "2"], ["1", "2"]), [printed("1"), printed("2")], [True, True]),
         (problem(["1", "2"], ["1", "2"]), [printed("1"), printed("1")], [True, -2]),
-        (problem(["1", "2"], ["1", "2"]), [printed("1"), Run(ending=Ending.TIMED_OUT)], [True, -3]),
-        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.RAISED, error="E()")], [-4]),
-        (problem(["1", "2"], ["1", "2"]), [Run(ending=Ending.LOAD_FAILED, error="E()")], [-4]),
-        (problem(["1", "2"], ["1", "2"]), [printed("1"), Run(ending=Ending.DIED)], [-2]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), TestRun(ending=Ending.TIMED_OUT)], [True, -3]),
+        (problem(["1", "2"], ["1", "2"]), [TestRun(ending=Ending.RAISED, error="E()")], [-4]),
+        (problem(["1", "2"], ["1", "2"]), [TestRun(ending=Ending.LOAD_FAILED, error="E()")], [-4]),
+        (problem(["1", "2"], ["1", "2"]), [printed("1"), TestRun(ending=Ending.DIED)], [-2]),
         (problem(["1"], ["1"]), [printed("1", wall_s=13)], [-2]),
         (problem(["1"], ["1"]), [printed("1", exit_code=1)], [True]),
         (problem(["1", "2"], ["1"]), [printed("1")], [True]),
@@ -66,7 +66,7 @@ def test_signaling_nan_breaks_its_comparison() -> None:
         (problem([["1", "2"]], ["1"]), [printed("1")], [True]),
     ],
 )
-def test_codes(row: AppsProblem, runs: list[Run], codes: list[bool | int]) -> None:
+def test_codes(row: AppsProblem, runs: list[TestRun], codes: list[bool | int]) -> None:
     """Its own numbers, up to the first failure; an error of its own loses what was before."""
     assert list(grade(row, runs).codes) == codes
 
@@ -94,7 +94,7 @@ def test_runs_that_are_wanted() -> None:
     assert PROFILE.wants_another(problem([], []), [])
     assert whole_s(2) == 19
     assert grade(problem([], []), [printed("")]).all_passed
-    assert list(grade(problem([], []), [Run(ending=Ending.LOAD_FAILED)]).codes) == [-4]
+    assert list(grade(problem([], []), [TestRun(ending=Ending.LOAD_FAILED)]).codes) == [-4]
 
 
 def test_rows_that_it_cannot_read() -> None:

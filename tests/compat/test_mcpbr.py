@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat import Ending, Run
+from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.mcpbr import PROFILE, given, grade
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
@@ -16,9 +16,9 @@ def row_of(column: object) -> AppsProblem:
     return apps_problem(Row(source="test", number=1, values={"input_output": column}), 0)
 
 
-def printed(output: bytes, exit_code: int | None = 0) -> Run:
+def printed(output: bytes, exit_code: int | None = 0) -> TestRun:
     """A run that printed this."""
-    return Run(ending=Ending.FINISHED, output=output, exit_code=exit_code)
+    return TestRun(ending=Ending.FINISHED, output=output, exit_code=exit_code)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_it_never_stops() -> None:
     row = row_of({"inputs": ["1", "2"], "outputs": ["1", "2"]})
     assert PROFILE.wants_another(row, [printed(b"x")])
     assert grade(row, [printed(b"x"), printed(b"2")]).codes == (False, True)
-    late = Run(ending=Ending.TIMED_OUT, output=b"1")
+    late = TestRun(ending=Ending.TIMED_OUT, output=b"1")
     assert PROFILE.wants_another(row, [late])
     assert grade(row, [late, printed(b"2")]).codes == (False, True)
     assert grade(row, [late, printed(b"2")]).rules == ("out of time", "equal text")

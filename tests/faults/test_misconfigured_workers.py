@@ -14,7 +14,7 @@ import pytest
 from yarl import URL
 
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.doctor import Finding, State, examine_worker
+from ioi_eval.doctor import Finding, Severity, examine_worker
 from ioi_eval.doctor.workers import _offered
 from ioi_eval.sandbox.discovery import Worker
 from ioi_eval.sandbox.probing import Look
@@ -49,31 +49,34 @@ def tool(directory: Path, name: str, script: str) -> None:
 def test_a_worker_as_it_should_be(start: Any, artifacts: ArtifactStore) -> None:
     """Nothing is to be changed, except that this one cannot isolate."""
     findings = examine(worker(start).urls[0], artifacts)
-    wrong = {what for what, finding in findings.items() if finding.state is not State.OK}
+    wrong = {what for what, finding in findings.items() if finding.state is not Severity.OK}
     assert wrong - {"network", "user", "linking"} == {"isolation"}  # those are this machine's own
 
 
 @pytest.mark.parametrize(
     ("options", "finding"),
     [
-        (["--packages", "none"], ("set-up", State.BAD, "cluster install")),
-        (["--packages", "bash"], ("package", State.WARNING, "cluster install")),
-        (["--output", "1024"], ("output", State.BAD, "PISTON_OUTPUT_MAX_SIZE")),
-        (["--output", "1500000"], ("output", State.BAD, "PISTON_OUTPUT_MAX_SIZE")),
-        (["--body", "102400"], ("request size", State.BAD, "BODY_LIMIT")),
-        (["--body", "20000000"], ("request size", State.WARNING, "BODY_LIMIT")),
-        (["--limit", "run_timeout=3000"], ("run_timeout", State.BAD, "PISTON_RUN_TIMEOUT=600000")),
-        (["--limit", "run_timeout=30000"], ("run_timeout", State.WARNING, "PISTON_RUN_TIMEOUT=600000")),
-        (["--limit", "run_cpu_time=3000"], ("run_cpu_time", State.BAD, "PISTON_RUN_CPU_TIME=600000")),
-        (["--limit", "compile_timeout=10000"], ("compile_timeout", State.WARNING, "PISTON_COMPILE_TIMEOUT=300000")),
-        (["--limit", "compile_timeout=10000"], ("compile_timeout", State.WARNING, "a checker with testlib takes 10 s")),
-        (["--limit", "run_memory_limit=268435456"], ("memory", State.BAD, "PISTON_RUN_MEMORY_LIMIT")),
-        (["--ulimit", "ulimit -f 10000"], ("file size", State.WARNING, "PISTON_MAX_FILE_SIZE")),
-        (["--ulimit", "ulimit -n 64"], ("open files", State.WARNING, "PISTON_MAX_OPEN_FILES")),
-        (["--ulimit", "ulimit -u 64"], ("processes", State.WARNING, "PISTON_MAX_PROCESS_COUNT")),
+        (["--packages", "none"], ("set-up", Severity.BAD, "cluster install")),
+        (["--packages", "bash"], ("package", Severity.WARNING, "cluster install")),
+        (["--output", "1024"], ("output", Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")),
+        (["--output", "1500000"], ("output", Severity.BAD, "PISTON_OUTPUT_MAX_SIZE")),
+        (["--body", "102400"], ("request size", Severity.BAD, "BODY_LIMIT")),
+        (["--body", "20000000"], ("request size", Severity.WARNING, "BODY_LIMIT")),
+        (["--limit", "run_timeout=3000"], ("run_timeout", Severity.BAD, "PISTON_RUN_TIMEOUT=600000")),
+        (["--limit", "run_timeout=30000"], ("run_timeout", Severity.WARNING, "PISTON_RUN_TIMEOUT=600000")),
+        (["--limit", "run_cpu_time=3000"], ("run_cpu_time", Severity.BAD, "PISTON_RUN_CPU_TIME=600000")),
+        (["--limit", "compile_timeout=10000"], ("compile_timeout", Severity.WARNING, "PISTON_COMPILE_TIMEOUT=300000")),
+        (
+            ["--limit", "compile_timeout=10000"],
+            ("compile_timeout", Severity.WARNING, "a checker with testlib takes 10 s"),
+        ),
+        (["--limit", "run_memory_limit=268435456"], ("memory", Severity.BAD, "PISTON_RUN_MEMORY_LIMIT")),
+        (["--ulimit", "ulimit -f 10000"], ("file size", Severity.WARNING, "PISTON_MAX_FILE_SIZE")),
+        (["--ulimit", "ulimit -n 64"], ("open files", Severity.WARNING, "PISTON_MAX_OPEN_FILES")),
+        (["--ulimit", "ulimit -u 64"], ("processes", Severity.WARNING, "PISTON_MAX_PROCESS_COUNT")),
     ],
 )
-def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], finding: tuple[str, State, str]) -> None:
+def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], finding: tuple[str, Severity, str]) -> None:
     """Each is found where it is, as bad as it is, with the setting's name; alone it is fine in a good worker."""
     if options[-1] == "ulimit -u 64" and os.getuid() != 0:
         pytest.skip("of a user with more processes than that, who could then start none")
@@ -107,7 +110,7 @@ def test_all_that_is_to_be_changed_is_told_at_once(start: Any, artifacts: Artifa
         start, "--packages", "bash", "--output", "1024", "--body", "102400", "--limit", "run_timeout=3000"
     ).urls[0]
     findings = examine(url, artifacts)
-    assert {what for what, finding in findings.items() if finding.state is State.BAD} == {
+    assert {what for what, finding in findings.items() if finding.state is Severity.BAD} == {
         "output",
         "run_timeout",
         "request size",
@@ -120,7 +123,7 @@ def test_an_old_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) -
         tmp_path, "g++", 'case $1 in --version) echo "g++ (Debian 8.3.0-6) 8.3.0" ;; *) exec /usr/bin/g++ "$@" ;; esac'
     )
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
-    assert finding.state is State.WARNING
+    assert finding.state is Severity.WARNING
     assert "C++20, and so problems of IOI 2024 and later, needs GCC 10" in finding.detail
     assert "GCC_TREE" in finding.advice
 
@@ -133,7 +136,7 @@ def test_another_compiler(start: Any, artifacts: ArtifactStore, tmp_path: Path) 
         'case $1 in --version) echo "Debian clang version 14.0.6" ;; *) exec /usr/bin/g++ "$@" ;; esac',
     )
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["compiler"]
-    assert finding.state is State.WARNING
+    assert finding.state is Severity.WARNING
     assert "not GCC" in finding.detail
 
 
@@ -148,7 +151,7 @@ case $1 in
 esac"""
     tool(tmp_path, "g++", script)
     findings = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)
-    bad = [finding for finding in findings.values() if finding.state is State.BAD]
+    bad = [finding for finding in findings.values() if finding.state is Severity.BAD]
     assert any("landlock.h" in finding.detail for finding in bad)
 
 
@@ -157,7 +160,7 @@ def test_a_clock_far_off(start: Any, artifacts: ArtifactStore, tmp_path: Path, s
     """By an hour, in either direction."""
     tool(tmp_path, "date", f"echo $(( $(/bin/date +%s) + {shift} ))")
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["clock"]
-    assert finding.state is State.WARNING
+    assert finding.state is Severity.WARNING
     assert words in finding.detail
     assert "NTP" in finding.advice
 
@@ -167,7 +170,7 @@ def test_more_slots_than_processors(start: Any, artifacts: ArtifactStore, tmp_pa
     tool(tmp_path, "nproc", "echo 2")
     url = worker(start, "--tools", str(tmp_path)).urls[0]
     finding = examine(url, artifacts, slots=4)["slots"]
-    assert finding.state is State.WARNING
+    assert finding.state is Severity.WARNING
     assert finding.advice == "PISTON_MAX_REQUESTS_PER_ENDPOINT=2"
 
 
@@ -175,14 +178,14 @@ def test_a_cpu_quota(start: Any, artifacts: ArtifactStore, tmp_path: Path) -> No
     """A control group that stops programs in mid-run (Docker's `--cpus`)."""
     tool(tmp_path, "cat", '[ "$*" = /sys/fs/cgroup/cpu.max ] && echo "150000 100000" || exec /bin/cat "$@"')
     finding = examine(worker(start, "--tools", str(tmp_path)).urls[0], artifacts)["CPU quota"]
-    assert finding.state is State.WARNING
+    assert finding.state is Severity.WARNING
     assert "1.5 processors" in finding.detail
 
 
 def test_no_landlock(start: Any, artifacts: ArtifactStore) -> None:
     """Where the runner cannot hold programs nothing is judged, and what to allow is said."""
     finding = examine(worker(start).urls[0], artifacts)["isolation"]
-    assert finding.state is State.BAD
+    assert finding.state is Severity.BAD
     assert "Landlock" in finding.advice
 
 
@@ -192,13 +195,13 @@ def test_a_network_for_jobs(start: Any, artifacts: ArtifactStore) -> None:
         if not any(line.split()[1] == "00000000" for line in routes):
             pytest.skip("this machine has no way to the internet")
     finding = examine(worker(start).urls[0], artifacts)["network"]
-    assert finding.state is State.WARNING
+    assert finding.state is Severity.WARNING
     assert finding.advice == "PISTON_DISABLE_NETWORKING=true"
 
 
 def test_nobody_there(artifacts: ArtifactStore) -> None:
     """One finding, with where to look."""
     (finding,) = examine("http://127.0.0.1:9", artifacts).values()
-    assert finding.state is State.BAD
+    assert finding.state is Severity.BAD
     assert "no connection" in finding.detail
     assert "running" in finding.advice

@@ -23,7 +23,7 @@ from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
-from ioi_eval.validate import Reading, Validation, read_solutions, validate
+from ioi_eval.validate import StatedSolutions, Validation, read_solutions, validate
 
 BUSY = 8
 FEW = (
@@ -160,13 +160,13 @@ def test_processes_of_a_submission_are_summed(busy: None, full_bench: Any, probl
     assert verdicts(full_bench.result(problem, PROGRAM)) == {"below": Verdict.AC, "above": Verdict.TLE}
 
 
-def reading(cache: Path) -> Reading:
+def reading(cache: Path) -> StatedSolutions:
     """All solutions of the sample contest with what is stated of them."""
     problems = load_problems(open_source(str(sample.problems())), open_source(str(sample.tests())), BlobStore(cache))
     return read_solutions(open_source(str(sample.solutions())), problems)
 
 
-async def judged(found: Reading, cache: Path) -> Validation:
+async def judged(found: StatedSolutions, cache: Path) -> Validation:
     """Validate, two at once."""
     async with LocalSandbox(slots=2) as sandbox:
         return await validate(found, Scorer(sandbox, artifacts=ArtifactStore(cache)), workers=3)
@@ -177,7 +177,7 @@ def test_stated_verdicts_hold_on_a_loaded_machine(busy: None, cache: Path) -> No
     everything = reading(cache)
     few = tuple(one for one in everything.solutions if (one.problem.key.id, one.name) in FEW)
     assert len(few) == len(FEW)
-    validation = asyncio.run(judged(Reading(solutions=few, refused=(), silent=0), cache))
+    validation = asyncio.run(judged(StatedSolutions(solutions=few, refused=(), silent=0), cache))
     assert (validation.disagreements, validation.undecided) == ([], [])
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
-from ioi_eval.journal import Journal, Kind, frames, keys_of, peek
+from ioi_eval.journal import Journal, RecordKind, frames, keys_of, peek
 from ioi_eval.model import ProblemKey
 
 PROBLEM = ProblemKey(year=2024, id="nile")
@@ -21,7 +21,7 @@ KEYS = [keys_of(PROBLEM, str(n), f"fingerprint {n % 4}") for n in range(6)]
 def _whole() -> bytes:
     content, safe = frames.MAGIC, 0
     for keys, body in zip(KEYS, BODIES, strict=True):
-        content += frames.encode(Kind.RESULT, keys, body, safe=safe)
+        content += frames.encode(RecordKind.RESULT, keys, body, safe=safe)
         safe = len(content) // 2
     return content
 
@@ -46,7 +46,7 @@ def test_opening_a_damaged_journal(content: bytes) -> None:
                 stored = journal.find(keys)
                 if stored is not None:
                     assert b'"submission":"%s"' % journal.read(stored.offset).body["submission"].encode() in body
-            journal.append(Kind.RESULT, KEYS[0], b'{"submission":"new"}')
+            journal.append(RecordKind.RESULT, KEYS[0], b'{"submission":"new"}')
         with Journal(directory, options={}) as again:
             stored = again.find(KEYS[0])
             assert stored is not None

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from runner_box import NONCE, Box
 
-from ioi_eval.jobs.plan import Plan, words
+from ioi_eval.jobs.plan import RunnerPlan, words
 from ioi_eval.jobs.protocol import compile_answer, run_answer
 from ioi_eval.jobs.returned import returned_answer
 from ioi_eval.model import Isolation, Stage, Verdict
@@ -23,10 +23,10 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 MIB = 1 << 20
 
 
-def written(name: str) -> Plan:
+def written(name: str) -> RunnerPlan:
     """The plan of that name, as Python writes it."""
     mode = "compile" if name == "compile" else "run"
-    plan = Plan(mode=mode, nonce=NONCE, least=Isolation.REDUCED)
+    plan = RunnerPlan(mode=mode, nonce=NONCE, least=Isolation.REDUCED)
     if name == "compile":
         plan.line(
             "limits", cpu_ms=10_000, wall_ms=60_000, memory_bytes=512 * MIB, processes=1000, output_bytes=65536,
@@ -81,7 +81,7 @@ def written(name: str) -> Plan:
     return plan
 
 
-def files_lines(plan: Plan, judge: dict[str, int]) -> None:
+def files_lines(plan: RunnerPlan, judge: dict[str, int]) -> None:
     """A task with an input and an output by name, and its tests."""
     plan.line("task", kind="batch", input_file="in.txt", output_file="out.txt")
     plan.line("checker", protocol="white-diff", **judge)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.compat import Code, Ending, Profile, Run, profile_named
+from ioi_eval.compat import Code, Ending, Profile, TestRun, profile_named
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -26,7 +26,7 @@ def codes(warm_grader: WarmGrader, profile: Profile, problem: AppsProblem, progr
     """What a grader makes of a program: run by run, until it wants no more. CPU time stands for its wall clock."""
     assert profile.harness is not None
     warm = warm_grader(profile.harness)
-    runs: list[Run] = []
+    runs: list[TestRun] = []
     while profile.wants_another(problem, runs):
         given = profile.given(problem.tests[len(runs)]) if problem.tests else b""
         fn_name = problem.fn_name if profile.calls == "call" else None
@@ -34,7 +34,7 @@ def codes(warm_grader: WarmGrader, profile: Profile, problem: AppsProblem, progr
         ended = warm.run(program, given, fn_name=fn_name, rlimits=[[0, seconds, seconds + 1]])
         report = json.loads(ended.report) if ended.report else {}
         ending = PHASES.get(report.get("phase", ""), Ending.TIMED_OUT if ended.status == -24 else Ending.DIED)
-        runs.append(Run(ending=ending, output=ended.stdout, exit_code=ended.status, error=report.get("error", "")))
+        runs.append(TestRun(ending=ending, output=ended.stdout, exit_code=ended.status, error=report.get("error", "")))
     return list(profile.grade(problem, runs).codes)
 
 

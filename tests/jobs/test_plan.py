@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.jobs.plan import Plan, word, words
+from ioi_eval.jobs.plan import RunnerPlan, word, words
 from ioi_eval.model import Isolation
 
 
@@ -34,7 +34,7 @@ def test_words_in_one_value_survive(texts: list[str]) -> None:
 
 def test_plan_reads_as_the_page_says() -> None:
     """Lines, repeated keys, left-out values, the closing line."""
-    plan = Plan(mode="compile", nonce="ab" * 16, least=Isolation.FULL)
+    plan = RunnerPlan(mode="compile", nonce="ab" * 16, least=Isolation.FULL)
     plan.line("see", file="f0", **{"as": "a b.cpp"})
     plan.line("step", argv=("g++", "-c", ""))
     plan.line("test", id=3, answer=None)

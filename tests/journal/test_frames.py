@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.journal import frames
-from ioi_eval.journal.frames import Kind, keys_of
+from ioi_eval.journal.frames import RecordKind, keys_of
 from ioi_eval.model import ProblemKey
 
 NILE = ProblemKey(year=2024, id="nile")
@@ -17,17 +17,17 @@ bodies = st.binary(max_size=200).map(lambda raw: raw.replace(b"\n", b""))
 def test_frames_are_found_one_after_the_other(several: list[bytes], safe: int) -> None:
     """What was framed is found again: kind, keys, body and all."""
     keys = keys_of(NILE, "a", "f")
-    buffer = memoryview(b"".join(frames.encode(Kind.RESULT, keys, body, safe=safe) for body in several))
+    buffer = memoryview(b"".join(frames.encode(RecordKind.RESULT, keys, body, safe=safe) for body in several))
     found = list(frames.whole_frames(buffer, 0))
     assert [bytes(buffer[f.body : f.end - 1]) for f in found] == several
-    assert {(f.kind, f.keys, f.safe) for f in found} == {(Kind.RESULT, keys, safe)}
+    assert {(f.kind, f.keys, f.safe) for f in found} == {(RecordKind.RESULT, keys, safe)}
     assert found[-1].end == len(buffer)
 
 
 @given(bodies, st.data())
 def test_a_flipped_bit_is_noticed(body: bytes, data: st.DataObject) -> None:
     """No single damaged bit leaves a frame valid."""
-    frame = bytearray(frames.encode(Kind.RESULT, keys_of(NILE, "a", "f"), body, safe=0))
+    frame = bytearray(frames.encode(RecordKind.RESULT, keys_of(NILE, "a", "f"), body, safe=0))
     bit = data.draw(st.integers(0, len(frame) * 8 - 1))
     frame[bit // 8] ^= 1 << (bit % 8)
     assert frames.frame_at(bytes(frame)) is None
@@ -50,6 +50,6 @@ def test_keys_tell_problem_submission_and_fingerprint_apart() -> None:
 
 def test_a_head_tells_the_length_of_its_record() -> None:
     """A record longer than one read is fetched by that."""
-    frame = frames.encode(Kind.COPY, keys_of(NILE, "1", "f"), b"x" * 10**5, safe=10**17)
+    frame = frames.encode(RecordKind.COPY, keys_of(NILE, "1", "f"), b"x" * 10**5, safe=10**17)
     assert frames.body_length(frame[: frames.HEAD_BYTES]) == len(frame)
     assert frames.body_length(b"no head at all") is None

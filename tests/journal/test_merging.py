@@ -8,10 +8,10 @@ import orjson
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.journal import Journal, Kind, keys_of
+from ioi_eval.journal import Journal, RecordKind, keys_of
 from ioi_eval.journal.merging import merge
 
-Record = tuple[Kind, str, int, object]
+Record = tuple[RecordKind, str, int, object]
 
 
 def write(directory: Path, *records: Record, contest: bool = True) -> Path:
@@ -21,7 +21,7 @@ def write(directory: Path, *records: Record, contest: bool = True) -> Path:
             names = {"submission": submission, "problem": "nile", **({"year": 2024} if contest else {})}
             worth = {"verdict": "PA", **({"score": score} if contest else {"passed": score, "total": 9})}
             keys = keys_of("nile", submission, f"program {program}")
-            journal.append(kind, keys, orjson.dumps({**names, **({} if kind is Kind.COPY else worth)}))
+            journal.append(kind, keys, orjson.dumps({**names, **({} if kind is RecordKind.COPY else worth)}))
     return directory
 
 
@@ -40,9 +40,13 @@ def scores(directory: Path, *submissions: tuple[str, int]) -> list[object]:
 @pytest.mark.parametrize("contest", [True, False])
 def test_shards_are_put_together(tmp_path: Path, contest: bool) -> None:
     """What each has found out is there, once; a copy finds its program, whichever journal it is in."""
-    one = write(tmp_path / "1", (Kind.RESULT, "a", 1, 5), (Kind.COPY, "b", 1, None), contest=contest)
+    one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5), (RecordKind.COPY, "b", 1, None), contest=contest)
     two = write(
-        tmp_path / "2", (Kind.RESULT, "c", 2, 7), (Kind.RESULT, "a", 1, 5), (Kind.COPY, "d", 2, None), contest=contest
+        tmp_path / "2",
+        (RecordKind.RESULT, "c", 2, 7),
+        (RecordKind.RESULT, "a", 1, 5),
+        (RecordKind.COPY, "d", 2, None),
+        contest=contest,
     )
     merged = merge([one, two], tmp_path / "out")
     assert (merged.results, merged.copies, merged.known, merged.conflicts) == (2, 2, 1, [])
@@ -53,16 +57,18 @@ def test_shards_are_put_together(tmp_path: Path, contest: bool) -> None:
 
 def test_a_result_counts_before_a_failure(tmp_path: Path) -> None:
     """Whichever was found first: one run has repeated what a judge program had failed at."""
-    one = write(tmp_path / "1", (Kind.FAILED, "a", 1, None), (Kind.RESULT, "b", 2, 3))
-    two = write(tmp_path / "2", (Kind.RESULT, "a", 1, 5), (Kind.FAILED, "b", 2, None))
+    one = write(tmp_path / "1", (RecordKind.FAILED, "a", 1, None), (RecordKind.RESULT, "b", 2, 3))
+    two = write(tmp_path / "2", (RecordKind.RESULT, "a", 1, 5), (RecordKind.FAILED, "b", 2, None))
     merge([one, two], tmp_path / "out")
     assert scores(tmp_path / "out", ("a", 1), ("b", 2)) == [5, 3]
 
 
 def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
     """The same submission, or the same program of another one, is worth something else."""
-    one = write(tmp_path / "1", (Kind.RESULT, "a", 1, 5), (Kind.RESULT, "b", 2, 6))
-    two = write(tmp_path / "2", (Kind.RESULT, "a", 1, 9), (Kind.RESULT, "c", 2, 8), (Kind.COPY, "d", 2, None))
+    one = write(tmp_path / "1", (RecordKind.RESULT, "a", 1, 5), (RecordKind.RESULT, "b", 2, 6))
+    two = write(
+        tmp_path / "2", (RecordKind.RESULT, "a", 1, 9), (RecordKind.RESULT, "c", 2, 8), (RecordKind.COPY, "d", 2, None)
+    )
     merged = merge([one, two], tmp_path / "out")
     assert scores(tmp_path / "out", ("a", 1), ("b", 2), ("c", 2), ("d", 2)) == [5, 6, 8, 6]
     assert [words.replace(str(tmp_path), "") for words in merged.conflicts] == [
@@ -73,15 +79,15 @@ def test_conflicts_are_named_and_the_first_counts(tmp_path: Path) -> None:
 
 def test_a_copy_without_its_program_is_told_of(tmp_path: Path) -> None:
     """It is judged by the next run."""
-    merged = merge([write(tmp_path / "1", (Kind.COPY, "a", 1, None))], tmp_path / "out")
+    merged = merge([write(tmp_path / "1", (RecordKind.COPY, "a", 1, None))], tmp_path / "out")
     assert merged.unknown == 1
     assert scores(tmp_path / "out", ("a", 1)) == [None]
 
 
 def test_what_cannot_be_merged_is_refused_by_name(tmp_path: Path) -> None:
     """And leaves nothing behind."""
-    contest = write(tmp_path / "contest", (Kind.RESULT, "a", 1, 5))
-    apps = write(tmp_path / "apps", (Kind.RESULT, "a", 1, 5), contest=False)
+    contest = write(tmp_path / "contest", (RecordKind.RESULT, "a", 1, 5))
+    apps = write(tmp_path / "apps", (RecordKind.RESULT, "a", 1, 5), contest=False)
     (tmp_path / "diary").mkdir()
     (tmp_path / "diary" / "journal").write_text("Dear diary\n")
     for sources, words in (

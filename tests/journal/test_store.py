@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.journal import Journal, Keys, Kind, Spool, keys_of, peek
+from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.journal.records import RecordFile
 from ioi_eval.model import ProblemKey
 
@@ -32,7 +32,7 @@ def write(directory: Path, numbers: range, **settings_: object) -> None:
     """Append a record for each number."""
     with Journal(directory, options={}, **settings_) as journal:  # type: ignore[arg-type]
         for number in numbers:
-            journal.append(Kind.RESULT, keys(number), orjson.dumps({"n": number}))
+            journal.append(RecordKind.RESULT, keys(number), orjson.dumps({"n": number}))
 
 
 def read(directory: Path) -> dict[int, int]:
@@ -56,8 +56,8 @@ def test_records_are_found_again_by_key_and_by_program(tmp_path: Path) -> None:
 def test_a_long_record_is_read_back_whole(tmp_path: Path) -> None:
     """Records of hundreds of tests are longer than one read."""
     with Journal(tmp_path, options={}) as journal:
-        offset = journal.append(Kind.RESULT, keys(0), orjson.dumps({"text": "x" * 300_000}))
-        journal.append(Kind.RESULT, keys(1), b"{}")
+        offset = journal.append(RecordKind.RESULT, keys(0), orjson.dumps({"text": "x" * 300_000}))
+        journal.append(RecordKind.RESULT, keys(1), b"{}")
         assert len(journal.read(offset).body["text"]) == 300_000
 
 
@@ -84,7 +84,7 @@ def test_truncated_at_any_byte_it_keeps_what_was_whole(tmp_path: Path) -> None:
             assert bool(journal.notes) == (size > ends[0] and size not in ends)
             for number in range(3):
                 if number not in kept:
-                    journal.append(Kind.RESULT, keys(number), orjson.dumps({"n": number}))
+                    journal.append(RecordKind.RESULT, keys(number), orjson.dumps({"n": number}))
         assert read(directory) == {0: 0, 1: 1, 2: 2}
         assert (directory / "journal").read_bytes().count(b'{"n":') == 3
 
@@ -140,7 +140,7 @@ def test_a_hole_left_by_a_power_cut_is_cut_off(tmp_path: Path) -> None:
     write(tmp_path, range(2))
     with Journal(tmp_path, options={}, sync_records=10**6, sync_s=1e9) as journal:
         for number in range(2, 6):
-            journal.append(Kind.RESULT, keys(number), orjson.dumps({"n": number}))
+            journal.append(RecordKind.RESULT, keys(number), orjson.dumps({"n": number}))
         state = bytearray((tmp_path / "journal").read_bytes())
     at = state.index(b'{"n":3}')
     state[at : at + 7] = bytes(7)
@@ -180,13 +180,13 @@ def test_starting_over_keeps_the_old_journal(tmp_path: Path) -> None:
 def test_failures_of_judge_programs_are_told_apart_and_never_lead(tmp_path: Path) -> None:
     """A run that retries them must recognise them, and no copy may inherit one."""
     with Journal(tmp_path, options={}) as journal:
-        journal.append(Kind.FAILED, keys(1), b"{}")
+        journal.append(RecordKind.FAILED, keys(1), b"{}")
     with Journal(tmp_path, options={}) as journal:
         found = journal.find(keys(1))
         assert found is not None
         assert found.failed
         assert journal.leader(keys(1)) is None
-        journal.append(Kind.RESULT, keys(1), b"{}")
+        journal.append(RecordKind.RESULT, keys(1), b"{}")
         again = journal.find(keys(1))
         assert again is not None
         assert not again.failed
@@ -202,12 +202,12 @@ def test_records_are_synced_in_groups(tmp_path: Path) -> None:
 
     with Journal(tmp_path, options={}, sync_records=3, sync_s=10, clock=lambda: now) as journal:
         for number in range(5):
-            journal.append(Kind.RESULT, keys(number), b"{}")
+            journal.append(RecordKind.RESULT, keys(number), b"{}")
         assert len(set(safes()[:3])) == 1
         assert safes()[3] > safes()[2]
         now = 10.0
         journal.sync_if_due()
-        journal.append(Kind.RESULT, keys(5), b"{}")
+        journal.append(RecordKind.RESULT, keys(5), b"{}")
         assert safes()[5] > safes()[4]
 
 
@@ -240,7 +240,7 @@ def test_after_a_failed_fsync_only_what_was_synced_is_promised(tmp_path: Path) -
     source, sink = os.pipe()  # can be written, and cannot be synced
     try:
         records = RecordFile(sink, 0, "journal")
-        records.append(Kind.RESULT, keys(1), b"{}")
+        records.append(RecordKind.RESULT, keys(1), b"{}")
         for _ in range(2):
             with pytest.raises(SetupError, match=r"The first 0 bytes are known .* whether the \d+ after them are, the"):
                 records.sync()
@@ -267,7 +267,7 @@ def test_a_journal_that_is_deleted_in_mid_run_is_missed(tmp_path: Path) -> None:
 
 def test_a_spool_forgets_at_the_end(tmp_path: Path) -> None:
     """It is a file without a name: nothing is left, whatever ends the process."""
-    spool = Spool(tmp_path)
+    spool = TemporaryRecords(tmp_path)
     spool.append(keys(1), b'{"n":1}')
     assert list(tmp_path.iterdir()) == []
     assert spool.find(keys(1)) == {"n": 1}

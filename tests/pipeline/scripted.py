@@ -26,7 +26,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.pipeline import Intake, Outcome, Selection, Settings, score_dump
+from ioi_eval.pipeline import Intake, Outcome, RowSelection, Settings, score_dump
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
@@ -189,17 +189,17 @@ class Contest:
         """Make the dump."""
         self.dump.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
-    def intake(self, judge: ScriptedJudge, selection: Selection | None = None) -> Intake:
+    def intake(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> Intake:
         """The dump, read."""
         problems = ProblemSet(problems=self.problems, unusable={})
-        return Intake(open_source(self.dump), selection or Selection(), problems, fingerprints=judge.fingerprints)
+        return Intake(open_source(self.dump), selection or RowSelection(), problems, fingerprints=judge.fingerprints)
 
     def run(
         self,
         judge: ScriptedJudge,
         *,
         resume: bool = True,
-        selection: Selection | None = None,
+        selection: RowSelection | None = None,
         unscored: Unscored = Unscored.NULL,
         journal: Callable[..., Journal] = Journal,
         **settings: Any,

@@ -16,7 +16,7 @@ from scripted import NILE
 from ioi_eval.apps.judging import APPS_FORMAT
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import InputError
-from ioi_eval.journal import Journal, Keys, Kind, Spool, keys_of, peek
+from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.contest import CONTEST_FORMAT
 from ioi_eval.pipeline.ledger import Format, Ledger
@@ -87,7 +87,7 @@ FAMILIES = (
 
 def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
     """What a run does: what is not known is judged, or is a copy."""
-    with Journal(directory, options={}, sync_records=10**6) as journal, closing(Spool(directory)) as spool:
+    with Journal(directory, options={}, sync_records=10**6) as journal, closing(TemporaryRecords(directory)) as spool:
         ledger = Ledger(journal, spool, family.form)
         for row in rows:
             if (leader := journal.leader(row.keys)) is not None and journal.find(row.keys) is None:
@@ -98,7 +98,7 @@ def judge_all(directory: Path, family: Family, rows: list[Waiting]) -> None:
 
 def read_all(directory: Path, family: Family, rows: list[Waiting]) -> list[Any]:
     """What each is worth; `None` where that is not known."""
-    with Journal(directory, options={}) as journal, closing(Spool(directory)) as spool:
+    with Journal(directory, options={}) as journal, closing(TemporaryRecords(directory)) as spool:
         ledger = Ledger(journal, spool, family.form)
         found = [ledger.find(row) for row in rows]
     for row, one in zip(rows, found, strict=True):
@@ -164,7 +164,7 @@ def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, fam
     """An editor has changed the file while a run had it open: what stands there is of another submission."""
     rows = [Waiting("a", 1), Waiting("b", 2), Waiting("c", 1)]
     judge_all(tmp_path, family, rows)
-    with Journal(tmp_path, options={}) as journal, closing(Spool(tmp_path)) as spool:
+    with Journal(tmp_path, options={}) as journal, closing(TemporaryRecords(tmp_path)) as spool:
         ledger = Ledger(journal, spool, family.form)
         lines = lines_of(tmp_path)
         results = [place for place, line in enumerate(lines) if b" r " in line]
@@ -181,8 +181,8 @@ def test_a_result_counts_whatever_stands_behind_it(tmp_path: Path) -> None:
     """Where lines were moved, a judge program's failure may stand behind the result of its repetition."""
     one = keys_of("nile", "a", "f")
     with Journal(tmp_path, options={}) as journal:
-        offset = journal.append(Kind.RESULT, one, b"{}")
-        journal.append(Kind.FAILED, one, b"{}")
+        offset = journal.append(RecordKind.RESULT, one, b"{}")
+        journal.append(RecordKind.FAILED, one, b"{}")
         stored = journal.find(one)
         assert stored is not None
         assert (stored.offset, stored.failed) == (offset, False)

@@ -9,7 +9,7 @@ from scripted import NILE, PROBLEMS, Contest, ScriptedJudge, programs
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline import Intake, Selection, survey
+from ioi_eval.pipeline import Intake, RowSelection, survey
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.rows import open_source
@@ -18,7 +18,7 @@ from ioi_eval.rows import open_source
 def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
     """A row without a year is of 2024, one that does not say its problem counts apart."""
     contest.write(*programs("1", "2"), {"uuid": "x"}, {"uuid": "y", "problem_id": "tree", "year": "2023"})
-    seen = survey(open_source(contest.dump), Selection())
+    seen = survey(open_source(contest.dump), RowSelection())
     assert seen.counts == {NILE.key: 2, None: 1, ProblemKey(year=2023, id="tree"): 1}
     assert (seen.rows, len(seen.problems), seen.has_python) == (4, 2, False)
 
@@ -27,14 +27,14 @@ def test_a_survey_tells_of_programs_in_python(contest: Contest) -> None:
     """Of those that are meant: their interpreter is asked before anything is judged."""
     contest.write(*programs("1"), {"uuid": "x", "problem_id": "tree", "year": 2023, "language": "Python 3"})
     dump = open_source(contest.dump)
-    assert survey(dump, Selection()).has_python
-    assert not survey(dump, Selection(years=frozenset({2024}))).has_python
+    assert survey(dump, RowSelection()).has_python
+    assert not survey(dump, RowSelection(years=frozenset({2024}))).has_python
 
 
 def test_a_selection_without_rows_says_what_there_is(contest: Contest) -> None:
     """So that a slip in `--problem` is seen at once."""
     contest.write(*programs("1", "2"))
-    selection = Selection(years=frozenset({2023}), problems=frozenset({"nile"}))
+    selection = RowSelection(years=frozenset({2023}), problems=frozenset({"nile"}))
     with pytest.raises(InputError, match=r"has no row for --year 2023 --problem nile; it has 2024/nile \(2\)"):
         survey(open_source(contest.dump), selection)
 
@@ -45,7 +45,7 @@ def test_an_unreadable_row_is_found_before_anything_is_judged(contest: Contest) 
     with contest.dump.open("ab") as file:
         file.write(b"not JSON\n")
     with pytest.raises(InputError, match="row 1001: is not JSON"):
-        survey(open_source(contest.dump), Selection())
+        survey(open_source(contest.dump), RowSelection())
 
 
 def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge: ScriptedJudge) -> None:
@@ -54,7 +54,7 @@ def test_an_unusable_problem_is_refused_with_its_reason(contest: Contest, judge:
     problems = ProblemSet(
         problems={}, unusable={NILE.key: InputError("problem 2024/nile: score type Sum is not supported")}
     )
-    intake = Intake(open_source(contest.dump), Selection(), problems, fingerprints=judge.fingerprints)
+    intake = Intake(open_source(contest.dump), RowSelection(), problems, fingerprints=judge.fingerprints)
     (entry,) = intake.entries()
     assert isinstance(entry, Refused)
     assert entry.kind == "problem 2024/nile: score type Sum is not supported"
@@ -68,7 +68,7 @@ def test_equal_row_numbers_of_several_files_are_not_confused(tmp_path: Path, jud
         contest = Contest(tmp_path / name)
         contest.write(*programs("1"))
     problems = ProblemSet(problems=PROBLEMS, unusable={})
-    first, second = Intake(open_source(tmp_path), Selection(), problems, fingerprints=judge.fingerprints).entries()
+    first, second = Intake(open_source(tmp_path), RowSelection(), problems, fingerprints=judge.fingerprints).entries()
     assert not isinstance(first, Refused)
     assert isinstance(second, Refused)
     assert f"stands in {tmp_path}/a/dump.jsonl, row 1 already" in second.message

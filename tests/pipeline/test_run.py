@@ -14,9 +14,9 @@ from scripted import NILE, Contest, ScriptedJudge, programs
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import Fingerprints
-from ioi_eval.journal import Journal, Keys, Kind
+from ioi_eval.journal import Journal, Keys, RecordKind
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
-from ioi_eval.pipeline import Selection
+from ioi_eval.pipeline import RowSelection
 from ioi_eval.pipeline.run import FOLLOWERS, GIVE_UP_AFTER
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
 from ioi_eval.sandbox import Target
@@ -303,7 +303,7 @@ def test_the_same_id_for_two_problems_is_two_submissions(contest: Contest, judge
 def test_only_the_selected_rows_are_judged_and_written(contest: Contest, judge: ScriptedJudge) -> None:
     """`--year`, `--problem`, `--limit`: the limit counts rows of those."""
     contest.write(*programs("1 //a", problem="tree"), *programs("1", "1 //b", "1 //c"))
-    contest.run(judge, selection=Selection(years=frozenset({2024}), problems=frozenset({"nile"}), limit=2))
+    contest.run(judge, selection=RowSelection(years=frozenset({2024}), problems=frozenset({"nile"}), limit=2))
     assert [row["uuid"] for row in contest.results()] == ["u0", "u1"]
     assert {row["problem_id"] for row in contest.results()} == {"nile"}
 
@@ -408,7 +408,7 @@ def test_what_cannot_be_written_down_costs_its_row_only(contest: Contest, judge:
     contest.write(*programs("1", "0.5 // huge", "0.5"))
 
     class Picky(Journal):
-        def append(self, kind: Kind, keys: Keys, body: bytes) -> int:
+        def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
             if b'"u1"' in body:
                 raise TypeError("integer exceeds 64 bits")
             return super().append(kind, keys, body)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from scripted import Contest, ScriptedJudge, programs
 
-from ioi_eval.pipeline import Selection
+from ioi_eval.pipeline import RowSelection
 from ioi_eval.report.rows import Unscored
 
 ROWS = programs("0.5", "1", "0.5", "CE", None)
@@ -87,7 +87,7 @@ CHANGES: dict[str, Callable[[Contest], dict[str, Any]]] = {
     "dump corrected": corrected,
     "option": lambda _: {"options": {"std": "gnu++20"}},
     "unscored": lambda _: {"unscored": Unscored.ZERO},
-    "selection": lambda _: {"selection": Selection(limit=4)},
+    "selection": lambda _: {"selection": RowSelection(limit=4)},
     "failed again": lambda _: {"retry_failed": True},
     "started over": lambda _: {"resume": False},
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import read_names, read_rows
-from ioi_eval.problems.apps_selection import Sampling, Selection, choose
+from ioi_eval.problems.apps_selection import ProblemSelection, Sampling, choose
 from ioi_eval.rows import open_source
 
 ROWS = [(str(100 + index), ("introductory", "interview", "competition")[index % 7 % 3]) for index in range(70)]
@@ -33,7 +33,7 @@ def split(tmp_path: Path) -> Path:
     return path
 
 
-def ids(split: Path, selection: Selection) -> list[str]:
+def ids(split: Path, selection: ProblemSelection) -> list[str]:
     """What is taken of the split."""
     source = open_source(split)
     chosen = choose(read_names(source), selection, source.describe())
@@ -43,16 +43,16 @@ def ids(split: Path, selection: Selection) -> list[str]:
 def test_everything(split: Path) -> None:
     """Without a selection every row is taken, in order."""
     everything = [str(index if index % 2 == 0 else 1000 + index) for index in range(20)]
-    assert ids(split, Selection()) == everything
-    assert ids(split, Selection(limit=100)) == everything
+    assert ids(split, ProblemSelection()) == everything
+    assert ids(split, ProblemSelection(limit=100)) == everything
 
 
 def test_ids_are_stable(split: Path) -> None:
     """Whatever is filtered or sampled keeps the id it has in the whole split."""
-    assert ids(split, Selection(difficulties=("INTERVIEW",), limit=3)) == ["0", "2", "4"]
-    assert ids(split, Selection(difficulties=("competition",), limit=2)) == ["1001", "1003"]
-    sampled = ids(split, Selection(limit=5, sampling=Sampling.RANDOM, seed=3))
-    everything = ids(split, Selection())
+    assert ids(split, ProblemSelection(difficulties=("INTERVIEW",), limit=3)) == ["0", "2", "4"]
+    assert ids(split, ProblemSelection(difficulties=("competition",), limit=2)) == ["1001", "1003"]
+    sampled = ids(split, ProblemSelection(limit=5, sampling=Sampling.RANDOM, seed=3))
+    everything = ids(split, ProblemSelection())
     assert set(sampled) < set(everything)
     assert sampled == sorted(sampled, key=everything.index)
 
@@ -60,24 +60,24 @@ def test_ids_are_stable(split: Path) -> None:
 @pytest.mark.parametrize("name", ["1003", "apps_1003", " apps_1003 "])
 def test_by_id(split: Path, name: str) -> None:
     """Both spellings of an id select it."""
-    assert ids(split, Selection(ids=(name, "apps_4"))) == ["1003", "4"]
+    assert ids(split, ProblemSelection(ids=(name, "apps_4"))) == ["1003", "4"]
 
 
 def test_filters_add_up(split: Path) -> None:
     """An id and a difficulty select what is both."""
-    assert ids(split, Selection(ids=("4", "1003"), difficulties=("interview", "Competition"))) == ["1003", "4"]
-    assert ids(split, Selection(ids=("4", "1003"), difficulties=("interview",))) == ["4"]
+    assert ids(split, ProblemSelection(ids=("4", "1003"), difficulties=("interview", "Competition"))) == ["1003", "4"]
+    assert ids(split, ProblemSelection(ids=("4", "1003"), difficulties=("interview",))) == ["4"]
 
 
 @pytest.mark.parametrize(
     ("selection", "words"),
     [
-        (Selection(difficulties=("hard",)), "no problem of difficulty hard; there are: competition, interview"),
-        (Selection(ids=("apps_7", "4")), "no problem of id 7;"),
-        (Selection(ids=("1",), difficulties=("interview",)), "no problem of id 1;"),
+        (ProblemSelection(difficulties=("hard",)), "no problem of difficulty hard; there are: competition, interview"),
+        (ProblemSelection(ids=("apps_7", "4")), "no problem of id 7;"),
+        (ProblemSelection(ids=("1",), difficulties=("interview",)), "no problem of id 1;"),
     ],
 )
-def test_what_is_not_there(split: Path, selection: Selection, words: str) -> None:
+def test_what_is_not_there(split: Path, selection: ProblemSelection, words: str) -> None:
     """A name that nothing has is an error before anything is judged, not an empty result."""
     with pytest.raises(InputError, match=words):
         ids(split, selection)
@@ -87,13 +87,13 @@ def test_what_is_not_there(split: Path, selection: Selection, words: str) -> Non
 def test_samples_of_nothing(limit: int) -> None:
     """A sample has at least one problem."""
     with pytest.raises(InputError, match="sample"):
-        Selection(limit=limit)
+        ProblemSelection(limit=limit)
 
 
 @given(st.integers(1, 80), st.sampled_from(Sampling), st.integers(0, 5))
 def test_samples(limit: int, sampling: Sampling, seed: int) -> None:
     """A sample has the size that was asked for, is the same for the same seed, and strata get their shares."""
-    selection = Selection(limit=limit, sampling=sampling, seed=seed)
+    selection = ProblemSelection(limit=limit, sampling=sampling, seed=seed)
     taken = choose(ROWS, selection, "rows")
     assert taken == choose(ROWS, selection, "rows")
     assert len(taken) == min(limit, len(ROWS))
@@ -107,14 +107,16 @@ def test_samples(limit: int, sampling: Sampling, seed: int) -> None:
 
 def test_random_sample_is_the_one_that_mcpbr_takes() -> None:
     """With its seed its users find the same problems."""
-    assert choose(ROWS, Selection(limit=9, sampling=Sampling.RANDOM, seed=42), "rows") == set(
+    assert choose(ROWS, ProblemSelection(limit=9, sampling=Sampling.RANDOM, seed=42), "rows") == set(
         random.Random(42).sample(range(70), 9)
     )
 
 
 def test_seeds_differ() -> None:
     """Another seed is another sample."""
-    samples = {choose(ROWS, Selection(limit=9, sampling=Sampling.RANDOM, seed=seed), "rows") for seed in range(5)}
+    samples = {
+        choose(ROWS, ProblemSelection(limit=9, sampling=Sampling.RANDOM, seed=seed), "rows") for seed in range(5)
+    }
     assert len(samples) == 5
 
 

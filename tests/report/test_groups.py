@@ -15,7 +15,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
 from ioi_eval.report.groups import MOST_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
 from ioi_eval.report.markdown import markdown_report
-from ioi_eval.report.rows import Judged
+from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.summary import RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import terminal_report
@@ -128,7 +128,7 @@ def _example() -> dict[str, Any]:
         }
         submission = Submission(id=str(number), problem=problem.key, code="x")
         result = submission_result(problem, submission, CompileOutcome(verdict=None), outcomes)
-        judged = Judged(problem=problem, submission=submission, fingerprint="f", result=result)
+        judged = JudgedSubmission(problem=problem, submission=submission, fingerprint="f", result=result)
         summary.add(judged, {"model": model}, target_subtask=None)
     summary.refuse("no program", "row 5: no program", {"model": "good"})
     summary.postpone({})

@@ -18,7 +18,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.limited import LightRow, limited_score
-from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.totals import Totals
 from ioi_eval.scores import Together
 from ioi_eval.selection import select
@@ -65,7 +65,7 @@ def pair(
     result = result_for((of_tests, compiled))
     submission = Submission(id="u", problem=PROBLEM.key, code="x")
     row = {"metadata": meta, "generation": generation}
-    judged = Judged(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
+    judged = JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
     return result_row(row, judged, target_subtask=target), light_row(row, PROBLEM, result, target)
 
 

@@ -17,7 +17,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.report.markdown import markdown_report, markdown_table
-from ioi_eval.report.rows import Judged
+from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.summary import KINDS, Refusals, RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import points, printable, table, terminal_report
@@ -67,7 +67,9 @@ def add(summary: Summary, of: Problem, name: str, *scores: float | None, target:
     }
     submission = Submission(id=name, problem=of.key, code="x")
     result = submission_result(of, submission, CompileOutcome(verdict=None, cpu_ms=200), outcomes, target="local")
-    summary.add(Judged(problem=of, submission=submission, fingerprint="f", result=result), {}, target_subtask=target)
+    summary.add(
+        JudgedSubmission(problem=of, submission=submission, fingerprint="f", result=result), {}, target_subtask=target
+    )
 
 
 def example() -> dict[str, Any]:
@@ -193,7 +195,7 @@ def test_programs_without_a_fence_are_noted() -> None:
         submission = Submission(id=name, problem=NILE.key, code=None)
         nothing = CompileOutcome(verdict=Verdict.NC, message="no code found")
         result = submission_result(NILE, submission, nothing, {}, target="local")
-        judged = Judged(problem=NILE, submission=submission, fingerprint="f", result=result)
+        judged = JudgedSubmission(problem=NILE, submission=submission, fingerprint="f", result=result)
         summary.add(judged, {"generation": text}, target_subtask=None)
     (note,) = summary.as_dict(RUN)["notes"][1:]
     assert note.startswith("2 without code (NC) look like C++ without a fence, such as 'a': ")

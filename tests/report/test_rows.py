@@ -19,7 +19,7 @@ from ioi_eval.report.outcomes import distinct_outcomes, judge_error
 from ioi_eval.report.rows import (
     OUR_COLUMNS,
     REFERENCE_COLUMNS,
-    Judged,
+    JudgedSubmission,
     Unscored,
     refused_row,
     result_row,
@@ -32,7 +32,7 @@ PROBLEM = small_problem(
 COMPILED = CompileOutcome(verdict=None)
 
 
-def judged(scores: str, compiled: CompileOutcome = COMPILED) -> Judged:
+def judged(scores: str, compiled: CompileOutcome = COMPILED) -> JudgedSubmission:
     """A submission with these scores of the tests; `?` is a judge error."""
     outcomes = {
         name: TestOutcome(
@@ -45,7 +45,7 @@ def judged(scores: str, compiled: CompileOutcome = COMPILED) -> Judged:
     }
     submission = Submission(id="u", problem=PROBLEM.key, code="int main() {}", extraction="fence:cpp")
     result = submission_result(PROBLEM, submission, compiled, outcomes)
-    return Judged(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
+    return JudgedSubmission(problem=PROBLEM, submission=submission, fingerprint="f", result=result)
 
 
 def test_almost_right_is_not_solved() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ioi_eval.errors import LostDataError, SetupError
 from ioi_eval.model import Blob
-from ioi_eval.sandbox.spool import Spool, Stored
+from ioi_eval.sandbox.spool import RequestSpool, StoredLiteral
 from ioi_eval.sandbox.wire import Inline, Literal
 
 
@@ -24,7 +24,7 @@ def blob(path: Path, content: bytes) -> Blob:
 
 def bytes_of(literal: Literal) -> bytes:
     """A literal's bytes, wherever they lie."""
-    if isinstance(literal, Stored):
+    if isinstance(literal, StoredLiteral):
         return b"".join(literal.piece(start) for start in literal.pieces())
     assert isinstance(literal, Inline)
     return literal.data
@@ -43,7 +43,7 @@ def test_a_blob_is_encoded_once(tmp_path: Path) -> None:
     kept = blob(tmp_path / "input", content)
 
     async def ask() -> None:
-        spool = Spool(tmp_path)
+        spool = RequestSpool(tmp_path)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(spool.literal(kept)) for _ in range(20)]
         kept.path.unlink()
@@ -60,7 +60,7 @@ def test_a_large_content_in_memory_is_encoded_once() -> None:
     content, small = bytes(range(256)) * 1000, b"#!/bin/bash\n"
 
     async def ask() -> None:
-        spool = Spool()
+        spool = RequestSpool()
         first, second = await spool.literal(content), await spool.literal(bytes(content))
         assert first is second
         assert first.encoding == "base64"
@@ -77,7 +77,7 @@ def test_the_file_starts_anew(tmp_path: Path) -> None:
     blobs = [blob(tmp_path / str(number), str(number).encode() * 50_000) for number in range(6)]
 
     async def ask() -> None:
-        spool = Spool(tmp_path, most_bytes=120_000)
+        spool = RequestSpool(tmp_path, most_bytes=120_000)
         literals = [await spool.literal(each) for each in blobs]
         spool.close()
         for number, literal in enumerate(literals):
@@ -92,7 +92,7 @@ def test_what_changed_on_disk_is_noticed(tmp_path: Path) -> None:
     kept.path.write_bytes(b"2")
 
     async def ask(asked: Blob) -> None:
-        await Spool().literal(asked)
+        await RequestSpool().literal(asked)
 
     with pytest.raises(SetupError, match="was changed during the run"):
         asyncio.run(ask(kept))
@@ -105,7 +105,7 @@ def test_no_directory_for_the_file(tmp_path: Path) -> None:
     """A directory that cannot hold the file is named, with what to set."""
 
     async def ask() -> None:
-        await Spool(tmp_path / "absent").literal(blob(tmp_path / "input", b"1" * 10_000))
+        await RequestSpool(tmp_path / "absent").literal(blob(tmp_path / "input", b"1" * 10_000))
 
     with pytest.raises(SetupError, match="set TMPDIR"):
         asyncio.run(ask())

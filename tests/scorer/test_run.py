@@ -18,7 +18,7 @@ from ioi_eval.model import (
     TestCase,
     Verdict,
 )
-from ioi_eval.scorer.run import Run
+from ioi_eval.scorer.run import SubmissionRun
 
 TARGET = small_target()
 BOTH = small_problem(
@@ -35,9 +35,9 @@ PROGRAM = (SourceFile(path="both.cpp", content=b"x"),)
 OUTPUT = (OutputFile(test="b", content=b"1"),)
 
 
-def run(problem: Problem = BOTH, **submitted: Any) -> Run:
+def run(problem: Problem = BOTH, **submitted: Any) -> SubmissionRun:
     """The beginning of a judging."""
-    return Run(problem, TARGET, language=Language.CPP, exhaustive=False, **submitted)
+    return SubmissionRun(problem, TARGET, language=Language.CPP, exhaustive=False, **submitted)
 
 
 @pytest.mark.parametrize(

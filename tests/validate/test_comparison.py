@@ -17,7 +17,7 @@ from ioi_eval.model import (
     SubmissionResult,
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
-from ioi_eval.validate import Reading, Solution, Validation, result_rows, validate
+from ioi_eval.validate import StatedSolution, StatedSolutions, Validation, result_rows, validate
 from ioi_eval.validate.comparison import compare
 
 PROBLEM = sampled_problem(40, 60)
@@ -37,9 +37,9 @@ def result(*verdicts: str, **of_first: object) -> SubmissionResult:
 
 def solution(
     subtasks: Mapping[str, str] | None = None, whole: str | None = None, total: tuple[float, float] | None = None
-) -> Solution:
+) -> StatedSolution:
     """A solution of which this is stated."""
-    return Solution(
+    return StatedSolution(
         name="sol.cpp",
         problem=PROBLEM,
         submission=Submission(id="s", problem=PROBLEM.key, code="x"),
@@ -134,7 +134,7 @@ def test_times_near_a_limit_are_listed_with_their_margin() -> None:
 
 def test_the_reports_show_what_was_found() -> None:
     """Disagreements, near limits, numbers; strangers' words stay in their line and cell."""
-    validation = Validation.of(Reading(solutions=(), refused=("row 3: bad",), silent=2))
+    validation = Validation.of(StatedSolutions(solutions=(), refused=("row 3: bad",), silent=2))
     validation.add(solution({"02": "AC"}), result("AC", "AC", "WA"))
     validation.add(
         solution(whole="time_limit"), result("WA", "WA", "WA", message="a | b\nc\x1b[2J", evidence="terminate called")
@@ -199,7 +199,7 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     )
     judge = SlowJudge(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
     told: list[str] = []
-    reading = Reading(solutions=solutions, refused=(), silent=0)
+    reading = StatedSolutions(solutions=solutions, refused=(), silent=0)
     validation = asyncio.run(validate(reading, judge, workers=3, advance=told.append))
     assert judge.most == 3
     assert len(told) == 10
@@ -223,7 +223,7 @@ def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
         for n in range(4)
     )
     told: list[str] = []
-    reading = Reading(solutions=solutions, refused=(), silent=0)
+    reading = StatedSolutions(solutions=solutions, refused=(), silent=0)
     validation = asyncio.run(validate(reading, Judge(says), workers=1, advance=told.append))
     assert told == ["AC", "JE", "JE", "JE"]
     assert not validation.agrees
@@ -240,7 +240,7 @@ def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
         for n, code in enumerate(codes)
     )
     judge = Judge(lambda submission: result("AC", "AC", "AC" if submission.code == "right" else "JE"))
-    validation = asyncio.run(validate(Reading(solutions=solutions, refused=(), silent=0), judge, workers=1))
+    validation = asyncio.run(validate(StatedSolutions(solutions=solutions, refused=(), silent=0), judge, workers=1))
     assert judge.judged == ["0", "1", "3"]
     assert [judged.result.submission for _, judged in validation.judged] == ["0", "1", "2", "3"]
     assert len(validation.undecided) == 2

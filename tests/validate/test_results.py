@@ -18,7 +18,7 @@ from ioi_eval.model import (
 )
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row
-from ioi_eval.report.rows import Judged, result_row
+from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.validate import read_solutions
 from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
 
@@ -156,7 +156,7 @@ def test_our_own_results_agree_with_themselves_and_with_nothing_else() -> None:
     """Their statuses are our verdicts: MLE is not RE there."""
     results = [ours("AC", "PA", "MLE"), ours("AC", "OLE", "SV"), ours("WA", "RE", "TLE"), ours("AC", "AC", "AC")]
     for one in results:
-        judged = Judged(problem=PROBLEM, submission=SUBMISSION, fingerprint="f", result=one)
+        judged = JudgedSubmission(problem=PROBLEM, submission=SUBMISSION, fingerprint="f", result=one)
         row = Row(source="ours", number=1, values=result_row({}, judged, target_subtask=None))
         stated = stated_result(row, PROBLEM)
         assert stated.statements == 7

@@ -31,7 +31,7 @@ MODULES: Mapping[str, str] = {
 """By a format's name, its module."""
 
 
-class Format(Protocol):
+class ExportFormat(Protocol):
     """A format of others that results can be written in."""
 
     @property
@@ -53,7 +53,7 @@ class Format(Protocol):
         """Write all of them."""
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str) -> ExportFormat:
     """The format of that name.
 
     Raises:
@@ -61,5 +61,5 @@ def format_named(name: str) -> Format:
     """
     if name not in MODULES:
         raise InputError(f"--to {name}: there is no such format; the formats are {', '.join(MODULES)}")
-    found: Format = import_module(f"{__name__}.{MODULES[name]}").FORMAT
+    found: ExportFormat = import_module(f"{__name__}.{MODULES[name]}").FORMAT
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MARK, Open
-from ioi_eval.report.publication.material import SCORE, Group, Material, file_name, metric_named
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, file_name, metric_named
 from ioi_eval.report.result_sets import Family
 from ioi_eval.version import __version__
 
@@ -67,7 +67,7 @@ def _metric(material: Material) -> str:
     return material.setting("metric", "pass@1" if material.results.family is Family.APPS else SCORE)
 
 
-def _file_of(group: Group) -> str:
+def _file_of(group: ModelGroup) -> str:
     return f"{file_name(group.name or 'ioi_eval')}.yaml"
 
 

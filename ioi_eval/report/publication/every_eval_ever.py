@@ -19,7 +19,7 @@ from uuid import UUID
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import DRAWS, Estimate
 from ioi_eval.report.publication import MARK, Open
-from ioi_eval.report.publication.material import SCORE, Group, Material
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup
 from ioi_eval.report.result_sets import Family
 from ioi_eval.version import __version__
 
@@ -79,7 +79,7 @@ class EveryEvalEver:
                     file.write(text.encode("utf-8", "replace") + b"\n")
 
 
-def _file_of(material: Material, group: Group) -> str:
+def _file_of(material: Material, group: ModelGroup) -> str:
     """The same each time, so that the same results are there once."""
     parts = (_part(_collection(material)), *map(_part, _owner_and_name(material.model_of(group))))
     digest = sha256(f"{_evaluation(material, group)}\0{group.name}".encode("utf-8", "replace")).digest()
@@ -102,7 +102,7 @@ def _owner_and_name(model: str) -> tuple[str, str]:
     return (owner, name) if slash and name else ("unknown", model)
 
 
-def _evaluation(material: Material, group: Group) -> str:
+def _evaluation(material: Material, group: ModelGroup) -> str:
     return f"{_collection(material)}/{material.model_of(group)}/{_epoch(material)}"
 
 
@@ -110,7 +110,7 @@ def _epoch(material: Material) -> str:
     return str(int(material.finished.timestamp()))
 
 
-def _log(material: Material, group: Group) -> Values:
+def _log(material: Material, group: ModelGroup) -> Values:
     model, when = material.model_of(group), _epoch(material)
     owner, name = _owner_and_name(model)
     version = material.results.version or __version__
@@ -145,7 +145,7 @@ def _log(material: Material, group: Group) -> Values:
     }
 
 
-def _result(material: Material, group: Group, metric: str, found: Estimate) -> Values:
+def _result(material: Material, group: ModelGroup, metric: str, found: Estimate) -> Values:
     what = "tests" if material.results.family is Family.APPS else "points"
     about = (
         f"share of the {what} that a submission gets, in the mean over problems"

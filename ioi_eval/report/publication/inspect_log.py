@@ -22,7 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from ioi_eval.report.excerpt import plain
 from ioi_eval.report.publication import MARK, Open
 from ioi_eval.report.publication.explained import details, headline
-from ioi_eval.report.publication.material import SCORE, Group, Material, file_name
+from ioi_eval.report.publication.material import SCORE, Material, ModelGroup, file_name
 from ioi_eval.report.worth import full_marks_of, share_of, verdict_of
 from ioi_eval.version import __version__
 
@@ -101,7 +101,7 @@ class InspectLog:
                 log.put("header.json", _header(material, group, log))
 
 
-def _file_of(group: Group) -> str:
+def _file_of(group: ModelGroup) -> str:
     return f"{file_name(group.name or 'all')}.eval"
 
 
@@ -145,7 +145,7 @@ def _scores(row: Row) -> Values:
     return {SCORE: {"value": share, **shared}, _SOLVED: {"value": solved, **shared}}
 
 
-def _header(material: Material, group: Group, log: _Log) -> Values:
+def _header(material: Material, group: ModelGroup, log: _Log) -> Values:
     when = material.finished.isoformat(timespec="seconds")
     name = blake2b(f"{when}\0{group.name}".encode("utf-8", "replace"), digest_size=11).hexdigest()
     metrics = {key: _metric(key, one.value) for key, one in group.metrics.items()}

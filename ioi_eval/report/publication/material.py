@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)
-class Group:
+class ModelGroup:
     """The submissions of one model, or of one group of another kind.
 
     Args:
@@ -102,7 +102,7 @@ class Material:
         self.summary = summary_of(results.directory)
 
     @cached_property
-    def groups(self) -> Mapping[tuple[str, ...], Group]:
+    def groups(self) -> Mapping[tuple[str, ...], ModelGroup]:
         """All groups by their labels, in the order in which rows name them. Nothing grouped is one.
 
         Raises:
@@ -110,7 +110,7 @@ class Material:
         """
         columns = self.grouping.columns
         wanted = (*_READ, *self.results.naming, *(name.split(".")[0] for name in columns))
-        found: dict[tuple[str, ...], Group] = {}
+        found: dict[tuple[str, ...], ModelGroup] = {}
         for number, row in enumerate(self.results.rows(wanted), 1):
             labels = self.grouping.labels(row)
             if labels not in found:
@@ -128,14 +128,14 @@ class Material:
                 ) from error
         return found
 
-    def _group(self, labels: tuple[str, ...], row: Row) -> Group:
+    def _group(self, labels: tuple[str, ...], row: Row) -> ModelGroup:
         columns = self.grouping.columns
         values = dict(zip(columns, labels, strict=True))
         named = next((name for name in columns if name.rpartition(".")[2].lower().startswith(_MODEL)), None)
         model = "" if named is None or values[named] == NONE else str(row.get(named) or values[named])
-        return Group(name=group_name(columns, labels) if columns else "", model=model, values=values)
+        return ModelGroup(name=group_name(columns, labels) if columns else "", model=model, values=values)
 
-    def group_of(self, row: Row) -> Group:
+    def group_of(self, row: Row) -> ModelGroup:
         """The group of a row, which has the columns of the grouping."""
         return self.groups[self.grouping.labels(row)]
 
@@ -147,7 +147,7 @@ class Material:
         """What the user has set, without blanks around it."""
         return self.settings.get(key, "").strip() or otherwise
 
-    def model_of(self, group: Group) -> str:
+    def model_of(self, group: ModelGroup) -> str:
         """What the model of a group is called: by its rows, else by the user; empty where nobody says."""
         return group.model or (self.setting(_MODEL) if len(self.groups) == 1 else "")
 
@@ -204,7 +204,7 @@ def refuse_unknown(settings: Mapping[str, str], known: Mapping[str, str], name: 
             raise InputError(f"--set {key}: {name} has no such setting; it has {there}")
 
 
-def metric_named(name: str, groups: Sequence[Group]) -> str:
+def metric_named(name: str, groups: Sequence[ModelGroup]) -> str:
     """The metric of that name, where any group has it.
 
     Raises:
