@@ -67,12 +67,12 @@ def test_wrong_answer() -> None:
 
 
 def test_runtime_error() -> None:
-    """The exception as Python spells it, with its traceback."""
+    """The exception as Python spells it (3.14 in other words), with its traceback."""
     result = evaluate(SECOND_FAILS)
-    words = "ZeroDivisionError('integer division or modulo by zero')"
-    assert (result.score, result.reason) == (0.5, f"Passed 1/2 test cases. Execution Error: {words}")
     details = notes(result)["execution_error_details"]
-    assert details["error"] == words
+    words = details["error"]
+    assert words in {f"ZeroDivisionError('{what}by zero')" for what in ("integer division or modulo ", "division ")}
+    assert (result.score, result.reason) == (0.5, f"Passed 1/2 test cases. Execution Error: {words}")
     assert details["traceback"].startswith("Traceback (most recent call last):")
     assert notes(result)["raw_results"] == [True, -1]
 
@@ -102,7 +102,7 @@ DEEP = "def f(n):\n    return n and 1 + f(n - 1)\nprint(f(5000) - 4996)\n"
         (DEEP, ONE, 1.0, 0.0),
         ("print(gcd(8, 12))", ONE, 1.0, 0.0),
         ("print(Counter('aaaa')['a'])", ONE, 1.0, 0.0),
-        ("def f(n: List[int]) -> int:\n    return 4\nprint(f([]))", ONE, 1.0, 0.0),
+        ("print(3 + len(List[int].__args__))", ONE, 1.0, 0.0),
         ("print(' 4')", ONE, 1.0, 0.0),
         ("print('1 \\n2')", {"inputs": [""], "outputs": ["1\n2\n"]}, 0.0, 1.0),
         ("from __future__ import annotations\nprint(pow(2, 5, 7))", ONE, 1.0, 1.0),
