@@ -34,7 +34,7 @@ def test_the_example_scores_a_dump_and_names_what_it_does_not_judge(tmp_path: Pa
     assert judged == [1, 0], "the second run resumes"
     verdicts = [row["verdict"] for row in result_rows(tmp_path / "scores")]
     assert verdicts == ["AC", None, None]
-    assert "row 2: a submission in Python is not supported for 2026/berths" in answer.stderr
+    assert "row 2: a submission in Python 3 is not supported for 2026/berths" in answer.stderr
     assert "row 3: unknown problem 2026/nowhere" in answer.stderr
 
 

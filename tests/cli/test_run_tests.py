@@ -307,7 +307,7 @@ def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start)
     assert (ended.returncode, "leave it out" in ended.stderr) == (2, True)
     ended = start("score", "a.jsonl,b.jsonl", *OWN, "--out", "out")
     assert ended.returncode == 2
-    assert "several in one text, and patterns, are for ioi-eval run-tests" in ended.stderr
+    assert "ioi-eval run-tests takes several with commas, and patterns" in ended.stderr
 
 
 def test_many_names_in_one_text() -> None:

@@ -96,6 +96,6 @@ def test_a_kind_of_workers_is_told_as_far_as_it_is_known() -> None:
 
 def test_the_speed_of_workers_is_not_known() -> None:
     """`--time-scale auto` is about this machine; for a cluster it is refused rather than guessed."""
-    with pytest.raises(InputError, match="for Piston servers give a number"):
+    with pytest.raises(InputError, match="does not hold for Piston servers; give a number"):
         time_scale_of("auto", here=False)
     assert time_scale_of("1.5", here=False) == 1.5

@@ -204,4 +204,4 @@ def test_nobody_there(artifacts: ArtifactStore) -> None:
     (finding,) = examine("http://127.0.0.1:9", artifacts).values()
     assert finding.state is Severity.BAD
     assert "no connection" in finding.detail
-    assert "running" in finding.advice
+    assert "that the worker runs" in finding.advice

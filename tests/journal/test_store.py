@@ -279,7 +279,7 @@ def test_a_spool_forgets_at_the_end(tmp_path: Path) -> None:
 FILL = """
 import resource, signal, sys, pathlib
 from ioi_eval.errors import SetupError
-from ioi_eval.journal import Journal, Kind, keys_of
+from ioi_eval.journal import Journal, RecordKind, keys_of
 from ioi_eval.model import ProblemKey
 if len(sys.argv) > 2:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -289,7 +289,7 @@ try:
     with Journal(pathlib.Path(sys.argv[1]), options={}) as journal:
         for number in range(100):
             keys = keys_of(ProblemKey(year=2024, id="nile"), str(number), f"fingerprint {number}")
-            journal.append(Kind.RESULT, keys, b'{"n":%d,"pad":"%b"}' % (number, b"x" * 3000))
+            journal.append(RecordKind.RESULT, keys, b'{"n":%d,"pad":"%b"}' % (number, b"x" * 3000))
             done = number
 except SetupError as error:
     print(done, error)
@@ -332,13 +332,13 @@ def test_a_full_disk_keeps_what_it_has(tmp_path: Path) -> None:
 
 WRITER = """
 import pathlib, sys
-from ioi_eval.journal import Journal, Kind, keys_of
+from ioi_eval.journal import Journal, RecordKind, keys_of
 from ioi_eval.model import ProblemKey
 with Journal(pathlib.Path(sys.argv[1]), options={}) as journal:
     for number in range(5000):
         keys = keys_of(ProblemKey(year=2024, id="nile"), str(number), f"fingerprint {number}")
         if journal.find(keys) is None:
-            journal.append(Kind.RESULT, keys, b'{"n":%d,"pad":"%b"}' % (number, b"x" * (number * 37 % 5000)))
+            journal.append(RecordKind.RESULT, keys, b'{"n":%d,"pad":"%b"}' % (number, b"x" * (number * 37 % 5000)))
             print(number, flush=True)
 """
 

@@ -60,4 +60,4 @@ def test_the_command_is_not_open_to_others_by_accident(host: str, cache: Path) -
     words = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()", "serve", "--port", "0", "--host", host]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert "say --public" in done.stderr
+    assert "add --public" in done.stderr

@@ -157,6 +157,7 @@ def test_a_request_s_wall_clock_fails_no_program_on_a_busy_machine(served: Serve
 def test_a_judge_that_is_stopped_is_no_score(served: Served, stage: str) -> None:
     """The client takes a compile stage without an exit code for a compile error, and such a run stage for TLE."""
     problem, case, code = sample_of("buoys", "model_solution/bisection.cpp", "0-01")
+    code += "static int endless = [] { for (volatile int i = 0;; i = i + 1) {} return 0; }();\n"
     answer = served.execute(**classic_request(problem, case, code), **{f"{stage}_cpu_time": 1})
     assert answer.status_code == 500
     assert f"the {stage} stage was stopped by SIGKILL" in answer.json()["message"]

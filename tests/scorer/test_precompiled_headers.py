@@ -15,12 +15,12 @@ import pytest
 from small_problems import small_problem
 
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
-from ioi_eval.config import CompileLimits, Policy
+from ioi_eval.config import Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.compile import Recipe, Step
 from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
-from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase, Verdict
+from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase
 from ioi_eval.programs import ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
 
@@ -197,7 +197,8 @@ class Trouble:
     """This machine, on which something happens to every job that brings the header."""
 
     def __init__(self, sandbox: LocalSandbox, happens: Callable[[Path], None]) -> None:
-        self._sandbox, self._happens, self.jobs = sandbox, happens, 0
+        self._sandbox, self._happens = sandbox, happens
+        self.jobs = self.others = 0
 
     def targets(self) -> Sequence[Target]:
         """The machine."""
@@ -205,6 +206,7 @@ class Trouble:
 
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run it after that."""
+        self.others += not any(map(is_header, job.files))
         for file in filter(is_header, job.files):
             assert isinstance(file.content, Blob)
             self.jobs += 1
@@ -239,17 +241,21 @@ def test_programs_are_judged_without_it(
     asyncio.run(main())
 
 
-def test_a_slow_compilation_is_done_without_it(full_cache: Path) -> None:
-    """Whether it is over the limit does not depend on what was compiled before."""
-    limits = CompileLimits(cpu_s=0.5)  # less than the header takes by itself
+@pytest.mark.parametrize(("share", "more"), [(1.0, 0), (0.0, 1)])
+def test_a_slow_compilation_is_done_without_it(
+    full_cache: Path, monkeypatch: pytest.MonkeyPatch, share: float, more: int
+) -> None:
+    """Whether it is over the limit does not depend on what was compiled before: it is compiled again."""
+    monkeypatch.setattr("ioi_eval.scorer.bundled._SURE_SHARE", share)
 
     async def main() -> None:
         async with LocalSandbox() as sandbox:
-            policy = replace(POLICY, std=STD, compile=limits)
-            scorer = Scorer(sandbox, artifacts=ArtifactStore(full_cache), policy=policy)
+            trouble = Trouble(sandbox, lambda _: None)
+            policy = replace(POLICY, std=STD)
+            scorer = Scorer(trouble, artifacts=ArtifactStore(full_cache), policy=policy)
             submission = Submission(id="a", problem=PROBLEM.key, code=f"{INCLUDE}int main() {{}}\n")
             result = await scorer.score(PROBLEM, submission)
-            assert (result.verdict, "over 0.5 s of CPU time" in result.compile.message) == (Verdict.CE, True)
+            assert (result.compile.verdict, trouble.jobs, trouble.others) == (None, 1, 1 + more)
 
     asyncio.run(main())
 
