@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
-from ioi_eval import ArtifactStore, LocalSandbox
+from ioi_eval import ArtifactStore, LocalSandbox, boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.jobs.good_program import GOOD_STD, good_recipe
 from ioi_eval.languages import CompiledLanguage, all_names, language_called, rules_of
+from ioi_eval.languages.c_headers import INCLUDES
 from ioi_eval.model import Language
 from ioi_eval.programs import Builder
 
@@ -50,3 +52,10 @@ def test_the_good_program_of_a_compiled_language_compiles_here(cache: Path, lang
             assert set(answer.artifacts) == {"good"}, answer.steps
 
     asyncio.run(main())
+
+
+def test_the_script_of_the_classic_profile_has_the_same_good_program() -> None:
+    """It is bash, and travels alone: it has the names of the headers itself."""
+    names = re.search(r"vector \{(.+)\}\.h$", boxfiles.read("compile").decode(), re.MULTILINE)
+    assert names is not None
+    assert "".join(f"#include <{name}.h>\n" for name in names[1].split(",")) == INCLUDES

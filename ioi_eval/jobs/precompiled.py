@@ -1,12 +1,12 @@
 """`<bits/stdc++.h>`, precompiled: most submissions begin with it, and it costs more than all that follows. Pure.
 
 GCC reads a precompiled header in place of the header itself where that is the first thing in a source file and the
-options are the same; the object is the same to the byte (`tests/jobs/test_precompiled.py`). So it is offered to such
-source files only, and where a compilation fails it is done again without: what a compiler says, and whether a program
-compiles, comes from the header itself.
+options are the same; the object is the same to the byte (`tests/scorer/test_precompiled_headers.py`). So it is offered
+to such source files only, and where a compilation fails it is done again without: what a compiler says, and whether a
+program compiles, comes from the header itself.
 
-It is built in a compile box from the machine's own headers and nothing else. Its key holds the state of all files that
-the compiler reads, so that an upgrade of the system makes it anew.
+It is built in a compile box from the machine's own headers and nothing else. Its key holds the state of all files in
+the directories that the compiler reads, so that an upgrade of the system makes it anew.
 Measured with g++ 12 and gnu++20: 4.9 CPU-s and 124 MB to build; then 0.4 CPU-s a program in place of 1.7.
 Source: the GCC manual, "Using Precompiled Headers".
 """

@@ -1,7 +1,8 @@
 """Programming languages: all that judging knows of each, one module a language. Pure.
 
-A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Nothing
-else compares languages by name, so one that is added is added everywhere, or `rules_of` says that it has no rules.
+A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Elsewhere a
+language is named only where the rule is about that one: stock `cms_ioi` knows C++ alone, as do `--add-includes` and the
+problem's own programs, and the harness is for Python.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The embedded sandbox, served as Piston API v2 over HTTP, so that any Piston client can use it.
 
-    POST   /api/v2/execute     as the real server since isolate answers it (`request.py`, `languages.py`)
+    POST   /api/v2/execute     as the real server since isolate answers it (`request.py`, `served_runtimes.py`)
     GET    /api/v2/runtimes    what can be asked for
     GET    /api/v2/packages    the same, all installed; POST and DELETE change nothing and say so
 
@@ -27,7 +27,7 @@ import orjson
 from ioi_eval import boxfiles
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
 from ioi_eval.model import Content, Execution, Isolation, Job, Stage
-from ioi_eval.sandbox import languages, request, request_body
+from ioi_eval.sandbox import request, request_body, served_runtimes
 from ioi_eval.sandbox.client_names import refuse_strangers
 from ioi_eval.sandbox.connections import Connections
 from ioi_eval.sandbox.held_bytes import Held, HeldBytes
@@ -146,7 +146,7 @@ class _Server:
         self._connections = connections
         own = socket.gethostname().lower()
         self._names = settings.names | {own, own.partition(".")[0]}
-        self._runtimes = languages.runtimes(bash_version)
+        self._runtimes = served_runtimes.runtimes(bash_version)
         self._pair = {**boxfiles.classic_pair(), "runner": runner}
         self._most_jobs = sandbox.targets()[0].slots + settings.queue
         self._jobs = 0
@@ -240,18 +240,18 @@ class _Server:
             del body
             held.is_now(sum(map(len, wanted.files.values())) + len(wanted.stdin))
             execution = await self._run(work)
-            languages.refuse_unjudged(work, execution)
+            served_runtimes.refuse_unjudged(work, execution)
         runtime = wanted.runtime
         return _execution(execution) | {"language": runtime.language, "version": runtime.version}
 
-    def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | languages.Scripts]:
+    def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts]:
         settings = self._settings
         wanted = request.request(
             request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
         )
-        return wanted, languages.work(wanted, self._pair, output_bytes=settings.output_bytes)
+        return wanted, served_runtimes.work(wanted, self._pair, output_bytes=settings.output_bytes)
 
-    async def _run(self, work: Job | languages.Scripts) -> Execution:
+    async def _run(self, work: Job | served_runtimes.Scripts) -> Execution:
         try:
             if isinstance(work, Job):
                 return await self._sandbox.execute(work, self._sandbox.targets()[0])
