@@ -9,11 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "attacks"))
-
-from survival import survive
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the package `tests`
 
 from ioi_eval import Isolation
+from tests.attacks.survival import survive
 
 ROUNDS = 3
 

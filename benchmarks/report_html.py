@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))  # for the browser
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the browser, in the package `tests`
 
-from browser import Tab, browser_tab, chromium
+from tests.browser import Tab, browser_tab, chromium
 
 MODELS = ("small-7b", "small-7b-tuned", "middle-32b", "middle-32b-tuned", "large-120b", "large-400b")
 YEARS, PROBLEMS, SUBTASKS, TESTS = (2021, 2022, 2023, 2024), 6, 5, 20

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from selecting import deselect
+
+from tests.selecting import deselect
 
 # A slow machine is no failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
-from small_problems import small_problem
 
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging, bundles
@@ -23,6 +22,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.scores import submission_result
+from tests.small_problems import small_problem
 
 SUBMISSION = Submission(id="s", problem=ProblemKey(year=2024, id="tree"), code="…")
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
-from small_problems import small_problem
 
 from ioi_eval.model import (
     CompileOutcome,
@@ -19,6 +18,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.scores import submission_result
+from tests.small_problems import small_problem
 
 KEY = ProblemKey(year=2024, id="nile")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging_model import make_problem, names
 
 from ioi_eval.errors import InputError
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import bundles
 from ioi_eval.model import Blob, TestCase
+from tests.judging_model import make_problem, names
 
 
 def planned(tests: str) -> tuple[PlannedTest, ...]:

@@ -33,16 +33,13 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "cli"))  # for the task that its tests share
-
-from addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, problem_row, submission_row
-from full_isolation import require_full_isolation
-from hub_stand_in import put_rows, standing_in
-
 import ioi_eval
 from ioi_eval import LocalSandbox, run_submission
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.report.frame import result_rows
+from tests.cli.addition import NARROW, PROBLEMS, RIGHT, SLOW, TESTS, problem_row, submission_row
+from tests.full_isolation import require_full_isolation
+from tests.hub_stand_in import put_rows, standing_in
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coming-from.md"

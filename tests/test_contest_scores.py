@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scored import COMPILED, KEY, judge, make_problem, outcome, whats
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import Problem, ProblemKey, ScoreType, Submission, SubmissionResult, Subtask, Verdict
 from ioi_eval.scores import ProblemScore, Together, submission_result
+from tests.scored import COMPILED, KEY, judge, make_problem, outcome, whats
 
 
 def contest_score(problem: Problem, results: Iterable[SubmissionResult]) -> ProblemScore:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_problems import small_problem
-from small_targets import small_target
 
 from ioi_eval import boxfiles
 from ioi_eval import fingerprint as fingerprint_module
@@ -42,6 +40,8 @@ from ioi_eval.model import (
     TaskType,
     TestCase,
 )
+from tests.small_problems import small_problem
+from tests.small_targets import small_target
 
 PROBLEM = small_problem(
     name="Sum",

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_targets import small_target
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -18,6 +17,7 @@ from ioi_eval.interpreters import located, require_visible
 from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import LOCAL, Target
+from tests.small_targets import small_target
 
 TARGET = small_target(name=LOCAL)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from judging_model import KINDS, make_problem, names, result_of, scored_as
 
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.judging import Judging
 from ioi_eval.model import ScoreType, TestOutcome, Verdict
+from tests.judging_model import KINDS, make_problem, names, result_of, scored_as
 
 
 def record(judging: Judging, test: str, kind: str) -> None:

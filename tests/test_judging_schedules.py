@@ -6,7 +6,10 @@ from collections import Counter
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging_model import (
+
+from ioi_eval.judging import Judging, TestState
+from ioi_eval.model import Problem, TestOutcome, Verdict
+from tests.judging_model import (
     Behaviours,
     all_behaviours,
     drive,
@@ -17,9 +20,6 @@ from judging_model import (
     result_of,
     round_model,
 )
-
-from ioi_eval.judging import Judging, TestState
-from ioi_eval.model import Problem, TestOutcome, Verdict
 
 
 @settings(max_examples=400)

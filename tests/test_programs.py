@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from box_answers import built, not_started, said
-from small_targets import small_target
 
 from ioi_eval import LocalSandbox
 from ioi_eval.artifacts import ArtifactStore
@@ -19,6 +17,8 @@ from ioi_eval.errors import SandboxError, SetupError, TransientError, TransportE
 from ioi_eval.model import Execution, Job, SourceFile, Stage
 from ioi_eval.programs import ATTEMPTS, Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Target
+from tests.box_answers import built, not_started, said
+from tests.small_targets import small_target
 
 TARGET = small_target(name="here")
 LOST = TransportError("cut cable")

@@ -15,8 +15,6 @@ from typing import Any
 
 import orjson
 import pytest
-import unprivileged
-from full_isolation import require_full_isolation
 
 from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
@@ -41,6 +39,8 @@ from ioi_eval.rows import open_source
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests import unprivileged
+from tests.full_isolation import require_full_isolation
 
 SOLUTIONS = [orjson.loads(line) for line in sample.solutions().read_bytes().splitlines()]
 

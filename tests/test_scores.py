@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scored import KEY, judge, make_problem, outcomes, verdicts, whats
 
 from ioi_eval.expectations import deciding_test
 from ioi_eval.model import CompileOutcome, Isolation, ScoreType, Submission, TestOutcome, Verdict
 from ioi_eval.scores import WORST_FIRST, submission_result, subtask_result
+from tests.scored import KEY, judge, make_problem, outcomes, verdicts, whats
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_box import row
-from small_problems import small_problem
 
 from ioi_eval.apps.execution import AppsExecutor
 from ioi_eval.apps.outcomes import AppsSettings
@@ -21,6 +19,8 @@ from ioi_eval.model import Problem, Submission, Subtask, TestCase
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.scorer import Scorer
+from tests.python_box import row
+from tests.small_problems import small_problem
 
 THREADS, PROGRAMS, SLOTS = 4, 3, 2
 

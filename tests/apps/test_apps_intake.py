@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import DOUBLE, ROWS, write_rows
 
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.intake import AppsIntake, Invalid, JudgeableSample
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
+from tests.apps_rows import DOUBLE, ROWS, write_rows
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import DOUBLE, ROWS, write_rows
 
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.intake import AppsIntake, JudgeableSample
@@ -15,6 +14,7 @@ from ioi_eval.apps.results import RESULT_COLUMNS, refused_rows, shown
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.rows import open_source
+from tests.apps_rows import DOUBLE, ROWS, write_rows
 
 THEIRS: dict[str, Any] = {"passed": 1, "total": 1, "resolved": True, "score": 1.0, "verdict": "AC", "codes": [True]}
 """What a dump has that is made of somebody's results."""

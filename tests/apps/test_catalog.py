@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import ROWS, apps_row, doubling, write_rows
 
 from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_excluded
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection
 from ioi_eval.rows import open_source
+from tests.apps_rows import ROWS, apps_row, doubling, write_rows
 
 
 def load(tmp_path: Path, rows: Any = ROWS, **options: Any) -> Catalog:

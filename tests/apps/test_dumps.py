@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from apps_rows import DOUBLE, write_rows
 
 from ioi_eval.apps.dumps import open_dump, survey
 from ioi_eval.errors import InputError
+from tests.apps_rows import DOUBLE, write_rows
 
 
 def found(path: Path, *ids: str) -> list[tuple[str, str]]:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import DOUBLE, ROWS, ZERO, write_rows
 
 from ioi_eval.apps import evaluate_apps_solution
 from ioi_eval.sandbox.confinement import PATH
+from tests.apps_rows import DOUBLE, ROWS, ZERO, write_rows
 
 ABSENT = importlib.util.find_spec("eval_protocol") is None
 pytestmark = pytest.mark.skipif(ABSENT, reason="eval-protocol is not installed: pip install -e .[eval-protocol]")

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import DOUBLE, ZERO
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
 from ioi_eval.errors import InputError
+from tests.apps_rows import DOUBLE, ZERO
 
 TESTS = {"inputs": ["1\n", "2\n"], "outputs": ["2\n", "4\n"]}
 SECOND_FAILS = "n = int(input())\nprint(2 * n // (2 - n))\n"

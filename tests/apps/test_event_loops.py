@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Callable
 
 import pytest
-from python_box import row
 
 from ioi_eval.apps.execution import AppsResult
 from ioi_eval.jobs.harness import preloaded
+from tests.python_box import row
 
 Score = Callable[..., AppsResult]
 

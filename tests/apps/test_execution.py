@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import unprivileged
-from full_isolation import reached
-from python_box import row, score_all
 
 from ioi_eval.apps.execution import AppsResult, AppsSettings, require_fit
 from ioi_eval.compat import profile_named
@@ -19,6 +16,9 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.jobs.harness import Interpreter, preloaded
 from ioi_eval.model import Isolation, Verdict
 from ioi_eval.model.apps import AppsProblem, Comparator, RowFault
+from tests import unprivileged
+from tests.full_isolation import reached
+from tests.python_box import row, score_all
 
 Score = Callable[..., AppsResult]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
+
+from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
 
 ABSENT = importlib.util.find_spec("mcpbr") is None
 pytestmark = pytest.mark.skipif(ABSENT, reason="mcpbr is not installed: pip install mcpbr")

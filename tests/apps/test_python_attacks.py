@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import unprivileged
-from full_isolation import reached
-from python_box import row, score_all
 
 from ioi_eval.apps.execution import AppsResult, AppsSettings
 from ioi_eval.model import Isolation
+from tests import unprivileged
+from tests.full_isolation import reached
+from tests.python_box import row, score_all
 
 Score = Callable[..., AppsResult]
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from python_box import row
 
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
@@ -21,6 +20,7 @@ from ioi_eval.model import Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
+from tests.python_box import row
 
 LIMIT_S = 0.5
 WAIT = "import time\nIS_AGAIN = 'first' == 'again'\ndef wait():\n    while time.process_time() < 0.54: pass\n"

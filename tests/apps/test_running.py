@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from small_targets import small_target
 
 from ioi_eval.apps.bundles import Bundles
 from ioi_eval.apps.running import Program, TestRuns
@@ -21,6 +20,7 @@ from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import Execution, Isolation, Job, Stage, Verdict
 from ioi_eval.sandbox import Target
+from tests.small_targets import small_target
 
 TARGET = small_target()
 SETUP = RunSetup(

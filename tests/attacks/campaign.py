@@ -18,16 +18,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
-from catalogue import Attack, Program, programs
-from compile_attacks import ATTACKS as COMPILE_ATTACKS
-from compile_attacks import CompileAttack
-from harm import State
-from persons import Person
-from python_attack import HONEST as HONEST_PYTHON
-from python_attack import PythonAttack, honest_problem
-from python_attack import problem as python_problem
-from python_attacks import ATTACKS as PYTHON_ATTACKS
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
@@ -37,6 +27,16 @@ from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.attacks.arena import COMPILING, HONEST, UNHURRIED_S, policy, problem, sealed_problem, source
+from tests.attacks.catalogue import Attack, Program, programs
+from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
+from tests.attacks.compile_attacks import CompileAttack
+from tests.attacks.harm import State
+from tests.attacks.persons import Person
+from tests.attacks.python_attack import HONEST as HONEST_PYTHON
+from tests.attacks.python_attack import PythonAttack, honest_problem
+from tests.attacks.python_attack import problem as python_problem
+from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 
 SLOTS = 4
 """Of each campaign. Many attacks wait rather than work, so there may be more than processors."""

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # the corpus is imported by tests and by scripts/attack-table
-
-from campaign import Campaign
-from catalogue import LEVELS
-from compile_attacks import CompileAttack
-from failures import summary
-from levels import why_not
-from persons import USER_UID, Person, persons
-from selecting import deselect
-
 from ioi_eval.model import Isolation
+from tests.attacks.campaign import Campaign
+from tests.attacks.catalogue import LEVELS
+from tests.attacks.compile_attacks import CompileAttack
+from tests.attacks.failures import summary
+from tests.attacks.levels import why_not
+from tests.attacks.persons import USER_UID, Person, persons
+from tests.selecting import deselect
 
 Way = tuple[Isolation, Person, bool]
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from harm import OWN_UID, adopt_orphans
-
 from ioi_eval import boxfiles, fingerprint
+from tests.attacks.harm import OWN_UID, adopt_orphans
 
 USER_UID = 0x6E000000
 """A user of these tests' own: nobody else's processes and files are found under it."""

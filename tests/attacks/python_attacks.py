@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from python_attack import PythonAttack
-from python_functions import CALLED
-from python_squatters import EXHAUSTING, OUTLASTING, STATE, TALKING
-from python_thieves import FORGING, READING
+from tests.attacks.python_attack import PythonAttack
+from tests.attacks.python_functions import CALLED
+from tests.attacks.python_squatters import EXHAUSTING, OUTLASTING, STATE, TALKING
+from tests.attacks.python_thieves import FORGING, READING
 
 GROUPS = (
     ("reading", READING),

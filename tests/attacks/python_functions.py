@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from python_attack import function
+from tests.attacks.python_attack import function
 
 CALLED = (
     function(

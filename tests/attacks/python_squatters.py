@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from python_attack import program
+from tests.attacks.python_attack import program
 
 STATE = (
     program(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from python_attack import program
+from tests.attacks.python_attack import program
 
 READING = (
     program(

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from arena import policy, problem
-from catalogue import Program, programs
-from harm import State, kept_memory_bytes
-
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import MIB
 from ioi_eval.model import Isolation, Problem, Submission, SubmissionResult
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.attacks.arena import policy, problem
+from tests.attacks.catalogue import Program, programs
+from tests.attacks.harm import State, kept_memory_bytes
 
 _HEAD = """#include <cstdio>
 static long a, b;

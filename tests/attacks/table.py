@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from campaign import Campaign, Finding
-from catalogue import LEVELS, attacks
-from compile_attacks import ATTACKS as COMPILE_ATTACKS
-from persons import USER_UID, persons
-from python_attacks import ATTACKS as PYTHON_ATTACKS
-
 from ioi_eval.model import Isolation
+from tests.attacks.campaign import Campaign, Finding
+from tests.attacks.catalogue import LEVELS, attacks
+from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
+from tests.attacks.persons import USER_UID, persons
+from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "attacks.md"
 BEGIN, END = "<!-- attacks: made by scripts/attack-table -->", "<!-- end of attacks -->"

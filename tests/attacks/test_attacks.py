@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import pytest
-from campaign import Campaign, Finding
-from catalogue import Attack, attacks
-from compile_attacks import ATTACKS as COMPILE_ATTACKS
-from compile_attacks import CompileAttack
-from python_attack import PythonAttack
-from python_attacks import ATTACKS as PYTHON_ATTACKS
+
+from tests.attacks.campaign import Campaign, Finding
+from tests.attacks.catalogue import Attack, attacks
+from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
+from tests.attacks.compile_attacks import CompileAttack
+from tests.attacks.python_attack import PythonAttack
+from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
 
 pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign makes all of it
 

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from arena import policy, problem
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
@@ -18,6 +17,7 @@ from ioi_eval.errors import IsolationError, SetupError
 from ioi_eval.model import Isolation, Submission, SubmissionResult, Verdict
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.attacks.arena import policy, problem
 
 ENTER = """
 import asyncio

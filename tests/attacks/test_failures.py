@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from failures import summary
+from tests.attacks.failures import summary
 
 CAMPAIGNS = ("full-root", "full-root-served", "reduced-user")
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from arena import policy
-from campaign import Finding, attack_by_program, judging
-from catalogue import LEVELS, Program, programs
-from levels import why_not
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Execution, Isolation, Job
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer import Scorer
+from tests.attacks.arena import policy
+from tests.attacks.campaign import Finding, attack_by_program, judging
+from tests.attacks.catalogue import LEVELS, Program, programs
+from tests.attacks.levels import why_not
 
 TALKING = [program for program in programs() if program.name.startswith("whisper")]
 

@@ -14,10 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from arena import policy
-from catalogue import LEVELS
-from levels import why_not
-from persons import Person, persons
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
@@ -27,6 +23,10 @@ from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.attacks.arena import policy
+from tests.attacks.catalogue import LEVELS
+from tests.attacks.levels import why_not
+from tests.attacks.persons import Person, persons
 
 TOKEN = secrets.token_hex(16)
 ROW = f'{{"answer": "{TOKEN}"}}\n'

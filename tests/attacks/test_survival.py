@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from campaign import Campaign
-from survival import survive
+
+from tests.attacks.campaign import Campaign
+from tests.attacks.survival import survive
 
 MEMORY_SLACK_BYTES = 512 << 20  # what others on this machine may take meanwhile
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from catalogue import LEVELS, attacks
-from compile_attacks import ATTACKS as COMPILE_ATTACKS
-from python_attacks import ATTACKS as PYTHON_ATTACKS
-from table import PAGE, all_attacks, rows_of_page, verdicts
+from tests.attacks.catalogue import LEVELS, attacks
+from tests.attacks.compile_attacks import ATTACKS as COMPILE_ATTACKS
+from tests.attacks.python_attacks import ATTACKS as PYTHON_ATTACKS
+from tests.attacks.table import PAGE, all_attacks, rows_of_page, verdicts
 
 
 def test_the_page_lists_every_attack() -> None:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the task that the tests share
-
-from addition import COMMAND, PROBLEMS, TESTS, Ended, Start, Write
-
 from ioi_eval.report.frame import result_rows
+from tests.cli.addition import COMMAND, PROBLEMS, TESTS, Ended, Start, Write
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import Start, Write
-from apps_rows import DOUBLE, FAILS, ZERO, apps_row, doubling
+
+from tests.apps_rows import DOUBLE, FAILS, ZERO, apps_row, doubling
+from tests.cli.addition import Start, Write
 
 RETURNS = "print(2 * int(input()))\nreturn\n"
 SPACED = "print('', 2 * int(input()))\n"

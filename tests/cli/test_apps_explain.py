@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from addition import Start, Write
-from apps_rows import DOUBLE, ZERO, doubling
+from tests.apps_rows import DOUBLE, ZERO, doubling
+from tests.cli.addition import Start, Write
 
 SPACES = "print(2 * int(input()), '')\n"
 EXITS = "import sys\nprint(2 * int(input()))\nsys.exit(3)\n"

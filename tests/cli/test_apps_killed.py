@@ -8,10 +8,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from addition import COMMAND, Write
-from apps_rows import ROWS
-
 from ioi_eval.report.frame import result_rows
+from tests.apps_rows import ROWS
+from tests.cli.addition import COMMAND, Write
 
 PROGRAMS = 8
 

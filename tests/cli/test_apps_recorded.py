@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import Start
 
 from ioi_eval.sandbox.confinement import PATH
+from tests.cli.addition import Start
 
 SLOW = ("4184-12", "4184-15", "4184-19", "2287-0")
 """Out of time at several tests: a quarter of a minute each, under that grader's limit of 4 s."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import PROBLEMS, TESTS, Ended, Start, Write, submission_row
-from apps_rows import DOUBLE, FAILS, ROWS, ZERO, apps_row, doubling
 
 from ioi_eval.report.frame import result_rows
+from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO, apps_row, doubling
+from tests.cli.addition import PROBLEMS, TESTS, Ended, Start, Write, submission_row
 
 FENCED = f"Twice:\n```python\n{DOUBLE}```\n"
 Rows = Callable[[str], list[dict[str, Any]]]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from addition import Start, Write
+from tests.cli.addition import Start, Write
 
 
 def result(name: str, verdict: str, score: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from addition import COMMAND, PROBLEMS, RIGHT, TESTS, Write, submission_row
+from tests.cli.addition import COMMAND, PROBLEMS, RIGHT, TESTS, Write, submission_row
 
 PROGRAMS = 12
 SLOWER = RIGHT.replace("int main() {", "#include <unistd.h>\nint main() { usleep(100000);")

@@ -6,10 +6,9 @@ import json
 import shlex
 from pathlib import Path
 
-from addition import Start
-
 from ioi_eval import sample
 from ioi_eval.cli.demo import leave_sample
+from tests.cli.addition import Start
 
 README = Path(__file__).parents[2] / "README.md"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from addition import Start
+
+from tests.cli.addition import Start
 
 
 def test_the_doctor_reports_what_was_tried(start: Start) -> None:

@@ -13,13 +13,13 @@ from zipfile import ZipFile
 
 import pytest
 import yaml
-from addition import Start
-from small_results import Row, apps_row, contest_row, refused, write_results
 
 from ioi_eval.cli.exporting import write_export
 from ioi_eval.errors import InputError
 from ioi_eval.report.publication import MODULES, format_named
 from ioi_eval.report.result_sets import open_results
+from tests.cli.addition import Start
+from tests.small_results import Row, apps_row, contest_row, refused, write_results
 
 SETTINGS = {
     "every-eval-ever": ["organization=Lab", "model=lab/m"],

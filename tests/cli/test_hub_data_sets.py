@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from addition import Start, Write
-from hub_stand_in import put_rows, standing_in
 
 from ioi_eval.report.frame import result_rows
+from tests.cli.addition import Start, Write
+from tests.hub_stand_in import put_rows, standing_in
 
 DOUBLE = {
     "problem_id": 7,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from addition import Start
+from tests.cli.addition import Start
 
 
 def test_a_package_that_is_not_there_is_named(start: Start, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import COMMAND, PROBLEMS, RIGHT, TESTS, Ended, Write, submission_row
+
+from tests.cli.addition import COMMAND, PROBLEMS, RIGHT, TESTS, Ended, Write, submission_row
 
 MIB = 1 << 20
 

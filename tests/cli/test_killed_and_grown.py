@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 import pytest
-from addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Write, submission_row
-from apps_rows import DOUBLE, FAILS, ROWS, ZERO
 
 from ioi_eval import load_results
 from ioi_eval.report.frame import result_rows
+from tests.apps_rows import DOUBLE, FAILS, ROWS, ZERO
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Write, submission_row
 
 FIRST, MORE = 40, 1000
 OF_TIME = frozenset({"cpu_s", "time_s", "wall_time_s", "wall_s", "memory_bytes", "tests_id"})

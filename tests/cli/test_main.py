@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from addition import COMMAND, Start
 
 from ioi_eval.version import __version__
+from tests.cli.addition import COMMAND, Start
 
 COMMANDS = (["score"], ["validate"], ["import"], ["import", "cms"], ["import", "tps"], ["doctor"], ["demo"])
 

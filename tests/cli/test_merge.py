@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
 
 
 def test_shards_of_a_dump(start: Start, write: Write, tmp_path: Path) -> None:

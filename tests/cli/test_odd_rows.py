@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import RIGHT, Start, submission_row
+
+from tests.cli.addition import RIGHT, Start, submission_row
 
 LONG = "7" * 5000
 """An integer of more digits than Python prints."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import COMMAND, ENDS, Start, submission_row
 
 from ioi_eval.sandbox.local import is_filtered
+from tests.cli.addition import COMMAND, ENDS, Start, submission_row
 
 PTRACE = "101"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import Start, Write
+
+from tests.cli.addition import Start, Write
 
 Results = Callable[[], list[dict[str, Any]]]
 

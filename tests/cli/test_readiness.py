@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from addition import PROBLEMS, TESTS, Start, Write, submission_row
+
+from tests.cli.addition import PROBLEMS, TESTS, Start, Write, submission_row
 
 FIRST = "first, the judge's own program (the runner) is compiled: 6 to 10 s of processor time, once for each compiler"
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 import pytest
-from addition import NARROW, RIGHT, Start, Write
-from small_results import apps_row, contest_row, refused, write_results
 
 from ioi_eval.cli.reporting import remake
 from ioi_eval.errors import InputError
 from ioi_eval.report.html import Page
+from tests.cli.addition import NARROW, RIGHT, Start, Write
+from tests.small_results import apps_row, contest_row, refused, write_results
 
 MADE = ("summary.json", "report.md", "report.html")
 ROWS = (

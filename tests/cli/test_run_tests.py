@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submission_row
-from hub_stand_in import put_rows, standing_in
 
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import named_sources
+from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submission_row
+from tests.hub_stand_in import put_rows, standing_in
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "tests_runner.py"
 CARD = "---\nconfigs:\n- config_name: '2024'\n  data_files: [{split: train, path: 2024/train-*}]\n---\n"

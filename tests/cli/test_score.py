@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import (
+
+from ioi_eval.report.frame import load_results
+from tests.cli.addition import (
     ASKS,
     COMMAND,
     ENDS,
@@ -27,8 +29,6 @@ from addition import (
     problem_row,
     submission_row,
 )
-
-from ioi_eval.report.frame import load_results
 
 Results = Callable[[], list[dict[str, Any]]]
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import (
+
+from tests.cli.addition import (
     NARROW,
     RIGHT,
     Start,

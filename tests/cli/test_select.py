@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import Start, Write
+
+from tests.cli.addition import Start, Write
 
 
 def result(name: str, scores: tuple[float, float], problem: str = "add", **other: Any) -> dict[str, Any]:

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
-from apps_rows import ROWS, ZERO
-from small_results import contest_row, write_results
 
 from ioi_eval.report import one_submission
 from ioi_eval.report.frame import result_rows
+from tests.apps_rows import ROWS, ZERO
+from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+from tests.small_results import contest_row, write_results
 
 SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import Start, Write, submission_row
 
 from ioi_eval.calibration.kept import NAME, keep, taken_here
 from ioi_eval.sandbox.local_compiler import detect
+from tests.cli.addition import Start, Write, submission_row
 
 Results = Callable[[], list[dict[str, Any]]]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from addition import COMMAND, NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
+
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, SLOW, TESTS, Ended, Start, Write, submission_row
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
+from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
 COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from compared_runs import printed, problem
 
 from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.hendrycks import PROFILE, _rounded, given, grade, match_output, match_result
@@ -15,6 +14,7 @@ from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.apps_values import Foreign, decode, encode
 from ioi_eval.problems.row import Row
+from tests.compat.compared_runs import printed, problem
 
 
 @pytest.mark.parametrize(

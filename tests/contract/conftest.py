@@ -15,7 +15,6 @@ from typing import Any
 
 import httpx
 import pytest
-import unprivileged
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
@@ -24,6 +23,7 @@ from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
 from ioi_eval.sandbox.local import LocalSandbox
+from tests import unprivileged
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
 LINES = 60  # the most that a complete sandbox may take

@@ -6,20 +6,15 @@ There is one endpoint with one slot, so that the next job hangs for ever if one 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Coroutine, Generator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from test_cluster_faults import QUICK, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
-
 from ioi_eval.errors import SandboxError
 from ioi_eval.sandbox.cluster import PistonCluster
+from tests.faults.test_cluster_faults import QUICK, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
 
 class CancelledAt:

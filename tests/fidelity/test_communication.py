@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from managers import AC, COMMUNICATION, ECHO, HEAD, JE, PA, RE, TALKS, TLE, WA, Case, judged, managers
 
 from ioi_eval.model import CheckerProtocol, SourceFile, TaskType
+from tests.fidelity.managers import AC, COMMUNICATION, ECHO, HEAD, JE, PA, RE, TALKS, TLE, WA, Case, judged, managers
 
 
 def test_manager_gives_the_score(bench: Any, problem_from: Any) -> None:

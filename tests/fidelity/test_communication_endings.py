@@ -5,7 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from managers import AC, COMMUNICATION, HEAD, JE, MLE, RE, SENDS, TLE, WA, WAITS, Case, judged, managers, wrong
+
+from tests.fidelity.managers import (
+    AC,
+    COMMUNICATION,
+    HEAD,
+    JE,
+    MLE,
+    RE,
+    SENDS,
+    TLE,
+    WA,
+    WAITS,
+    Case,
+    judged,
+    managers,
+    wrong,
+)
 
 
 def test_program_that_exits_early(bench: Any, problem_from: Any) -> None:

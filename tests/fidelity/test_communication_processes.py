@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from managers import AC, COMMUNICATION, FIFO_IO, RE, TALKS, TLE, WA, WAITS, judged, managers
 
 from ioi_eval.model import Verdict
+from tests.fidelity.managers import AC, COMMUNICATION, FIFO_IO, RE, TALKS, TLE, WA, WAITS, judged, managers
 
 OPENS = "int in = open(argv[1], O_RDONLY), out = open(argv[2], O_WRONLY); argc = in < 0 || out < 0;"
 

@@ -1,8 +1,3 @@
 """Fuzzers of everything that reads bytes which a program, a model or a server may have made."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

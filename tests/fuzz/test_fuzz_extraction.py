@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 import pytest
-from budget import FULL, fuzzed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.extract.cpp import extract_cpp, fix_includes, looks_like_cpp
+from tests.fuzz.budget import FULL, fuzzed
 
 PIECES = [
     *(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 
-from budget import damaged, fuzzed, json_values, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProcessIO, TaskType
 from ioi_eval.problems.grader_config import parse_grader_config
+from tests.fuzz.budget import damaged, fuzzed, json_values, mutated
 
 COMMUNICATION = {
     "task_type_parameters_Communication_num_processes": 2,

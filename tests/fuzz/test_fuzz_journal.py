@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from budget import fuzzed, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, frames, keys_of, peek
 from ioi_eval.model import ProblemKey
+from tests.fuzz.budget import fuzzed, mutated
 
 PROBLEM = ProblemKey(year=2024, id="nile")
 BODIES = [b'{"submission":"%d","words":"%s"}' % (n, b"x" * (n * 37 % 300)) for n in range(6)]

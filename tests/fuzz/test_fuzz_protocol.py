@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 
-from budget import damaged, fuzzed, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, SandboxError
 from ioi_eval.jobs.protocol import compile_answer, run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
+from tests.fuzz.budget import damaged, fuzzed, mutated
 
 NONCE = "0123456789abcdef" * 2
 END = {"end": True, "nonce": NONCE, "lines": 2, "isolation": "full", "runner": 1}

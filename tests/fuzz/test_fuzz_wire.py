@@ -6,13 +6,13 @@ import base64
 import json
 import math
 
-from budget import damaged, fuzzed, json_values, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import RejectedError, SandboxError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox import answer, wire
+from tests.fuzz.budget import damaged, fuzzed, json_values, mutated
 
 STAGE = {
     "stdout": "a", "stderr": "b", "output": "ab", "code": 0, "signal": None, "memory": 1000, "message": None,

@@ -6,16 +6,13 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the module that the tests share
-
-from runner_box import BOXES, PROGRAMS, RUNNER_SOURCE, Box, make_box
+from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_SOURCE, Box, make_box
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import Box, run_batch
+
+from tests.graders.runner_box import Box, run_batch
 
 ATTACKS = [
     "forks", "daemon", "signals", "others", "paths", "descriptors", "attributes", "ipc", "sockets", "types", "execute",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_box import JUDGE, WHITE_DIFF, Box, batch_plan, line, run_batch, run_game
 
 from ioi_eval.model import CheckerProtocol
+from tests.graders.runner_box import JUDGE, WHITE_DIFF, Box, batch_plan, line, run_batch, run_game
 
 RIGHT_AND_WRONG = {
     CheckerProtocol.CMS: ("cms 1\nfine", "cms 0\nno"),

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import JUDGE, Box, line, run_game
+
+from tests.graders.runner_box import JUDGE, Box, line, run_game
 
 CMS_CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, line, plan
 
 from ioi_eval.sandbox.local_compiler import detect
+from tests.graders.runner_box import COMPILE_LIMITS, RUNNER_SOURCE, Answer, Box, line, plan
 
 HELLO = b'#include <iostream>\n#include "greet.h"\nint main() { std::cout << GREETING << std::endl; }\n'
 SECRET = b"xyzzy-plugh"

@@ -17,9 +17,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from runner_box import JUDGE, ROOT, Box, communication_plan, line
-
 from ioi_eval.sandbox.local_compiler import detect
+from tests.graders.runner_box import JUDGE, ROOT, Box, communication_plan, line
 
 TURNS = 12
 PATIENCE_MS = 900_000

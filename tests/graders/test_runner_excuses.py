@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import JUDGE, Box, run_batch, run_game
+
+from tests.graders.runner_box import JUDGE, Box, run_batch, run_game
 
 HARMLESS = ["membarrier", "vfork", "fsync", "cpu-limit", "old-cpu-limit", "shared", "outputs"]
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from runner_box import JUDGE, LIMITS, Answer, Box, line, plan
+
+from tests.graders.runner_box import JUDGE, LIMITS, Answer, Box, line, plan
 
 CHECKER = line("checker", protocol="cms", file="checker", **JUDGE)
 # Right is one more than the number in the input as the judge has it; the words are what the output file holds.

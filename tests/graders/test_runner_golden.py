@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import NONCE, Box
 
 from ioi_eval.jobs.plan import RunnerPlan, words
 from ioi_eval.jobs.protocol import compile_answer, run_answer
 from ioi_eval.jobs.returned import returned_answer
 from ioi_eval.model import Isolation, Stage, Verdict
+from tests.graders.runner_box import NONCE, Box
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 MIB = 1 << 20

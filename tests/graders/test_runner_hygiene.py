@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import JUDGE, SOMEBODY, Box, batch_plan, line, run_batch, run_game
+
+from tests.graders.runner_box import JUDGE, SOMEBODY, Box, batch_plan, line, run_batch, run_game
 
 COUNT = 60
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import Box, run_batch, run_game
+
+from tests.graders.runner_box import Box, run_batch, run_game
 
 LIMIT_MS = 200
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import pytest
-from runner_box import Box, batch_plan, run_batch, run_game
-from test_runner_attacks import ATTACKS, DEADLY
+
+from tests.graders.runner_box import Box, batch_plan, run_batch, run_game
+from tests.graders.test_runner_attacks import ATTACKS, DEADLY
 
 
 @pytest.mark.parametrize("level", ["full", "reduced"])

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE_DIFF, Answer, Box, line, plan
+
+from tests.graders.runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE_DIFF, Answer, Box, line, plan
 
 PROGRAM = "program file=program"
 RUN_LIMITS = line("limits", **LIMITS)

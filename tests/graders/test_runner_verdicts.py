@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runner_box import Box, line, plan, run_batch
-from runner_box import batch_plan as a_plan
+
+from tests.graders.runner_box import Box, line, plan, run_batch
+from tests.graders.runner_box import batch_plan as a_plan
 
 ENDS = {
     "sum 1": ("AC", 0, 0),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from packages import write_package
-
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.task import ImportedTask
+from tests.importers.packages import write_package
 
 MIB = 1024 * 1024
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_tps import read
 
 from ioi_eval.errors import InputError
+from tests.importers.test_tps import read
 
 CHECKER = "int main() { readBothSecrets(secret); readBothGraderResults(); }"
 GOOD = {f"tests/{name}.out": "secret\nOK\nSV\n" for name in ("0-01", "big-01")}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packages import loaded, write_package
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.cms import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import ProblemKey, ScoreType, TaskType
+from tests.importers.packages import loaded, write_package
 
 META = {
     **{"protocol_version": 1, "code": "sum", "name": "A + B", "time_limit": 1.5, "memory_limit": 2147483648},

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from packages import loaded, write_package
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.italian_yaml import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import CheckerProtocol, ProcessIO, ScoreType, TaskType
+from tests.importers.packages import loaded, write_package
 
 GEN = """# a comment
 #ST: 0

@@ -6,12 +6,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from kattis_packages import MIB, PASS_FAIL, SCORING, package, read, stated
-from packages import loaded
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.model import CheckerProtocol
+from tests.importers.kattis_packages import MIB, PASS_FAIL, SCORING, package, read, stated
+from tests.importers.packages import loaded
 
 
 def test_pass_fail_package_is_one_subtask(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kattis_packages import PASS_FAIL, SCORING, read
-from packages import loaded
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import CheckerProtocol
+from tests.importers.kattis_packages import PASS_FAIL, SCORING, read
+from tests.importers.packages import loaded
 
 NEW: dict[str, str | None] = {
     "problem.yaml": "problem_format_version: 2025-09\nname: {en: New}\nlimits: {time_limit: 1.0}\ntype: scoring\n",

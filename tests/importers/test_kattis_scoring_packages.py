@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from full_isolation import require_full_isolation
-from kattis_packages import ANOTHER, ANY, SCORING, read, stated
-from packages import loaded
 
 from ioi_eval.errors import UnsupportedError
+from tests.full_isolation import require_full_isolation
+from tests.importers.kattis_packages import ANOTHER, ANY, SCORING, read, stated
+from tests.importers.packages import loaded
 
 
 def test_groups_become_subtasks(tmp_path: Path) -> None:

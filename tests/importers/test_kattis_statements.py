@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kattis_packages import PASS_FAIL, SCORING, package
-from packages import loaded
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers import cms, kattis
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.kattis_expectations import _fits
 from ioi_eval.importers.task import ImportedTask
+from tests.importers.kattis_packages import PASS_FAIL, SCORING, package
+from tests.importers.packages import loaded
 
 NEW = {
     "problem.yaml": "problem_format_version: 2025-09\nname: x\nlimits: {time_limit: 1}\n",

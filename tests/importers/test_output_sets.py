@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packages import loaded, write_package
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers import cms, italian_yaml, package, tps
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.model import TaskType
+from tests.importers.packages import loaded, write_package
 
 RIGHT = {"output_0-01.txt": "1\n", "output_1-01.txt": "2\n"}
 META = {"code": "outs", "name": "Outputs", "task_type": "OutputOnly", "score_precision": 2}

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packages import loaded, write_package
 
 from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.importers.tps import import_package
 from ioi_eval.model import CheckerProtocol, ProcessIO, SourceFile, Submission, TaskType
 from ioi_eval.problems.submissions import check_fits
+from tests.importers.packages import loaded, write_package
 
 META = {"name": "sum", "code": "sum", "title": "Sum", "memory_limit": 256, "time_limit": 1.0, "type": "Batch"}
 SUBTASKS: dict[str, Any] = {

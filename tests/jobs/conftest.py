@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from full_isolation import full_isolation
-from own_pair import Boxes
+
+from tests.full_isolation import full_isolation
+from tests.jobs.own_pair import Boxes
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from small_problems import small_problem
-
 from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
@@ -34,6 +32,7 @@ from ioi_eval.problems.ioi import load_problems
 from ioi_eval.programs import Builder
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
+from tests.small_problems import small_problem
 
 SUM = """#include <cstdio>
 int main() { int a, b; if (scanf("%d %d", &a, &b) != 2) return 2; printf("%d\\n", a + b); }

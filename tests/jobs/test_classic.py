@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_problems import small_problem
 
 from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
@@ -25,6 +24,7 @@ from ioi_eval.model import (
     TaskType,
     TestCase,
 )
+from tests.small_problems import small_problem
 
 CASE = TestCase(name="t1", input=b"1 2\n", answer=b"3\n")
 BATCH = small_problem(

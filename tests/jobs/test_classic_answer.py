@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from classic_executions import execution, recorded, verdict_of
 
 from ioi_eval.errors import SandboxError, TransientError, TransportError
 from ioi_eval.jobs import classic_answer
 from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import Execution, Stage, Verdict
+from tests.jobs.classic_executions import execution, recorded, verdict_of
 
 # name of the transcript | score and first line of feedback by the source's mapping | our verdict; `JE!` is an error
 # that is raised, and repeated. Where the generations differ, v4's verdict comes after a slash.

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from small_problems import small_problem
 
 from ioi_eval.config import CompileLimits
 from ioi_eval.jobs.compile import (
@@ -29,6 +28,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.toolchain import Toolchain
+from tests.small_problems import small_problem
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 RECIPE = Recipe(what="submission", steps=(Step(argv=("g++",)),), artifacts=("a.out",))

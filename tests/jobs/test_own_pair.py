@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
 
 from ioi_eval import sample
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs import classic
 from ioi_eval.jobs.classic_answer import require_judged, score_and_feedback
 from ioi_eval.model import CheckerProtocol, JobFile
+from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, judged, pair_job, says_its_plan, with_checker
 
 SOLUTIONS: dict[str, dict[str, Any]] = {
     f"{row['problem_id']}/{row['label']}": row for row in map(json.loads, sample.solutions().open(encoding="utf-8"))

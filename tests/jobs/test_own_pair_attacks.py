@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from own_pair import Boxes, judged, talking, with_checker
 
 from ioi_eval.model import ProcessIO, SourceFile, TestCase
+from tests.jobs.own_pair import Boxes, judged, talking, with_checker
 
 OF_THE_MACHINE = (  # a system file, a program that is no part of a compiler, and files of two installed packages
     *("/usr/lib/os-release", "/usr/bin/env"),

@@ -8,12 +8,12 @@ import re
 from typing import Any
 
 import pytest
-from own_pair import Boxes, judged, pair_job, says_its_plan, talking, with_config
 
 from ioi_eval.config import Policy
 from ioi_eval.jobs import bundled
 from ioi_eval.jobs.classic_answer import score_and_feedback
 from ioi_eval.model import ProcessIO, SourceFile, TestCase
+from tests.jobs.own_pair import Boxes, judged, pair_job, says_its_plan, talking, with_config
 
 
 @pytest.mark.parametrize("io", ProcessIO)

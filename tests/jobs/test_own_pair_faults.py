@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_job, with_checker, with_config
 
 from ioi_eval.errors import SandboxError, TransientError
 from ioi_eval.jobs import classic_answer
 from ioi_eval.model import CheckerProtocol, Execution, Isolation, Job, Problem, SourceFile, Stage, TaskType
+from tests.jobs.own_pair import CASE, PLAIN, SUM, Boxes, content_of, fault, judged, pair_job, with_checker, with_config
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from small_problems import small_problem
 
 from ioi_eval.jobs.compile import submission_recipe
 from ioi_eval.jobs.precompiled import begins_with_it, can_precompile, with_header
 from ioi_eval.model import ProblemKey, SourceFile, Subtask, TestCase
 from ioi_eval.toolchain import Toolchain
+from tests.small_problems import small_problem
 
 GCC = Toolchain(command="g++", version="g++ (Debian) 12", machine="x86_64-linux-gnu", static=True)
 INCLUDE = "#include <bits/stdc++.h>"

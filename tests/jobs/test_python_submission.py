@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from small_problems import small_problem
-
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.bundled import PlannedTest, Programs, run_job
@@ -15,6 +13,7 @@ from ioi_eval.jobs.protocol import RunAnswer, run_answer
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local import LocalSandbox
+from tests.small_problems import small_problem
 
 NONCE = "0123456789abcdef" * 2
 CODE = "import heapq\na, b = map(int, input().split())\nprint(a + b if a else heapq.heappop([b + 1]))\n"

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_problems import small_problem
 
 from ioi_eval.jobs.bundled import PlannedTest, Programs, pages_wall_ms, room, usual_wall_ms
 from ioi_eval.judging import bundles
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
+from tests.small_problems import small_problem
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
 TARGET = Target(name="t", profile="bundled", toolchain=GCC, slots=1, isolation=Isolation.REDUCED)

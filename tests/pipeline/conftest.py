@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # the doubles are imported by tests, and by child processes of tests
-
-from scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedJudge
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from small_problems import small_problem
 
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.journal import Journal
@@ -32,6 +31,7 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
+from tests.small_problems import small_problem
 
 NILE = small_problem(
     day="1",

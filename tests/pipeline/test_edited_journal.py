@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scripted import NILE
 
 from ioi_eval.apps.judging import APPS_FORMAT
 from ioi_eval.apps.outcomes import AppsResult
@@ -21,6 +20,7 @@ from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOut
 from ioi_eval.pipeline.contest import CONTEST_FORMAT
 from ioi_eval.pipeline.ledger import Format, Ledger
 from ioi_eval.scores import submission_result
+from tests.pipeline.scripted import NILE
 
 PROGRAMS = 4
 IDS = 8

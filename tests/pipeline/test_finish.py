@@ -12,10 +12,10 @@ from pathlib import Path
 
 import orjson
 import pytest
-from scripted import Contest, ScriptedJudge, programs
 
 from ioi_eval.errors import SetupError
 from ioi_eval.pipeline.finish import replacing, to_json
+from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 
 def test_whatever_a_table_holds_is_written() -> None:
@@ -58,7 +58,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 FILL = """
 import pathlib, resource, signal, sys
 from ioi_eval.errors import SetupError
-from scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedJudge
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 try:

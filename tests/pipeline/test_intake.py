@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripted import NILE, PROBLEMS, Contest, ScriptedJudge, programs
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import ProblemKey
@@ -13,6 +12,7 @@ from ioi_eval.pipeline import Intake, RowSelection, survey
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.rows import open_source
+from tests.pipeline.scripted import NILE, PROBLEMS, Contest, ScriptedJudge, programs
 
 
 def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:

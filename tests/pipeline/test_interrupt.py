@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from scripted import Contest, ScriptedJudge, programs
 
 from ioi_eval.model import Submission
+from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 CHILD = """
 import pathlib, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have been started by nohup
-from scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedJudge
 def told(submission):
     print(submission.id, flush=True)
     if len(sys.argv) > 3:

@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted import Contest
+
+from tests.pipeline.scripted import Contest
 
 CHILD = """
 import pathlib, sys, threading
-from scripted import Contest, ScriptedJudge
+from tests.pipeline.scripted import Contest, ScriptedJudge
 
 def anonymous_kb():
     with open("/proc/self/status") as status:

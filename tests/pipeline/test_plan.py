@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from scripted import NILE, Contest, ScriptedJudge, programs
-
 from ioi_eval.journal import peek
 from ioi_eval.pipeline import plan
 from ioi_eval.pipeline.plan import ProblemPlan
+from tests.pipeline.scripted import NILE, Contest, ScriptedJudge, programs
 
 
 def test_a_plan_says_what_a_run_then_does(contest: Contest, judge: ScriptedJudge) -> None:

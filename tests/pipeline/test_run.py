@@ -9,7 +9,6 @@ from functools import partial
 
 import orjson
 import pytest
-from scripted import NILE, Contest, ScriptedJudge, programs
 
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
@@ -21,6 +20,7 @@ from ioi_eval.pipeline.run import FOLLOWERS, GIVE_UP_AFTER
 from ioi_eval.report.rows import OUR_COLUMNS, REFERENCE_COLUMNS, Unscored
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
+from tests.pipeline.scripted import NILE, Contest, ScriptedJudge, programs
 
 
 def test_every_row_gets_its_result_in_the_dumps_order(contest: Contest, judge: ScriptedJudge) -> None:

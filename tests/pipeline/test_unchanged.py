@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Contest, ScriptedJudge, programs
 
 from ioi_eval.pipeline import RowSelection
 from ioi_eval.report.rows import Unscored
+from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 ROWS = programs("0.5", "1", "0.5", "CE", None)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from scripted import Contest, ScriptedJudge, programs
-
 from ioi_eval.model import Problem, Submission, SubmissionResult
 from ioi_eval.pipeline.run import BATCH_ROWS
 from ioi_eval.pipeline.window import ROWS
+from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 
 class Mixed(ScriptedJudge):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scripted import NILE, TREE
-
 from ioi_eval.journal import keys_of
 from ioi_eval.model import Problem, Submission
 from ioi_eval.pipeline.window import Candidate, Costs, Window
+from tests.pipeline.scripted import NILE, TREE
 
 
 def candidate(name: str, problem: Problem = NILE, code: str | None = "int main() {}") -> Candidate:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from full_isolation import full_isolation
 
 from ioi_eval import boxfiles, sample
 from ioi_eval.config import Policy
@@ -23,6 +22,7 @@ from ioi_eval.model import Execution, JobFile, StageLimits
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.scripts import Command
 from ioi_eval.toolchain import Toolchain
+from tests.full_isolation import full_isolation
 
 PISTON = Path(__file__).resolve().parents[2] / "piston"
 LIMITS = StageLimits(wall_ms=120_000, cpu_ms=120_000)

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from row_files import jsonl
-from small_problems import small_problem
 
 from ioi_eval.errors import InputError
 from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Verdict
@@ -21,6 +19,8 @@ from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
+from tests.row_files import jsonl
+from tests.small_problems import small_problem
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00", finished="2026-01-01T00:01:00+00:00", interrupted=False, options={},

@@ -16,11 +16,11 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_results import apps_row, contest_row, refused, write_results
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.html import Page
 from ioi_eval.report.html_cells import best_of
+from tests.small_results import apps_row, contest_row, refused, write_results
 
 SUMMARY = {
     "ioi_eval": "1",

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from browser import Tab, browser_tab, needs_chromium
-from small_results import apps_row, contest_row, refused, test, write_results
 
 from ioi_eval.report.html import Page
+from tests.browser import Tab, browser_tab, needs_chromium
+from tests.small_results import apps_row, contest_row, refused, test, write_results
 
 pytestmark = needs_chromium
 

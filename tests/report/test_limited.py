@@ -8,7 +8,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from scored import make_problem, outcomes, result_of
 
 from ioi_eval.model import (
     CompileOutcome,
@@ -22,6 +21,7 @@ from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.totals import Totals
 from ioi_eval.scores import Together
 from ioi_eval.selection import select
+from tests.scored import make_problem, outcomes, result_of
 
 PROBLEM = make_problem(*((number * 33.33, f"{number}") for number in range(4)))
 

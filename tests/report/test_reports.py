@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from small_problems import small_problem
-
 from ioi_eval.model import (
     CompileOutcome,
     Problem,
@@ -22,6 +20,7 @@ from ioi_eval.report.summary import KINDS, Refusals, RunFacts, Summary
 from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import points, printable, table, terminal_report
 from ioi_eval.scores import submission_result
+from tests.small_problems import small_problem
 
 RUN = RunFacts(
     started="2026-01-01T00:00:00+00:00",

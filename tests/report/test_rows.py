@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from small_problems import small_problem
 
 from ioi_eval.model import (
     CompileOutcome,
@@ -25,6 +24,7 @@ from ioi_eval.report.rows import (
     result_row,
 )
 from ioi_eval.scores import submission_result
+from tests.small_problems import small_problem
 
 PROBLEM = small_problem(
     subtasks=(Subtask(name="a", points=33.33, tests=("1", "2")), Subtask(name="b", points=66.67, tests=("2", "3"))),

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hub_stand_in import put_rows, standing_in
+
+from tests.hub_stand_in import put_rows, standing_in
 
 CARD = """---
 configs:

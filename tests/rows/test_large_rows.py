@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from row_files import jsonl, rows_of
 
 from ioi_eval.errors import InputError
 from ioi_eval.rows import open_source
+from tests.row_files import jsonl, rows_of
 
 
 def large_parquet(path: Path, compression: str = "none") -> list[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from row_files import KINDS, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.rows import open_source
+from tests.row_files import KINDS, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)

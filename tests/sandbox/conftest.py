@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served import Served, server
+
+from tests.sandbox.served import Served, server
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from full_isolation import require_full_isolation
-from test_scripts import script_job
 
 from ioi_eval.sandbox.confinement import BOX_BYTES, PATH, TMP_BYTES, as_user, in_namespaces
 from ioi_eval.sandbox.local import LocalSandbox
+from tests.full_isolation import require_full_isolation
+from tests.sandbox.test_scripts import script_job
 
 UID = 0x6F000002 if os.geteuid() == 0 else None
 
@@ -81,7 +81,8 @@ def test_a_bwrap_that_knows_no_sizes() -> None:
         shutil.copy(real, directory / "real")
         (directory / "bwrap").write_text(OLD_BWRAP.replace("REAL", f"{directory}/real"))
         (directory / "bwrap").chmod(0o755)
-        code = "import asyncio, test_confinement as t; print(asyncio.run(t._room_of_scripts()))"
+        code = "import asyncio; from tests.sandbox import test_confinement as t; "
+        code += "print(asyncio.run(t._room_of_scripts()))"
         script = f'mount --bind {directory}/bwrap {real} && ! bwrap --size 1 --tmpfs / true && exec "$@"'
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, "-c", code],

@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from marked_processes import processes_with
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import CompileLimits, Policy
@@ -28,6 +27,7 @@ from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind, St
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox, _box_uid, has_ended, uids_of_boxes
+from tests.sandbox.marked_processes import processes_with
 
 POLICY = Policy(compile=CompileLimits(), isolation=Isolation.REDUCED)
 NONCE = secrets.token_hex(16)

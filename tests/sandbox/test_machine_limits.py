@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import unprivileged
 
 from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.machine_limit import MachineLimit, narrowing
 from ioi_eval.sandbox.machine_limits import machine_limits
+from tests import unprivileged
 
 MIB = 1 << 20
 

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import unprivileged
-from full_isolation import require_full_isolation
 
 from ioi_eval.sandbox.namespaces import why_no_box
+from tests import unprivileged
+from tests.full_isolation import require_full_isolation
 
 _CLONE, _CLONE3, _UNSHARE, _PIVOT_ROOT = 56, 435, 272, 155
 _NEWUSER = 0x10000000

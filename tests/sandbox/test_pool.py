@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pool_world import POLICY, World, names
-
 from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.roster import Claim
+from tests.sandbox.pool_world import POLICY, World, names
 
 
 def test_load_is_spread() -> None:

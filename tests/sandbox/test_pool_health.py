@@ -6,11 +6,11 @@ import random
 from dataclasses import replace
 
 import pytest
-from pool_world import POLICY, World, names
 
 from ioi_eval.sandbox.circuit import Circuit, CircuitPolicy, End, Standing
 from ioi_eval.sandbox.pool_terms import Check
 from ioi_eval.sandbox.roster import Endpoint
+from tests.sandbox.pool_world import POLICY, World, names
 
 
 def test_a_refused_connection_puts_an_endpoint_out_at_once() -> None:

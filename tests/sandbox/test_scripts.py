@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from full_isolation import full_isolation
-from marked_processes import processes_with
 
 from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.local import LocalSandbox
+from tests.full_isolation import full_isolation
+from tests.sandbox.marked_processes import processes_with
 
 WIDE = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=1 << 30, output_bytes=1 << 20)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from served import Served
+
+from tests.sandbox.served import Served
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import Served
+
+from tests.sandbox.served import Served
 
 
 def test_runtimes_and_packages(served: Served) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from marked_processes import processes_with
-from served import Served, server
 
 from ioi_eval.errors import IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.server import ServerSettings, serving
+from tests.sandbox.marked_processes import processes_with
+from tests.sandbox.served import Served, server
 
 
 def eventually(holds: Callable[[], bool]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import base64
 import secrets
 
-from served import Served
-
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import compile_answer
 from ioi_eval.model import Isolation, Stage
+from tests.sandbox.served import Served
 
 
 def test_scripts_know_their_language(served: Served) -> None:

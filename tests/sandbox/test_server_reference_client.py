@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from served import Served
 
 from ioi_eval import sample
+from tests.sandbox.served import Served
 
 PROBLEMS = [json.loads(line) for line in sample.problems().open(encoding="utf-8")]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import Served, server
 
 from ioi_eval.sandbox.server import ServerSettings
+from tests.sandbox.served import Served, server
 
 HEAD = b"POST /api/v2/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
 

@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import slurm_cluster
-from slurm_cluster import Slurm, free_ports
-
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
 from ioi_eval.sandbox.slurm import hosts
+from tests.sandbox import slurm_cluster
+from tests.sandbox.slurm_cluster import Slurm, free_ports
 
 STUB = Path(__file__).parents[1] / "faults/stub_piston.py"
 LAUNCHER = Path(__file__).parents[2] / "piston/slurm/launch-workers"

@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 import pytest
-from small_problems import small_problem
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import TransportError
@@ -20,6 +19,7 @@ from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
 from ioi_eval.scorer.spreading import TRUST
 from ioi_eval.toolchain import Toolchain
+from tests.small_problems import small_problem
 
 RIGHT = {
     **{"verdict": "AC", "score": "1", "message": "", "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "code": 0},

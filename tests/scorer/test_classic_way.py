@@ -6,9 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from small_problems import small_problem
-from small_targets import small_target
-
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.model import (
@@ -25,6 +22,8 @@ from ioi_eval.model import (
 )
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
+from tests.small_problems import small_problem
+from tests.small_targets import small_target
 
 TARGET = small_target(name="here", profile="classic", isolation=Isolation.NONE, brings_pair=True)
 PROBLEM = small_problem(

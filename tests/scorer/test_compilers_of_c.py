@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from box_answers import built, plan_of, said
-from small_problems import small_problem
-from small_targets import small_target
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Execution, Job, Language, Submission, SubmissionResult, Subtask, TestCase, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
+from tests.box_answers import built, plan_of, said
+from tests.small_problems import small_problem
+from tests.small_targets import small_target
 
 TARGET = small_target(name="here")
 PROBLEM = small_problem(

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_problems import small_problem
 
 from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission
 from ioi_eval.config import Policy
@@ -23,6 +22,7 @@ from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase
 from ioi_eval.programs import ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
+from tests.small_problems import small_problem
 
 POLICY = Policy(isolation=Isolation.NONE)
 PROBLEM = small_problem(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_problems import small_problem
-from small_targets import small_target
 
 from ioi_eval.model import (
     Language,
@@ -19,6 +17,8 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.scorer.run import SubmissionRun
+from tests.small_problems import small_problem
+from tests.small_targets import small_target
 
 TARGET = small_target()
 BOTH = small_problem(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
-from scored import outcome, result_of, sampled_problem
 
 from ioi_eval.errors import UnavailableError
 from ioi_eval.expectations import Expectation
@@ -19,6 +18,7 @@ from ioi_eval.model import (
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
 from ioi_eval.validate import StatedSolution, StatedSolutions, Validation, result_rows, validate
 from ioi_eval.validate.comparison import compare
+from tests.scored import outcome, result_of, sampled_problem
 
 PROBLEM = sampled_problem(40, 60)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from scored import judge, outcome, result_of, sampled_problem
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model import (
@@ -21,6 +20,7 @@ from ioi_eval.problems.row import Row
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.validate import read_solutions
 from ioi_eval.validate.results import STATUSES, Difference, differences, read_as, stated_result
+from tests.scored import judge, outcome, result_of, sampled_problem
 
 PROBLEM = sampled_problem(33, 67)
 SUBMISSION = Submission(id="s", problem=PROBLEM.key, code="x")

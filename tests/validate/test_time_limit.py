@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from packages import write_package
 
 from ioi_eval.errors import InputError
 from ioi_eval.importers.kattis import import_package
 from ioi_eval.importers.task import ImportedTask
 from ioi_eval.validate.time_limit import with_measured_limit
+from tests.importers.packages import write_package
 
 BUSY = '#include <ctime>\n#include <cstdio>\nint main() { while (clock() < 300000) {} puts("1"); }\n'
 PACKAGE: dict[str, str | None] = {

@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/compat`: verdicts that other graders would give."""

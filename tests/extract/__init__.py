@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/extract`: code from a generation's text."""

@@ -1,0 +1,1 @@
+"""What breaks outside: connections, servers, disks, processes."""

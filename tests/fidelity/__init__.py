@@ -1,0 +1,1 @@
+"""Compares our comparators, checkers and managers with independent implementations."""

@@ -1,0 +1,1 @@
+"""Random input to everything that reads what users or programs wrote."""

@@ -1,0 +1,1 @@
+"""Tests of `graders/runner`, the judge inside the box, and of the two scripts."""

@@ -1,0 +1,1 @@
+"""Tests of `graders/harness`, which runs Python programs inside the box."""

@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/importers`: packages of tasks."""

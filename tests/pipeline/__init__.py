@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/pipeline`: one run over a dump."""

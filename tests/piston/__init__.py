@@ -1,0 +1,1 @@
+"""Tests of `piston/`: the package, the image and the scripts for a cluster."""

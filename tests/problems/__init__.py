@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/problems`: rows to problems."""

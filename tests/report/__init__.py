@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/report`: results, tables, page and exports."""

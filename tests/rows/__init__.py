@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/rows`: reading files and data sets."""
