@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ioi_eval.config_file import VARIABLES, read_config_file
 from ioi_eval.errors import InputError
 from ioi_eval.model import Isolation
 
@@ -96,7 +97,7 @@ class Policy:
         return asdict(self)
 
 
-_NAMES = ("HOME", "XDG_CACHE_HOME", "IOI_EVAL_CACHE", "CXX", "PISTON_ENDPOINTS", "PISTON_MAX_REQUESTS_PER_ENDPOINT")
+_NAMES = ("HOME", "XDG_CACHE_HOME", *VARIABLES)
 """What `Environment` is made of; what else stands in `.env` is for others."""
 
 
@@ -119,12 +120,12 @@ class Environment:
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None) -> Environment:
-        """Read the environment, and `.env` in the working directory for what the environment does not set.
+        """Read the environment; for what it does not set, `.env` in the working directory, then `ioi-eval.toml`.
 
         Raises:
-            InputError: a number is none, or a line of `.env` cannot be understood.
+            InputError: a number is none, or a line of a file cannot be understood.
         """
-        values = {**_dotenv(Path(".env")), **(os.environ if environ is None else environ)}
+        values = {name: value for name, (value, _) in _variables(environ).items()}
         home = Path(values.get("HOME") or Path.home())
         base = Path(values["XDG_CACHE_HOME"]) if values.get("XDG_CACHE_HOME") else home / ".cache"
         cache = Path(values["IOI_EVAL_CACHE"]) if values.get("IOI_EVAL_CACHE") else base / "ioi-eval"
@@ -137,6 +138,27 @@ class Environment:
             piston_endpoints=values.get("PISTON_ENDPOINTS", ""),
             piston_slots=int(slots),
         )
+
+
+def variable_sources() -> Mapping[str, str]:
+    """Where each variable of the environment has its value from, of those that are set: `environment` or a file.
+
+    Raises:
+        InputError: a line of a file cannot be understood.
+    """
+    return {name: source for name, (_, source) in _variables(None).items()}
+
+
+def _variables(environ: Mapping[str, str] | None) -> dict[str, tuple[str, str]]:
+    """The variables that are set, each with its source.
+
+    Raises:
+        InputError: a line of a file cannot be understood.
+    """
+    environ = os.environ if environ is None else environ
+    file = read_config_file(environ)
+    sources = ((file.environment, str(file.path)), (_dotenv(Path(".env")), ".env"), (environ, "environment"))
+    return {name: (values[name], source) for values, source in sources for name in _NAMES if name in values}
 
 
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?(?P<name>[^\W\d]\w*)[^\S\n]*=(?P<value>.*)")

@@ -14,6 +14,7 @@ import typer
 from ioi_eval.cli import apps as apps_commands
 from ioi_eval.cli import cluster
 from ioi_eval.cli.compare import compare
+from ioi_eval.cli.config import config
 from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
@@ -26,8 +27,11 @@ from ioi_eval.cli.run_tests import run_tests
 from ioi_eval.cli.score import score
 from ioi_eval.cli.select import select
 from ioi_eval.cli.serve import serve
+from ioi_eval.cli.settings import default_map
 from ioi_eval.cli.show import show
 from ioi_eval.cli.validate import validate
+from ioi_eval.config_file import read_config_file
+from ioi_eval.errors import InputError
 from ioi_eval.version import __version__
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -65,6 +69,7 @@ app.add_typer(apps, name="apps", help="Score Python programs for APPS problems."
 apps.command("score", context_settings=HELP)(command(apps_commands.score))
 apps.command("audit", context_settings=HELP)(command(apps_commands.audit))
 apps.command("explain", context_settings=HELP)(command(apps_commands.explain))
+app.command("config", context_settings=HELP)(command(config))
 app.command("doctor", context_settings=HELP)(command(doctor))
 app.command("serve", context_settings=HELP)(command(serve))
 app.command("demo", context_settings=HELP)(command(demo))
@@ -106,4 +111,10 @@ def main() -> None:
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
-    app(prog_name="ioi-eval")
+    commands = typer.main.get_group(app)
+    try:
+        defaults = default_map(commands, read_config_file())
+    except InputError as error:
+        print(f"ioi-eval: {error}", file=sys.stderr)
+        raise SystemExit(WRONG_CALL) from None
+    commands(prog_name="ioi-eval", default_map=defaults)

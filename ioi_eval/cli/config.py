@@ -1,0 +1,85 @@
+"""`ioi-eval config`: which value each setting has, and where from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ioi_eval.cli.settings import commands_of, default_map, nearest, settings_of
+from ioi_eval.config import Environment, variable_sources
+from ioi_eval.config_file import NAME, read_config_file
+from ioi_eval.errors import InputError
+
+_DEFAULT = "default"
+
+
+def config(
+    context: typer.Context,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND]", help="Show all options of this command, as `score` or `apps score`."),
+    ] = None,
+) -> int:
+    """Show the value of each setting, and where it comes from.
+
+    The command line comes first, then the environment, .env, ioi-eval.toml, and the default. ioi-eval.toml in the
+    working directory (or the file that IOI_EVAL_CONFIG names) has a table for the environment, [environment], and one
+    for each command, as [score] or [apps.score], with its options by their long names.
+    """
+    root = context.find_root().command
+    assert isinstance(root, TyperGroup)
+    file = read_config_file()
+    set_here = default_map(root, file)
+    all_commands = dict(commands_of(root))
+    wanted = tuple(command or ())
+    if wanted and wanted not in all_commands:
+        raise InputError(f"there is no command {nearest(' '.join(wanted), map(' '.join, all_commands))}")
+    print(f"file: {file.path or f'none (no {NAME} here)'}")
+    if not wanted:
+        _show("environment", _environment())
+    for words, known in all_commands.items():
+        values = set_here
+        for word in words:
+            values = values.get(word, {})
+        if wanted in ((), words):
+            _show(" ".join(words), _options(known, values, str(file.path), only_set=not wanted))
+    return 0
+
+
+def _environment() -> Iterable[tuple[str, object, str]]:
+    environment, sources = Environment.read(), variable_sources()
+    from_cache = next((name for name in ("IOI_EVAL_CACHE", "XDG_CACHE_HOME") if name in sources), "")
+    values = (
+        ("IOI_EVAL_CACHE", environment.cache, from_cache),
+        ("CXX", environment.compiler, "CXX"),
+        ("PISTON_ENDPOINTS", environment.piston_endpoints or "(none)", "PISTON_ENDPOINTS"),
+        ("PISTON_MAX_REQUESTS_PER_ENDPOINT", environment.piston_slots, "PISTON_MAX_REQUESTS_PER_ENDPOINT"),
+    )
+    return [(name, value, sources.get(variable, _DEFAULT)) for name, value, variable in values]
+
+
+def _options(
+    command: TyperCommand, values: dict[str, object], file: str, *, only_set: bool
+) -> Iterable[tuple[str, object, str]]:
+    for name, option in settings_of(command).items():
+        if option.name in values:
+            yield name, values[option.name], file
+        elif not only_set:
+            default = option.get_default(typer.Context(command))
+            missing = "(must be given)" if option.required else "(none)"
+            yield name, missing if default is None else getattr(default, "value", default), _DEFAULT
+
+
+def _show(title: str, rows: Iterable[tuple[str, object, str]]) -> None:
+    lines = [f"  {name:32} {_shown(value)}  ({source})" for name, value, source in rows]
+    if lines:
+        print("\n".join([f"{title}:", *lines]))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)  # several values of one option

@@ -1,0 +1,104 @@
+"""Options of commands that `ioi-eval.toml` sets: checked all, whichever command is called.
+
+The parser has a place for them (`default_map`) between environment variables and an option's own default.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from ioi_eval.config_file import ConfigFile
+from ioi_eval.errors import InputError
+
+_NOT_SETTINGS = frozenset({"help", "version"})
+
+
+def commands_of(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TyperCommand]]:
+    """All commands below a group, each with the words that call it."""
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from commands_of(command, (*path, name))
+        elif isinstance(command, TyperCommand):
+            yield (*path, name), command
+
+
+def settings_of(command: TyperCommand) -> dict[str, TyperOption]:
+    """The options of a command that a file can set, by their long names without the dashes."""
+    options = (option for option in command.params if isinstance(option, TyperOption))
+    return {key(option): option for option in options if option.name not in _NOT_SETTINGS}
+
+
+def key(option: TyperOption) -> str:
+    """What an option is called in the file."""
+    return max(option.opts, key=len).removeprefix("--")
+
+
+def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:
+    """What the file sets, as the parser takes it: by command, by the name of the parameter.
+
+    Args:
+        group: all commands.
+        file: what the file says.
+
+    Raises:
+        InputError: there is no such command or option, or an option cannot have that value; with the nearest name.
+    """
+    return _of_group(group, file.commands, f"{file.path}", ())
+
+
+def _of_group(group: TyperGroup, tables: Mapping[str, Any], where: str, path: tuple[str, ...]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, table in tables.items():
+        command = group.commands.get(name)
+        if command is None:
+            calls = [".".join((*path, known)) for known in group.commands]
+            raise InputError(f"{where}: there is no command {nearest('.'.join((*path, name)), calls)}")
+        header = f"{where}, [{'.'.join((*path, name))}]"
+        if not isinstance(table, dict):
+            raise InputError(f"{header} must be a table of options")
+        if isinstance(command, TyperGroup):
+            made[name] = _of_group(command, table, where, (*path, name))
+        elif isinstance(command, TyperCommand):
+            made[name] = _of_command(command, table, header)
+    return made
+
+
+def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) -> dict[str, Any]:
+    settings = settings_of(command)
+    made: dict[str, Any] = {}
+    for name, value in table.items():
+        option = settings.get(name.replace("_", "-"))
+        if option is None:
+            raise InputError(f"{header}: there is no option {nearest(name, settings)}")
+        text = _as_text(value, option)
+        try:
+            option.process_value(typer.Context(command), text)
+        except typer.BadParameter as error:
+            raise InputError(f"{header}: {name} = {value!r}: {error.message}") from None
+        made[str(option.name)] = text
+    return made
+
+
+def _as_text(value: object, option: TyperOption) -> object:
+    """A value of the file as somebody would have typed it, so that the same checks hold."""
+    if option.is_flag:
+        return value if isinstance(value, bool) else f"{value} (true or false is wanted)"
+    if option.multiple:
+        return [_typed(item) for item in value] if isinstance(value, list) else [_typed(value)]
+    return _typed(value)
+
+
+def _typed(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A name that is unknown, and what was probably meant."""
+    known = list(known)
+    near = difflib.get_close_matches(name.replace("_", "-"), known, n=1)
+    return f"{name}; did you mean {near[0]}?" if near else f"{name}; there are {', '.join(sorted(known))}"

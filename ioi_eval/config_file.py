@@ -1,0 +1,79 @@
+"""`ioi-eval.toml`: settings that a project keeps beside its data.
+
+    [environment]               # what `.env` may hold too
+    PISTON_ENDPOINTS = "slurm"
+
+    [score]                     # options of `ioi-eval score`, by their long names
+    isolation = "full"
+
+    [apps.score]
+    python = "python3.12"
+
+The command line comes first, then the environment, `.env`, this file, and our defaults.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import InputError
+
+NAME = "ioi-eval.toml"
+ANOTHER = "IOI_EVAL_CONFIG"
+"""The environment variable that names another file."""
+
+VARIABLES = ("IOI_EVAL_CACHE", "CXX", "PISTON_ENDPOINTS", "PISTON_MAX_REQUESTS_PER_ENDPOINT")
+"""The environment variables that are ours to read, and may stand in the file."""
+
+_ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What a file says.
+
+    Args:
+        path: the file; `None` where there is none.
+        environment: values of environment variables.
+        commands: by command, its options; by group of commands (`apps`), its commands.
+    """
+
+    path: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
+    """Read the file that `IOI_EVAL_CONFIG` names, else `ioi-eval.toml` in the working directory, if there is one.
+
+    Args:
+        environ: the environment; the process's own by default.
+
+    Raises:
+        InputError: the file cannot be read, or is not TOML; or `[environment]` sets a variable that nothing here
+            reads, or to something that is neither text nor a number.
+    """
+    named = (os.environ if environ is None else environ).get(ANOTHER)
+    path = Path(named or NAME)
+    if not named and not path.is_file():
+        return ConfigFile()
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}, which {ANOTHER} names, cannot be read: {error.strerror}") from None
+    except ValueError as error:  # not UTF-8, or not TOML
+        raise InputError(f"{path} is not a TOML file: {error}") from None
+    variables = tables.pop(_ENVIRONMENT, {})
+    if not isinstance(variables, dict):
+        raise InputError(f"{path}: {_ENVIRONMENT} must be a table: [{_ENVIRONMENT}] on a line of its own")
+    for name, value in variables.items():
+        if name not in VARIABLES:
+            raise InputError(f"{path}, [{_ENVIRONMENT}]: nothing here reads {name}; it can have {', '.join(VARIABLES)}")
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise InputError(f"{path}, [{_ENVIRONMENT}]: {name} must be text or a number")
+    return ConfigFile(path, {name: str(value) for name, value in variables.items()}, tables)

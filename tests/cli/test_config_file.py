@@ -1,0 +1,117 @@
+"""`ioi-eval.toml` and `ioi-eval config`: what comes first, and what is wrong in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.addition import PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+
+NAME = "ioi-eval.toml"
+
+
+@pytest.fixture
+def lines_of(start: Start) -> Callable[..., dict[str, list[str]]]:
+    """What `ioi-eval config …` prints, by the setting's name: its value and its source."""
+
+    def asked(*arguments: str, **env: str) -> dict[str, list[str]]:
+        ended = start("config", *arguments, env=env)
+        assert ended.returncode == 0, ended.stderr
+        rows = (line.split() for line in ended.stdout.splitlines() if line.startswith("  "))
+        return {row[0]: [" ".join(row[1:-1]), row[-1].strip("()")] for row in rows}
+
+    return asked
+
+
+def test_the_file_sets_what_nobody_typed(
+    start: Start, write: Write, tmp_path: Path, results: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """Required options too. What is typed comes first."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write(
+        "dump.jsonl", submission_row("right") | {"name": "a"}, submission_row("wrong", "int main() {}") | {"name": "b"}
+    )
+    text = '[score]\nproblems = "problems.jsonl"\ntests = "tests.jsonl"\nout = "there"\nid-column = "name"\nlimit = 1\n'
+    (tmp_path / NAME).write_text(text)
+    ended = start("score", "dump.jsonl", "--out", "out")
+    assert ended.returncode == 0, ended.stderr
+    assert not (tmp_path / "there").exists()
+    assert [row["name"] for row in results()] == ["a"]
+    assert RIGHT in results()[0]["code"]
+
+
+def test_the_environment_comes_before_the_file(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
+    """Then `.env`, then the file, then the default; each is named."""
+    (tmp_path / NAME).write_text('[environment]\nPISTON_ENDPOINTS = "a:1"\nCXX = "clang++"\n')
+    (tmp_path / ".env").write_text("CXX=g++-12\n")
+    found = lines_of(PISTON_ENDPOINTS="b:1")
+    assert found["PISTON_ENDPOINTS"] == ["b:1", "environment"]
+    assert found["CXX"] == ["g++-12", ".env"]
+    assert found["PISTON_MAX_REQUESTS_PER_ENDPOINT"] == ["1", "default"]
+    assert lines_of()["PISTON_ENDPOINTS"] == ["a:1", NAME]
+
+
+def test_all_settings_of_a_command_are_shown(tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]) -> None:
+    """With their sources; without a command only those that the file sets."""
+    (tmp_path / NAME).write_text('[score]\nworkers = 3\nby = ["model", "seed"]\n[apps.score]\nno_resume = true\n')
+    shown = lines_of("score")
+    assert shown["workers"] == ["3", NAME]
+    assert shown["by"] == ["model, seed", NAME]
+    assert shown["problems"] == ["(must be given)", "default"]
+    assert lines_of("apps", "score")["no-resume"] == ["true", NAME]
+    assert set(lines_of()) >= {"workers", "by", "no-resume"}
+    assert "problems" not in lines_of()
+
+
+def test_another_file_is_named_by_the_environment(
+    start: Start, tmp_path: Path, lines_of: Callable[..., dict[str, list[str]]]
+) -> None:
+    """Then the one in the working directory does not count; one that is not there is an error."""
+    (tmp_path / NAME).write_text("[score]\nworkers = 3\n")
+    (tmp_path / "other.toml").write_text("[score]\nlimit = 5\n")
+    found = lines_of(IOI_EVAL_CONFIG="other.toml")
+    assert found["limit"] == ["5", "other.toml"]
+    assert "workers" not in found
+    ended = start("config", env={"IOI_EVAL_CONFIG": "none.toml"})
+    assert ended.returncode == 2
+    assert "none.toml, which IOI_EVAL_CONFIG names, cannot be read: No such file or directory" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[score", "is not a TOML file"),
+        ("\udc80", "is not a TOML file"),
+        ("environment = 1", "environment must be a table"),
+        ("[environment]\nCXX = [1]", "CXX must be text or a number"),
+        ("[environment]\nCC = 'gcc'", "nothing here reads CC; it can have IOI_EVAL_CACHE"),
+        ("score = 1", "[score] must be a table of options"),
+        ("[scor]\n", "there is no command scor; did you mean score?"),
+        ("[apps.scores]\n", "there is no command apps.scores; did you mean apps.score?"),
+        ("[score]\nisolaton = 'full'", "[score]: there is no option isolaton; did you mean isolation?"),
+        ("[score]\nisolation = 'fool'", "[score]: isolation = 'fool': "),
+        ("[score]\nworkers = 0", "[score]: workers = 0: "),
+        ("[score]\nworkers = true", "[score]: workers = True: "),
+        ("[score]\nno-resume = 'perhaps'", "[score]: no-resume = 'perhaps': "),
+        ("[score]\nhelp = true", "[score]: there is no option help"),
+    ],
+)
+def test_wrong_files_are_named(start: Start, tmp_path: Path, text: str, message: str) -> None:
+    """Whichever command is called: what is wrong in a file is not used by halves."""
+    (tmp_path / NAME).write_bytes(text.encode("utf-8", "surrogateescape"))
+    ended = start("doctor", "--help")
+    assert ended.returncode == 2
+    assert f"ioi-eval: {NAME}" in ended.stderr
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_command_that_is_not_there(start: Start) -> None:
+    """The nearest one is named."""
+    ended = start("config", "scor")
+    assert ended.returncode == 2
+    assert "there is no command scor; did you mean score?" in ended.stderr
