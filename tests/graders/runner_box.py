@@ -209,7 +209,7 @@ def _bwrap() -> list[str]:
     return words
 
 
-BOXES = {
+BOXES: dict[str, dict[str, Any]] = {
     "bwrap-root": {"bwrap": True},
     "bwrap-user": {"bwrap": True, "user": True},
     "fds-reduced-root": {"most": "reduced", "level": "reduced"},
@@ -221,7 +221,7 @@ BOXES = {
 
 def make_box(name: str, runner: Path, scratch: Path) -> Box:
     """A box by its name; the test is skipped where this machine cannot give it."""
-    options: dict[str, Any] = dict(BOXES[name])
+    options = BOXES[name]
     if name.endswith("-root") and os.geteuid() != 0:
         pytest.skip("not root")
     if options.get("bwrap") and shutil.which("bwrap") is None:

@@ -250,7 +250,8 @@ DIFFERENT = [
 
 def test_white_diff(plain_box: Box, program: Callable[..., Path]) -> None:
     """Runs of ASCII blanks are equal, those at a line's ends and blank last lines are nothing; line breaks count."""
-    tests, files = [], {"program": program("contestant")}
+    tests: list[str] = []
+    files: dict[str, bytes | Path] = {"program": program("contestant")}
     for number, (output, answer) in enumerate(EQUAL + DIFFERENT):
         files |= {f"{number}.in": b"print 1\n" + output, f"{number}.ans": answer}
         tests.append(f"test id={number} input={number}.in answer={number}.ans")
@@ -279,7 +280,9 @@ def test_white_diff_agrees_with_its_rule(boxes: Callable[[str], Box], program: C
 
     source = random.Random(seed)
     box = boxes("fds-reduced-user")
-    tests, files, expected = [], {"program": program("contestant")}, []
+    tests: list[str] = []
+    files: dict[str, bytes | Path] = {"program": program("contestant")}
+    expected: list[str] = []
     for number in range(100):
         output = bytes(source.choices(b"ab \t\n\r", k=source.randrange(12)))
         answer = bytes(source.choices(b"ab \t\n\r", k=source.randrange(12)))

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.sandbox.local_compiler import detect
-from tests.graders.runner_box import JUDGE, ROOT, Box, communication_plan, line
+from tests.graders.runner_box import JUDGE, ROOT, Box, Files, communication_plan, line
 
 TURNS = 12
 PATIENCE_MS = 900_000
@@ -74,7 +74,7 @@ def found(box: Box, program: Callable[..., Path], *, static: bool = True) -> set
         own = line("program", file="program", static=int(static), sees=sees)
         plan = plan.replace(b"program file=program", own.encode())
         counters = program("counters", *PLAIN, static=static)
-        files = {"program": counters, "manager": program("counters_manager"), "in": turns.encode(), "ans": b""}
+        files: Files = {"program": counters, "manager": program("counters_manager"), "in": turns.encode(), "ans": b""}
         try:
             os.sched_setaffinity(0, {min(processors)})  # some numbers are counted for each processor
             entry = box.run(plan, files, timeout=PATIENCE_MS / 1000).only
@@ -105,7 +105,7 @@ def test_the_same_programs_find_what_is_counted(boxes: Callable[[str], Box], pro
 
 def test_every_call_that_is_allowed_is_made(program: Callable[..., Path]) -> None:
     """Whoever allows another call has it looked at, or says why that is for nothing."""
-    words = [program("counters", *PLAIN), "list"]
+    words: list[str | Path] = [program("counters", *PLAIN), "list"]
     made = set(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split())
     allowed = allowed_calls()
     assert len(allowed) > 150

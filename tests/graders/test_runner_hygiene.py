@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import JUDGE, SOMEBODY, Box, batch_plan, line, run_batch, run_game
+from tests.graders.runner_box import JUDGE, SOMEBODY, Box, Files, batch_plan, line, run_batch, run_game
 
 COUNT = 60
 
@@ -44,7 +44,7 @@ def test_tests_leave_nothing(box: Box, program: Callable[..., Path]) -> None:
 def test_few_descriptors_are_enough(plain_box: Box, program: Callable[..., Path]) -> None:
     """Four hundred tests run with the least number of descriptors that the runner wants: none is leaked."""
     tests = [f"test id={number} input=in answer=ans" for number in range(400)]
-    files = {"program": program("contestant"), "in": b"sum 1", "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "in": b"sum 1", "ans": b"2\n"}
     assert plain_box.run(batch_plan(tests), files, descriptors=320).verdicts == ["AC"] * 400
 
 
@@ -109,8 +109,8 @@ def test_runner_takes_with_it_who_makes_memory_ready(boxes: Callable[[str], Box]
     """When the runner is killed, nobody goes on to take memory."""
     box = boxes("dir-reduced")
     work = Path(tempfile.mkdtemp(dir=box.scratch))
-    much = {"memory_bytes": 2 << 30, "ready_bytes": 2 << 30}  # half a second for us to see it
-    (work / "plan").write_bytes(batch_plan(["test id=0 input=in answer=in"], **much))
+    plan = batch_plan(["test id=0 input=in answer=in"], memory_bytes=2 << 30, ready_bytes=2 << 30)
+    (work / "plan").write_bytes(plan)  # half a second for us to see it
     (work / "program").write_bytes(program("contestant").read_bytes())
     (work / "in").write_bytes(b"sum 1")
     if os.geteuid() == 0:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_short_sleep_is_allowed(plain_box: Box, program: Callable[..., Path]) ->
 
 def test_pages_may_cost_time(box: Box, program: Callable[..., Path]) -> None:
     """A program whose pages have taken much time is stopped later, and timed until then, but TLE all the same."""
-    limits = {"cpu_ms": LIMIT_MS, "memory_bytes": 256 << 20}
+    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 256 << 20}
     stopped, ended = run_batch(box, program("contestant"), "burn 9000", "pages 400", answer=b"401\n", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
     assert (ended["verdict"], ended["limit"], ended["signal"], ended["in_time"]) == ("TLE", "cpu", 0, "1")
@@ -85,7 +86,7 @@ def test_pages_cost_no_more_than_memory_has(box: Box, program: Callable[..., Pat
 
 def test_pages_of_many_processes_cost_no_more_than_a_test_has(plain_box: Box, program: Callable[..., Path]) -> None:
     """The most that pages may cost is 8 L + 5 s in all, and not for each of the two processes, which would be 10 s."""
-    limits = {"cpu_ms": 1, "memory_bytes": 2 << 30, "processes": 2}
+    limits: dict[str, Any] = {"cpu_ms": 1, "memory_bytes": 2 << 30, "processes": 2}
     entry = run_game(plain_box, program, "play play", stub=['-DEARLY="pages"'], **limits).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     assert entry["cpu_us"] < 9_000_000  # on a busy machine it is stopped a little later
@@ -99,7 +100,7 @@ def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], p
     command = (sys.executable, "-c", "while True: pass")
     busy = [subprocess.Popen(command, start_new_session=True) for _ in range(4)]
     try:
-        limits = {"cpu_ms": 1, "memory_bytes": 2 << 30}
+        limits: dict[str, Any] = {"cpu_ms": 1, "memory_bytes": 2 << 30}
         entry = run_batch(boxes("fds-reduced-user"), program("contestant"), "loop-kernel-pages 1", **limits).only
     finally:
         os.sched_setaffinity(0, processors)
@@ -112,7 +113,7 @@ def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], p
 
 def test_pages_give_no_time_where_little_is_left(plain_box: Box, program: Callable[..., Path]) -> None:
     """Who has had its time is stopped before the sandbox's deadline, whatever its pages cost; who has not, is not."""
-    limits = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "pages_wall_ms": 1}
+    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "pages_wall_ms": 1}
     stopped, ended = run_batch(plain_box, program("contestant"), "loop-kernel-pages 1", "burn 100", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
     assert stopped["cpu_us"] < 1250 * LIMIT_MS + 600_000
@@ -121,7 +122,7 @@ def test_pages_give_no_time_where_little_is_left(plain_box: Box, program: Callab
 
 def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callable[..., Path]) -> None:
     """Who has many pages gets no time to compute for it; 200 MiB would give a second."""
-    limits = {"cpu_ms": LIMIT_MS, "memory_bytes": 512 << 20}
+    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 512 << 20}
     entry = run_batch(plain_box, program("contestant"), "loop-after-pages 1", **limits).only
     assert (entry["verdict"], entry["limit"], entry["signal"]) == ("TLE", "cpu", 9)
     assert entry["cpu_us"] < 1250 * LIMIT_MS + 100_000 + 1000 * int(entry["stderr"]) + 500_000
@@ -130,7 +131,7 @@ def test_only_the_kernels_time_is_that_of_pages(plain_box: Box, program: Callabl
 @pytest.mark.parametrize("mebibytes", [300, 1 << 25])
 def test_memory_made_ready_is_not_the_programs(box: Box, program: Callable[..., Path], mebibytes: int) -> None:
     """It counts nowhere, and is no more than a program may have: to ask for more than there is does no harm."""
-    limits = {"memory_bytes": 512 << 20, "ready_bytes": mebibytes << 20}
+    limits: dict[str, Any] = {"memory_bytes": 512 << 20, "ready_bytes": mebibytes << 20}
     entry = run_batch(box, program("contestant"), "sum 1", **limits).only
     assert entry["verdict"] == "AC"
     assert entry["memory_bytes"] < 3_000_000

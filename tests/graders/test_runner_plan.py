@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.graders.runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE_DIFF, Answer, Box, line, plan
+from tests.graders.runner_box import COMPILE_LIMITS, JUDGE, LIMITS, NONCE, WHITE_DIFF, Answer, Box, Files, line, plan
 
 PROGRAM = "program file=program"
 RUN_LIMITS = line("limits", **LIMITS)
@@ -70,7 +70,7 @@ BAD_PLANS = {
 @pytest.mark.parametrize("what", BAD_PLANS)
 def test_bad_plan_is_a_fault(what: str, boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """A plan that is not wholly understood runs nothing, says so in a fault line, and exits with 3."""
-    files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(BAD_PLANS[what], files)
     assert answer.code == 3
     assert answer.lines == []
@@ -86,7 +86,7 @@ def test_fault_repeats_the_nonce(boxes: Callable[[str], Box]) -> None:
 
 def test_isolation_that_cannot_be_had_is_a_fault(boxes: Callable[[str], Box], program: Callable[..., Path]) -> None:
     """A box weaker than the plan accepts runs nothing, and says what it lacks."""
-    files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = boxes("fds-reduced-user").run(plan("run", *GOOD, least="full"), files)
     assert (answer.code, answer.last["fault"]) == (3, "isolation")
     assert "full is needed, only reduced is available" in answer.last["words"]
@@ -107,7 +107,7 @@ def test_root_is_refused(runner: Path, program: Callable[..., Path], tmp_path: P
 
 def test_good_plan_runs_everywhere(box: Box, program: Callable[..., Path]) -> None:
     """In every box the same plan gives the same line, and an end line with nonce, count and isolation."""
-    files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "in": b"sum 1\n", "ans": b"2\n"}
     answer = box.run(plan("run", *GOOD, least=box.level), files)
     assert answer.only["verdict"] == "AC"
     assert answer.last == {"end": True, "nonce": NONCE, "lines": 1, "isolation": box.level, "runner": 1}

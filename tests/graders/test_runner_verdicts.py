@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.graders.runner_box import Box, line, plan, run_batch
+from tests.graders.runner_box import Box, Files, line, plan, run_batch
 from tests.graders.runner_box import batch_plan as a_plan
 
 ENDS = {
@@ -136,7 +137,7 @@ def test_file_that_is_no_program(plain_box: Box) -> None:
     assert (entry["verdict"], entry["score"], entry["code"], entry["signal"]) == ("RE", "0", 127, 0)
 
 
-NEEDED = {
+NEEDED: dict[str, list[Any]] = {
     # zero at 0:1 (test 1): test 2 stands behind it, test 3 in a second group before its zero
     "at": ["0:0", "0:1", "0:2", "0:3,1:0", "1:1", None],
     "modes": ["sum 1", "wrong 1", "sum 1", "sum 1", "exit 1", "sum 1"],
@@ -154,7 +155,7 @@ def _ordered(at: list[str | None], modes: list[str], run: str) -> tuple[bytes, d
 
 def test_tests_that_cannot_matter_are_not_run(plain_box: Box, program: Callable[..., Path]) -> None:
     """With `run=needed` a test runs while it stands before the first zero of one of its groups; with `all`, always."""
-    files = {"program": program("contestant"), "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "ans": b"2\n"}
     text, inputs = _ordered(NEEDED["at"], NEEDED["modes"], "needed")
     assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == NEEDED["run"]
     text, inputs = _ordered(NEEDED["at"], NEEDED["modes"], "all")
@@ -163,7 +164,7 @@ def test_tests_that_cannot_matter_are_not_run(plain_box: Box, program: Callable[
 
 def test_after_enough_time_no_other_test_is_begun(plain_box: Box, program: Callable[..., Path]) -> None:
     """The first always is; what is left is for another job."""
-    files = {"program": program("contestant"), "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "ans": b"2\n"}
     for enough_ms, run in ((1, [0]), (200, [0, 1]), (60_000, [0, 1, 2])):
         text, inputs = _ordered([None] * 3, ["sum 1", "sleep 300", "sum 1"], f"all enough_ms={enough_ms}")
         if enough_ms == 1:
@@ -173,7 +174,7 @@ def test_after_enough_time_no_other_test_is_begun(plain_box: Box, program: Calla
 
 def test_a_zero_counts_where_it_stands(plain_box: Box, program: Callable[..., Path]) -> None:
     """Tests may run in any order: those before a zero of their group still matter, those behind do not."""
-    files = {"program": program("contestant"), "ans": b"2\n"}
+    files: Files = {"program": program("contestant"), "ans": b"2\n"}
     text, inputs = _ordered(["0:2", "0:3", "0:0", "0:1"], ["wrong 1", "sum 1", "wrong 1", "sum 1"], "needed")
     assert [entry["test"] for entry in plain_box.run(text, {**files, **inputs}).lines] == [0, 2]
 
@@ -182,7 +183,7 @@ def test_a_judge_error_is_no_zero(plain_box: Box, program: Callable[..., Path]) 
     """After a JE the group goes on: a zero may still come, and beats it."""
     checker = line("checker", protocol="cms", file="checker", cpu_ms=5000, wall_ms=9000, memory_bytes=1 << 30)
     tests = [f"test id={number} input={number}.in answer=ans at=0:{number}" for number in range(3)]
-    files = {
+    files: Files = {
         "program": program("contestant"), "checker": program("checker"), "ans": b"answer\n",
         "0.in": b"print 1\ncrash now", "1.in": b"print 1\ncms 0\nno", "2.in": b"print 1\ncms 1\nyes",
     }  # fmt: skip
