@@ -128,8 +128,8 @@ def test_all_servers_die_and_the_same_command_goes_on(
     """Killed in mid-run, the only server ends the run after its patience, with exit code 1; then it is finished."""
     first = Served(environment)
     out = tmp_path / "out"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    run = subprocess.Popen(arguments(out, first.url), env=environment, text=True, **pipes)
+    pipe = subprocess.PIPE
+    run = subprocess.Popen(arguments(out, first.url), env=environment, text=True, stdout=pipe, stderr=pipe)
     journal = out / "journal"
     while run.poll() is None and not (journal.is_file() and journal.read_bytes().count(b"\n") >= 2):
         time.sleep(0.05)

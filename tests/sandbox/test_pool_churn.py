@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 import pytest
@@ -144,7 +145,7 @@ class Churn:
             self.cut_off.add(claim)
             self.working.discard(claim)
             if self.silent:  # when it is back its kernel knows nothing of the connection, and says so
-                self.after(max(PROBE_S, self.down_s) + 5.0, lambda claim=claim: self.end(claim, End.BROKEN))
+                self.after(max(PROBE_S, self.down_s) + 5.0, partial(self.end, claim, End.BROKEN))
             else:
                 self.end(claim, End.BROKEN)
         self.after(self.down_s, lambda: self.alive.add(victim))

@@ -8,6 +8,7 @@ import select
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from ioi_eval.sandbox.slots import Slots
 
 def run(script: str, **options: Any) -> ProcessEnd:
     """Run a shell script under wide limits."""
-    options = {"wall_ms": 20_000, "output_bytes": 1 << 20, "environment": {"PATH": os.environ["PATH"]}} | options
-    return asyncio.run(run_process(("/bin/sh", "-c", script), **options))
+    wide: dict[str, Any] = {"wall_ms": 20_000, "output_bytes": 1 << 20, "environment": {"PATH": os.environ["PATH"]}}
+    return asyncio.run(run_process(("/bin/sh", "-c", script), **(wide | options)))
 
 
 def test_streams_code_and_signal_are_kept_apart() -> None:
@@ -37,12 +38,10 @@ def test_environment_is_empty_by_default() -> None:
 
 
 @pytest.mark.parametrize(("over", "status"), [({"overflowed": True}, "OL"), ({"timed_out": True}, "TO")])
-def test_what_went_over_a_limit_was_killed(over: dict[str, bool], status: str) -> None:
+def test_what_went_over_a_limit_was_killed(over: dict[str, Any], status: str) -> None:
     """Also if it ended by itself before the signal arrived: that is a matter of luck."""
-    end = ProcessEnd(
-        **{"stdout": b"", "stderr": b"", "returncode": 0, "timed_out": False, "overflowed": False, "wall_ms": 1.0}
-        | over
-    )
+    end = ProcessEnd(stdout=b"", stderr=b"", returncode=0, timed_out=False, overflowed=False, wall_ms=1.0)
+    end = replace(end, **over)
     stage = stage_of(end)
     assert (stage.code, stage.signal, stage.status) == (None, "SIGKILL", status)
 

@@ -125,7 +125,7 @@ def test_a_script_s_own_signal_is_no_exit_code(boxes: Boxes) -> None:
 )
 def test_limits(boxes: Boxes, script: str, limits: dict[str, int], status: str, message: str) -> None:
     """Over a limit: SIGKILL with the status that names it; what was written before is there, and no more than that."""
-    bounds = StageLimits(**({"wall_ms": 60_000, "cpu_ms": 60_000} | limits))  # type: ignore[arg-type]
+    bounds = StageLimits(**({"wall_ms": 60_000, "cpu_ms": 60_000} | limits))
     stage = boxes.run(script, limits=bounds)
     assert (stage.code, stage.signal, stage.status, stage.message) == (None, "SIGKILL", status, message)
     assert stage.stdout.startswith("early\n")

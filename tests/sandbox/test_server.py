@@ -125,7 +125,7 @@ def test_recorded_answers(served: Served, shared: Path, name: str) -> None:
         content=None if asked["method"] == "GET" else content,
     )
     assert response.status_code == transcript["http_status"]
-    answer = response.json() if response.content else ""
+    answer: Any = response.json() if response.content else ""
     if name == "signal_exec_segv" or name.startswith("signal_self"):  # bash names its own file and line
         for either in (answer, transcript["response"]):
             either["run"].pop("stderr")

@@ -125,7 +125,7 @@ def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm) -> None:
         return cluster.submit(f"piston-worker-{port}", f"{SLEEP} | {sys.executable} {STUB} --port {port}")
 
     async def run() -> list[str]:
-        answers = []
+        answers: list[str] = []
         numbers = [launch(ports[0])]
         await asyncio.to_thread(cluster.wait_until, numbers[0], "RUNNING")
         await listening(ports[0])
