@@ -84,7 +84,8 @@ def test_ground_truths_without_tests(ground_truth: object, reason: str, metric: 
 
 def test_no_tests() -> None:
     """By its words, without a score; its own code is left to say so by itself."""
-    for ground_truth in ({"inputs": [], "outputs": []}, '{"inputs": [], "outputs": []}'):
+    ground_truths: tuple[object, ...] = ({"inputs": [], "outputs": []}, '{"inputs": [], "outputs": []}')
+    for ground_truth in ground_truths:
         result = read_ground_truth(ground_truth)
         assert isinstance(result, EvaluateResult)
         assert (result.reason, result.is_score_valid) == ("Execution utility returned no results.", False)

@@ -218,7 +218,7 @@ def test_a_sandbox_that_fails_is_no_score() -> None:
 def test_a_text_is_no_conversation() -> None:
     """It is a slip of the caller, and no program without code."""
     with pytest.raises(InputError, match="messages is a text; give a list"):
-        evaluate_apps_solution("print(1)", TESTS)  # type: ignore[arg-type]
+        evaluate_apps_solution("print(1)", TESTS)
 
 
 def test_a_checker_that_is_edited_judges_what_comes_then(tmp_path: Path) -> None:

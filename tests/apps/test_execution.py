@@ -345,7 +345,7 @@ def test_settings_are_checked() -> None:
     """Nonsense is refused before anything runs."""
     for settings in ({"time_limit_s": -1.0}, {"time_limit_s": 0.0}, {"memory_limit_bytes": 0}):
         with pytest.raises(InputError):
-            AppsSettings(**settings)  # type: ignore[arg-type]
+            AppsSettings(**settings)
 
 
 @pytest.mark.root

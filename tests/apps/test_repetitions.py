@@ -16,7 +16,7 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat import profile_named
-from ioi_eval.model import Execution, Job, Verdict
+from ioi_eval.model import Blob, Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
@@ -52,7 +52,7 @@ class Telling:
         return await self.inner.execute(job, target)
 
 
-def _told(content: object) -> object:
+def _told(content: bytes | Blob) -> bytes | Blob:
     return content.replace(b"'first'", b"'again'") if isinstance(content, bytes) else content
 
 

@@ -26,7 +26,9 @@ RIGHT = {
     **{"signal": 0, "limit": None, "attempted": {}, "stderr": "", "judge": {"cpu_us": 1, "wall_us": 1}},
 }
 """What the runner says of a test, but for its number."""
-STEP = {"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""}
+STEP: dict[str, object] = {
+    **{"code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "output": ""},
+}
 """And of a step."""
 
 

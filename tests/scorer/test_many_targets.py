@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -83,14 +84,14 @@ def contest(cache: Path) -> dict[str, Problem]:
 
 
 def score(
-    cache: Path, loses: Loses, *, times: int = 1, problem_changes: dict[str, object] | None = None, **farm: str
+    cache: Path, loses: Loses, *, times: int = 1, problem_changes: Mapping[str, Any] | None = None, **farm: Any
 ) -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:
     """Score a right solution several times at once: results, possible fingerprints, and the farm."""
     row = next(r for r in map(orjson.loads, sample.solutions().open()) if (r["problem_id"], r["label"]) == LABEL)
     problems = load_problems(
         open_source(sample.problems()), open_source(sample.tests()), BlobStore(cache / "b")
     ).problems
-    problem: Problem = replace(problems[ProblemKey(year=row["year"], id="buoys")], **(problem_changes or {}))  # type: ignore[arg-type]
+    problem: Problem = replace(problems[ProblemKey(year=row["year"], id="buoys")], **(problem_changes or {}))
     submission = Submission(id="x", problem=problem.key, code=row["code"])
 
     async def scenario() -> tuple[list[SubmissionResult], list[tuple[str, ...]], Farm]:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -270,7 +271,7 @@ def test_small_machines_do_without(full_cache: Path, monkeypatch: pytest.MonkeyP
     with_run(full_cache, use)
 
 
-def test_two_that_build_at_once_keep_each_others(tmp_path: Path) -> None:
+def test_two_that_build_at_once_keep_each_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What two processes make of the same header differs by some bytes; either may be in use."""
 
     async def build(content: bytes) -> bytes:
@@ -280,8 +281,8 @@ def test_two_that_build_at_once_keep_each_others(tmp_path: Path) -> None:
         stores = [ArtifactStore(tmp_path) for _ in range(2)]
         for number, store in enumerate(stores):
             store.holds("header-a")
-            store._open = lambda _: None  # type: ignore[method-assign]  # it began before the other was done
-            blob = await store.ensure("header-a", lambda number=number: build(b"%d" % number), instead_of="header-")
+            monkeypatch.setattr(store, "_open", lambda _: None)  # it began before the other was done
+            blob = await store.ensure("header-a", partial(build, b"%d" % number), instead_of="header-")
             assert blob.path.read_bytes() == b"%d" % number
         assert len(list((tmp_path / "artifacts" / "he").iterdir())) == 2
 
