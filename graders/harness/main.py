@@ -29,13 +29,16 @@ def probe() -> dict[str, Any]:
     """What this interpreter is, for the results; where it is, and what it reads, for its confinement."""
     from . import sight
 
+    numpy_version: str | None
     try:
         import numpy
+
+        numpy_version = numpy.__version__
     except ImportError:
-        numpy = None
+        numpy_version = None
     return {
         "python": f"{sys.implementation.name} {sys.version.split()[0]}",
-        "numpy": numpy.__version__ if numpy else None,
+        "numpy": numpy_version,
         "packages": _packages(sight.packages()),
         "executable": sys.executable,
         "reads": sight.visible(),

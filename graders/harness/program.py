@@ -57,7 +57,8 @@ class Module:
     def find_spec(self, name: str, path: Any = None, _: Any = None) -> Any:
         """Its own, if it is meant."""
         if path is None and name.lower() == self._name:
-            return _frozen_importlib.ModuleSpec(name, self, origin=f"{name}.py")
+            loader: Any = self  # by its methods: to inherit from `importlib.abc.Loader` would import much
+            return _frozen_importlib.ModuleSpec(name, loader, origin=f"{name}.py")
         return None
 
     def create_module(self, spec: Any) -> None:
@@ -281,7 +282,8 @@ def _compiled(task: Task) -> types.CodeType:
 
 def _reset_interpreter() -> None:
     """At least the depth of recursion that a script has, and integers of any length, as when APPS was made."""
-    depth, frame = 0, sys._getframe(2)
+    depth = 0
+    frame: types.FrameType | None = sys._getframe(2)
     while frame:
         depth, frame = depth + 1, frame.f_back
     sys.setrecursionlimit(1000 + depth + MOST_UNSEEN)
@@ -301,7 +303,7 @@ def _start(task: Task, module: types.ModuleType) -> None:
 
 def _function(module: types.ModuleType, name: str) -> Any:
     """The method of `class Solution` where there is one of this name, else the function."""
-    solution = module.__dict__.get("Solution")
+    solution: Any = module.__dict__.get("Solution")
     if issubclass(type(solution), type) and hasattr(solution, name):
         return getattr(solution(), name)
     if name not in module.__dict__:
@@ -398,7 +400,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 def read_all(fd: int) -> bytes:
     """Everything that comes from a descriptor."""
-    pieces = []
+    pieces: list[bytes] = []
     while True:
         piece = os.read(fd, 1 << 16)  # what is larger would be mapped, and unmapped again
         if not piece:
@@ -410,7 +412,7 @@ def fresh_streams() -> None:
     """New standard streams over the descriptors 0, 1 and 2, made as the interpreter makes them."""
     for fd, name, mode in ((0, "stdin", "rb"), (1, "stdout", "wb"), (2, "stderr", "wb")):
         old = getattr(sys, f"__{name}__")
-        binary = open(fd, mode, closefd=False)  # noqa: SIM115 - open as long as the process
+        binary: Any = open(fd, mode, closefd=False)  # noqa: SIM115 - open as long as the process
         binary.raw.name = f"<{name}>"
         text = io.TextIOWrapper(
             binary,
@@ -419,6 +421,6 @@ def fresh_streams() -> None:
             newline="\n",  # nothing is translated, on input neither: a carriage return reaches the program
             line_buffering=fd == 2,
         )
-        text.mode = mode[0]
+        text.mode = mode[0]  # type: ignore[misc]  # the interpreter sets it so; the stubs say that nobody can
         setattr(sys, name, text)
         setattr(sys, f"__{name}__", text)

@@ -32,6 +32,7 @@ def compile_returning(source: bytes, file: str) -> types.CodeType:
         (head if future or docstring else body).append(node)
     shell = ast.parse(f"def {FUNCTION}(): pass\n{FUNCTION}()").body
     function = shell[0]
+    assert isinstance(function, ast.FunctionDef)
     function.body = [_TopLevel().visit(node) for node in body]
     code = _code_of(head, function, file)
     if code.co_flags & _SUSPENDS:

@@ -306,7 +306,7 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     """What a fork does before it reads its program."""
     for target, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(fds[name], target)
-    kept = {}
+    kept: dict[str, int] = {}
     for name in ("task", "report", "landlock", "directory"):  # low numbers are the program's to get
         if name in fds:
             kept[name] = os.dup2(fds[name], _ABOVE_ALL + len(kept), False)

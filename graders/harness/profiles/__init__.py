@@ -7,6 +7,10 @@ import os
 import sys
 from unittest.mock import mock_open
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 TAKEN_FROM_OS = (
     *("kill", "system", "putenv", "remove", "removedirs", "rmdir", "fchdir", "setuid", "fork", "forkpty", "killpg"),
     *("rename", "renames", "truncate", "replace", "unlink", "fchmod", "fchown", "chmod", "chown", "chroot", "lchflags"),
@@ -41,7 +45,7 @@ def pretend_text(text: str, stand_in: object, line_end: str) -> None:
     Source: `unittest.mock.patch` as a decorator, stacked: the innermost is applied first, to the object that is
     `sys.stdin` then.
     """
-    real = sys.stdin
+    real: Any = sys.stdin  # its methods are replaced
     lines = iter(text.split("\n"))
     real.readline = lambda *_: next(lines) + line_end
     real.readlines = lambda *_: [line + line_end for line in text.split("\n")]

@@ -20,9 +20,10 @@ def prepare(text: str) -> str:
     text = without_main_guard(text)
     try:
         statements = ast.parse(text).body
-        imports = [node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
+        imports: list[ast.stmt] = [node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
         others = [node for node in statements if not isinstance(node, (ast.Import, ast.ImportFrom))]
         function = ast.parse(f"def {ENTRY}(): pass").body[0]
+        assert isinstance(function, ast.FunctionDef)
         function.body = others
         head = ast.unparse(ast.Module(body=imports, type_ignores=[]))
         return f"{PRELUDE}\n{head}\n{ast.unparse(function)}"
