@@ -87,6 +87,7 @@ def process_per_test(python: str, asked: AppsProblem, programs: int) -> None:
         path.write_text(PROGRAM)
         for _ in range(programs):
             for test in asked.tests:
+                assert isinstance(test, StdinTest)
                 done = subprocess.run([python, str(path)], input=test.stdin, check=True, stdout=subprocess.PIPE)
                 assert done.stdout.split() == test.answer.split()
 

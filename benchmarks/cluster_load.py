@@ -33,7 +33,7 @@ from ioi_eval.sandbox.pool_terms import PoolPolicy
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
 POLICY = PoolPolicy()
-BOUNDS = {
+BOUNDS: dict[str, dict[str, float]] = {
     "many": {"requests_per_s": 2400, "cpu_us_per_request": -220, "rss_mb": -150, "lag_p99_ms": -50},
     "churn": {"busy": 0.95},
     "large": {"cpu_us_per_request": -6000, "peak_rss_mb": -200},

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from ioi_eval import ArtifactStore, LocalSandbox, Problem, ProblemKey, Scorer, Submission
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.config import Environment
-from ioi_eval.model import Execution, Job, Subtask, TaskType, TestCase, Verdict
+from ioi_eval.model import Blob, Execution, Job, Subtask, TaskType, TestCase, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.slots import Slots
@@ -84,7 +84,7 @@ class Sandbox(LocalSandbox):
         return await super().execute(job, target)
 
 
-def _told(content: object) -> object:
+def _told(content: bytes | Blob) -> bytes | Blob:
     return content.replace(b"AGAIN = False", b"AGAIN = True ") if isinstance(content, bytes) else content
 
 
@@ -138,7 +138,11 @@ def apps(sandbox: Sandbox, store: ArtifactStore, tests: int, limit_s: float) -> 
     return score
 
 
-FAMILIES = {"contest": (contest, CPP, lambda slots: slots + 2), "apps": (apps, PYTHON, lambda slots: IN_LINE * slots)}
+Family = tuple[Callable[[Sandbox, ArtifactStore, int, float], Score], str, Callable[[int], int]]
+FAMILIES: dict[str, Family] = {
+    "contest": (contest, CPP, lambda slots: slots + 2),
+    "apps": (apps, PYTHON, lambda slots: IN_LINE * slots),
+}
 
 
 def programs(text: str, count: int, late: int, limit_s: float, *, always: bool) -> list[str]:

@@ -29,7 +29,7 @@ def said(artifact: str | None = None, **changes: object) -> Callable[[Job], Stag
     """The runner's answer to a compile job: one step that ended so, and perhaps an artifact."""
 
     def answer(job: Job) -> Stage:
-        step = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1}
+        step: dict[str, object] = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 1, "wall_us": 1}
         step |= {"memory_bytes": 1, "output": ""}
         lines: list[dict[str, object]] = [{**step, **changes}]
         if artifact is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -36,7 +37,7 @@ def planned(tests: str) -> tuple[PlannedTest, ...]:
         ({"max_tests": 5, "max_bytes": 40}, "abcd efgh"),
     ],
 )
-def test_bundles_keep_every_limit(limits: dict[str, int], cut: str) -> None:
+def test_bundles_keep_every_limit(limits: dict[str, Any], cut: str) -> None:
     """No bundle is over a limit, but for a single test that is too large by itself."""
     made = bundles(make_problem("a"), planned("abcdefgh"), **limits)
     assert " ".join(names(bundle) for bundle in made) == cut

@@ -86,7 +86,7 @@ CHANGES: dict[str, Any] = {
     "process_io": ProcessIO.FIFO_IO,
     "cxx_std": "gnu++20",
 }
-WITHOUT_EFFECT = {"name": "Another title", "day": "2", "notes": ("a note",)}
+WITHOUT_EFFECT: dict[str, Any] = {"name": "Another title", "day": "2", "notes": ("a note",)}
 
 
 def fingerprint(problem: Problem = PROBLEM, submission: Submission = SUBMISSION, **target: Any) -> str:

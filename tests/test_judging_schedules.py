@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,7 +63,7 @@ def test_nobody_gains_by_doing_something_else_when_run_again(
     ran: list[tuple[bool, float]] = []
     for late, worth, near in runs:
         verdict = Verdict.TLE if late else {0.0: Verdict.WA, 1.0: Verdict.AC}.get(worth, Verdict.PA)
-        measured = {"near_limit": near, "in_time_score": worth} if late else {}
+        measured: dict[str, Any] = {"near_limit": near, "in_time_score": worth} if late else {}
         state.record(TestOutcome(test="a", verdict=verdict, score=0.0 if late else worth, cpu_ms=1050.0, **measured))
         ran.append((late, worth))
         if state.repetition is None:

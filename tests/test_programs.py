@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,7 +109,7 @@ def test_what_repeating_cannot_help_is_not_repeated(tmp_path: Path, error: Excep
 
 
 CHECKER = SourceFile(path="checker/checker.cpp", content=b"int main() {}\n")
-NO = {"code": 1, "output": "g++: error: unrecognized command-line option '-std=gnu++29'"}
+NO: dict[str, Any] = {"code": 1, "output": "g++: error: unrecognized command-line option '-std=gnu++29'"}
 
 
 GOOD, CHECKED = said("good"), said("checker")

@@ -99,7 +99,7 @@ class Machine:
             "FAILING": failing,
             "HOME": str(self.place),
         }
-        command = [self.place / "checkout/scripts" / script, *words]
+        command: list[str | Path] = [self.place / "checkout/scripts" / script, *words]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
     def calls(self) -> list[str]:

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import ioi_eval
@@ -201,7 +202,7 @@ READING = (
         )
     )
     + tuple(
-        _takes(f"incbin_{name}", f".incbin of {path}", lambda path=path: _incbin(path), expect)
+        _takes(f"incbin_{name}", f".incbin of {path}", partial(_incbin, path), expect)
         for name, path, expect in (
             ("grader", "grader.cpp", "CE"),
             ("object", "linked0.o", "CE"),

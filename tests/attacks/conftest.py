@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,9 +75,9 @@ def _reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def _is_made(item: pytest.Item, *, full: bool) -> bool:
-    values = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    if "campaign" not in values:
+    if not (isinstance(item, pytest.Function) and hasattr(item, "callspec") and "campaign" in item.callspec.params):
         return True
+    values: Mapping[str, Any] = item.callspec.params
     way, attack = values["campaign"], values.get("attack")
     if item.path.stem == "test_survival":
         served = way[2]

@@ -149,8 +149,8 @@ def _ipc() -> list[str]:
         found += [f"{kind} {row}" for row in rows if int(row.split()[column]) in uids]
     keys = Path("/proc/keys")
     if keys.exists() and os.geteuid() == 0:
-        rows = [line.split() for line in keys.read_text().splitlines()]
-        found += [f"key {row[0]}" for row in rows if int(row[5]) in uids and not row[8].startswith(("_uid", "_ses"))]
+        listed = [line.split() for line in keys.read_text().splitlines()]
+        found += [f"key {row[0]}" for row in listed if int(row[5]) in uids and not row[8].startswith(("_uid", "_ses"))]
     return found
 
 

@@ -73,7 +73,8 @@ def _in_child(work: Callable[[], Result]) -> Result:
     assert answer, "the child process died"
     fine, value = pickle.loads(answer)
     assert fine, f"as an ordinary user:\n{value}"
-    return value
+    result: Result = value
+    return result
 
 
 def _close_the_checkout() -> None:

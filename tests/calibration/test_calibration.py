@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_the_reference_machine_has_scale_one() -> None:
 def test_a_slower_machine_gets_longer_limits() -> None:
     """Twice as slow in every part is a scale of 2; half as fast in one of six parts its share."""
     assert speed_of(times(2.0), []).time_scale == 2.0
-    one = {"table": (2 * workload.PARTS["table"].reference_ms,) * 3}
+    one: dict[str, Any] = {"table": (2 * workload.PARTS["table"].reference_ms,) * 3}
     assert speed_of(times(1.0, **one), []).time_scale == round(2 ** (1 / len(workload.PARTS)), 2)
 
 

@@ -22,8 +22,8 @@ def test_a_killed_run_goes_on(write: Write, environment: Mapping[str, str], tmp_
     dump = write("dump.jsonl", *({"problem_id": 0, "uuid": str(n), "code": slow.format(n)} for n in range(PROGRAMS)))
     command = [*COMMAND, "apps", "score", str(dump), "--dataset", "apps.jsonl", "--out", "out", "--workers", "1"]
     journal = tmp_path / "out" / "journal"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    first = subprocess.Popen(command, cwd=tmp_path, env=environment, **quiet)
+    quiet = subprocess.DEVNULL
+    first = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=quiet, stderr=quiet)
     try:
         while first.poll() is None and not (journal.exists() and b" r " in journal.read_bytes()):  # until a result
             time.sleep(0.02)

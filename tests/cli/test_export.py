@@ -28,7 +28,7 @@ SETTINGS = {
 """What a format cannot do without."""
 
 ODD = "\x1b[31m<d>&\"' \x07\n\u202e"
-CONTEST = (
+CONTEST: tuple[Row, ...] = (
     {"name": "a", "scores": (1.0, 1.0), "model": "lab/m"},
     {"name": "b", "scores": (1.0, 0.0), "model": "lab/m", "generation": "```cpp\nx\n```"},
     {"name": "c", "scores": (None, 0.0), "model": "lab/m"},
@@ -44,7 +44,7 @@ def contest(directory: Path) -> Path:
     for one in CONTEST:
         values = dict(one)
         name, scores = values.pop("name"), values.pop("scores")
-        rows.append(contest_row(str(name), *scores, **values))  # type: ignore[misc]
+        rows.append(contest_row(str(name), *scores, **values))
     rows.append(refused("e", "dump, row 5: no such problem", model="lab/m", year=2024, problem_id="none"))
     facts = {"started": "2026-11-01T09:00:00+00:00", "finished": "2026-11-01T10:00:00+00:00", "ioi_eval": "1.2"}
     return write_results(directory, rows, {**facts, "options": {"problems": "open-r1/ioi", "dump": "/tmp/dump.jsonl"}})

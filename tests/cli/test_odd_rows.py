@@ -19,7 +19,7 @@ DEEP = "[" * 5000 + "]" * 5000
 SAME = "def f(x): return x"
 FENCES = "\n".join("`" * length for length in range(3, 300))
 
-INPUT_OUTPUT = {
+INPUT_OUTPUT: dict[str, tuple[object, str]] = {
     "a long integer for a function": (f'{{"fn_name":"f","inputs":[[{LONG}]],"outputs":[{LONG}]}}', SAME),
     "long integers as lines": (f'{{"inputs":[[{LONG}]],"outputs":[[{LONG}]]}}', ""),
     "a long integer as a key": (f'{{"fn_name":"f","inputs":[[{{"{LONG}":1}}]],"outputs":[1]}}', "def f(x): return x"),
@@ -86,7 +86,7 @@ DUMP_ROWS = {
 
 def rows_of_apps(directory: Path) -> int:
     """Write the problems and the dump; how many rows this has. The first and the last are as they should be."""
-    cases = [("honest", ONE, "print(input())")]
+    cases: list[tuple[str, object, str]] = [("honest", ONE, "print(input())")]
     cases += [(name, text, code or "print(input())") for name, (text, code) in {**INPUT_OUTPUT, **PROGRAMS}.items()]
     problems = [{"problem_id": number, "input_output": text} for number, (_, text, _) in enumerate(cases)]
     dump = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -120,7 +121,7 @@ def test_results_of_others(validate: Start, start: Start, write: Write, score: S
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "All 10 statements agree." in ended.stdout
     wrong = {"subtask": "01-full", "weighted_score": 100.0, "status": "AC", "test_results": []}
-    stated = {"all_subtasks_points": 100.0, "all_subtasks_results": [wrong]}
+    stated: dict[str, Any] = {"all_subtasks_points": 100.0, "all_subtasks_results": [wrong]}
     theirs = write("theirs.jsonl", submission_row("narrow", NARROW, **stated), submission_row("other", **stated))
     ended = start("validate", dump, "--against", theirs, *sources)
     assert ended.returncode == 1
@@ -149,7 +150,7 @@ def test_ctrl_c_leaves_what_was_found(write: Write, environment: Mapping[str, st
         env=dict(environment),
         start_new_session=True,
     )
-    assert child.stderr is not None
+    assert isinstance(child.stderr, io.BufferedReader)
     seen = b""
     while b"AC 1" not in seen:
         piece = child.stderr.read1(4096)

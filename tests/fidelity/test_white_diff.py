@@ -47,7 +47,8 @@ def message(output: bytes, answer: bytes) -> str:
     """How the message begins: it names the first line that differs, or the last of an output that ends before it."""
     if equal(output, answer):
         return "Output is correct"
-    both = enumerate(zip_longest(lines(output), lines(answer), fillvalue=[]), 1)
+    ended: list[bytes] = []
+    both = enumerate(zip_longest(lines(output), lines(answer), fillvalue=ended), 1)
     first = next(number for number, (ours, theirs) in both if ours != theirs)
     last = output.count(b"\n") + 1
     return f"Output isn't correct: line {min(first, last)}: expected "

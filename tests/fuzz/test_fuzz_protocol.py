@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ STEP = {"step": 0, "code": 0, "signal": 0, "limit": None, "cpu_us": 5, "wall_us"
 ARTIFACT = {"artifact": "a.out", "base64": "f0VMRgA=", "bytes": 5}
 
 
-def stages(*lines: dict[str, object]) -> st.SearchStrategy[Stage]:
+def stages(*lines: Mapping[str, object]) -> st.SearchStrategy[Stage]:
     """Answers that were damaged as values, as bytes, or both."""
     values = st.tuples(*(damaged(line) for line in (*lines, END)))
     texts = values.map(lambda parts: "".join(json.dumps(part) + "\n" for part in parts).encode())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ioi_eval.model.apps import JsonValue
 from ioi_eval.problems.apps_values import Foreign, equal
 
 Run = Callable[..., Any]
@@ -21,7 +22,7 @@ def call(run: Run, program: str, *args: Any, **options: Any) -> Any:
     return run(program, args=args, fn_name="f", **options)
 
 
-RESULTS = {
+RESULTS: dict[str, tuple[str, Any]] = {
     "None": ("return None", None),
     "bool": ("return True", True),
     "int": ("return 5", 5),
@@ -272,7 +273,8 @@ def test_hostile_results(run: Run, program: str) -> None:
     ended = call(run, program)
     assert ended.code in (0, 1)
     if ended.code == 0 and ended.stdout:
-        for expected in (42, "42", [42], {"1": 42}, [[42]]):
+        wanted: tuple[JsonValue, ...] = (42, "42", [42], {"1": 42}, [[42]])
+        for expected in wanted:
             assert not equal(expected, ended.value), ended.value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,12 @@ SCORING: dict[str, str | None] = {
 }
 
 
-def package(tmp_path: Path, files: dict[str, str | None], **changes: str | None) -> Path:
+def package(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None) -> Path:
     """A package as a folder; a change of `None` leaves a file out."""
     return write_package(tmp_path / "sums", {**files, **changes})
 
 
-def read(tmp_path: Path, files: dict[str, str | None], **changes: str | None) -> ImportedTask:
+def read(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None) -> ImportedTask:
     """Import a package with changes."""
     return import_package(package(tmp_path, files, **changes), year=2026)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ GROUPS = {
 ALL_BUT_AC = "WA,TLE,RE,MLE,SV,OLE"
 
 
-def read(tmp_path: Path, files: dict[str, str | None], **changes: str | None) -> ImportedTask:
+def read(tmp_path: Path, files: Mapping[str, str | None], **changes: str | None) -> ImportedTask:
     """The package, imported."""
     return import_package(package(tmp_path, files, **changes), year=2025)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import ioi_eval.importers
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, SetupError
 from ioi_eval.importers import cms, italian_yaml, kattis, library_checker, package_files, tps
 from ioi_eval.importers.package import Package, open_package
 
@@ -279,7 +279,7 @@ def test_a_full_disk_is_said_before_it_is_full(tmp_path: Path, monkeypatch: pyte
     """A gigabyte stays free."""
     monkeypatch.setattr(package_files, "_KEPT_FREE", 1 << 60)
     packed = tar_of(tmp_path / "p.tgz", 1000, partial(gzip.open, mode="wb"))
-    with pytest.raises(package_files.SetupError, match="set TMPDIR"), open_package(packed):
+    with pytest.raises(SetupError, match="set TMPDIR"), open_package(packed):
         raise AssertionError("opened")
 
 

@@ -69,11 +69,12 @@ def test_shapes_of_the_configuration(boxes: Boxes, shape: str) -> None:
     prefix = "task_type_parameters_Communication_"
     params = {f"{prefix}num_processes": 3, f"{prefix}user_io": "fifo_io", f"{prefix}compilation": "stub"}
     config: dict[str, Any] = {"task_type": "Communication", "code": "sum", "time_limit": 1, "memory_limit": 67108864.0}
-    config |= {
+    shapes: dict[str, dict[str, Any]] = {
         "flat": params,
         "object": {"task_type_params": params},
         "text": {"task_type_params": json.dumps(params)},
-    }[shape]
+    }
+    config |= shapes[shape]
     case = TestCase(name="t", input=b"7\n", answer=None)
     job = pair_job(boxes, problem, "int answer(int n, int) { return n; }", case)
     execution = boxes.execute(with_config(job, json.dumps(config, indent=2)))

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -20,7 +21,8 @@ from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 def test_whatever_a_table_holds_is_written() -> None:
     """Dates, decimals, bytes, keys that are no texts, integers beyond 64 bits: no reason to stop after hours."""
-    row = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41", 7: "seven"}
+    row: dict[Any, Any] = {"when": datetime.date(2024, 9, 1), "price": decimal.Decimal("1.5"), "raw": b"\xff\x41"}
+    row[7] = "seven"
     assert json.loads(to_json(row)) == {"when": "2024-09-01", "price": "1.5", "raw": "�A", "7": "seven"}
     assert json.loads(to_json({**row, "big": 10**30}))["big"] == 10**30
     assert json.loads(to_json({**row, "error": "d\udcff.jsonl, row 1"}))["error"] == "d?.jsonl, row 1"

@@ -16,7 +16,7 @@ def candidate(name: str, problem: Problem = NILE, code: str | None = "int main()
     return Candidate(problem=problem, submission=submission, fingerprint=name, keys=keys_of(problem.key, name, name))
 
 
-def taken(window: Window) -> list[str]:
+def taken(window: Window[Candidate]) -> list[str]:
     """All that wait, in the order in which they are judged."""
     names = []
     while (one := window.take()) is not None:
@@ -47,15 +47,20 @@ def test_what_was_observed_decides_over_limits() -> None:
     assert taken(window) == ["a", "generous"]
 
 
+def has_room(window: Window[Candidate]) -> bool:
+    """As of now."""
+    return not window.full
+
+
 def test_a_window_has_room_for_rows_and_for_bytes() -> None:
     """Programs of megabytes fill it as well as many rows do; one always fits."""
     window = Window[Candidate](Costs(), rows=2, code_bytes=1000)
-    assert not window.full
+    assert has_room(window)
     window.put(candidate("large", code="x" * 5000))
-    assert window.full
+    assert not has_room(window)
     assert window.take() is not None
-    assert not window.full
+    assert has_room(window)
     window.put(candidate("a"))
     window.put(candidate("b"))
-    assert window.full
+    assert not has_room(window)
     assert len(window) == 2

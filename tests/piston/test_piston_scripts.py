@@ -130,7 +130,8 @@ def test_workers_that_start_at_once_share_a_directory(api: Path, tmp_path: Path)
         "PACKAGE": str(archive),
     }
     installed = tmp_path / "data/packages/ioi_eval/1.0.0"
-    command = [PISTON / "start-worker", "cat", installed / ".ppman-installed", installed / "judge/runner"]
+    command: list[str | Path] = [PISTON / "start-worker", "cat"]
+    command += [installed / ".ppman-installed", installed / "judge/runner"]
     workers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = {worker.communicate()[0] for worker in workers}
     assert [worker.returncode for worker in workers] == [0] * 4

@@ -34,11 +34,11 @@ def test_no_results_is_an_error_that_says_what_makes_them(tmp_path: Path) -> Non
         load_results(tmp_path)
 
 
-SUBTASKS = [
+SUBTASKS: list[dict[str, Any]] = [
     {"subtask": "01", "score": 0.5, "points": 40, "test_results": ["a", "b"]},
     {"subtask": "02", "score": 0.0, "points": 60, "test_results": ["a", "b", "c"]},
 ]
-TESTS = {
+TESTS: dict[str, dict[str, Any]] = {
     name: {
         "test_name": name, "score": score, "status": status, "feedback": "", "time_s": time_s, "wall_time_s": None,
         "memory_bytes": None, "exit_code": 0, "signal": None, "limit": None, "near_limit": False, "reran": False,
@@ -57,7 +57,8 @@ def write_results(directory: Path, rows: int = 3) -> None:
     """Rows that share their tests, one without any, and an old one that has its own."""
     shown, line = compact.without_tests(subtasks())
     name, body = compact.named(line, lambda value: orjson.dumps(value) + b"\n")
-    written = [{"uuid": str(n), "all_subtasks_results": shown, "tests_id": name, "code": "int x;"} for n in range(rows)]
+    same: dict[str, Any] = {"all_subtasks_results": shown, "tests_id": name, "code": "int x;"}
+    written = [{"uuid": str(n), **same} for n in range(rows)]
     written.append({"uuid": "none", "all_subtasks_results": [], "tests_id": None, "error": "refused"})
     written.append({"uuid": "old", "all_subtasks_results": subtasks()})
     (directory / "results.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written))

@@ -23,9 +23,10 @@ CPP = {"cpp", "c++", "cc", "cxx"}
 def last_program(generation: str) -> str | None:
     """The last complete block with a C++ tag, else the last one without a tag that looks like C++."""
     blocks = [(tag.lower(), code) for tag, code in FENCE.findall(generation)]
-    tagged = [code for tag, code in blocks if tag in CPP]
-    untagged = [code for tag, code in blocks if tag == "" and ";\n" in code]
-    return (tagged or untagged or [None])[-1]
+    tagged: list[str] = [code for tag, code in blocks if tag in CPP]
+    untagged: list[str] = [code for tag, code in blocks if tag == "" and ";\n" in code]
+    found = tagged or untagged
+    return found[-1] if found else None
 
 
 def without_opening_comment(code: str) -> str:

@@ -70,13 +70,14 @@ def test_points_statuses_and_total_are_statements() -> None:
 def test_points_are_compared_as_precisely_as_they_are_stated() -> None:
     """A weighted score to the last digit; a rounded score times the points, and a sum of rounded scores, less so."""
     third = judge(PROBLEM, 1 / 3, 1 / 3, 1 / 3, keep_all=True)
-    for entry, agrees in (
+    entries: list[tuple[dict[str, Any], bool]] = [
         ({"weighted_score": 22.33}, True),
         ({"weighted_score": 22.34}, False),
         ({"score": 0.33, "points": 67}, True),
         ({"score": 0.32, "points": 67}, False),
         ({"score": 0.0, "points": 67}, False),
-    ):
+    ]
+    for entry, agrees in entries:
         (one,) = found(theirs(sub("SKIPPED", **entry)), third)
         assert (one is None) == agrees, entry
     for total, agrees in ((33.33, True), (33.34, True), (33.4, False)):
