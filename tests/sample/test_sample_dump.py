@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
-from ioi_eval.sample.generate import contest
+from tests.sample.made import tasks
 
 Rows = Callable[[Path], list[dict[str, Any]]]
 Judges = Callable[[str], Any]
@@ -45,14 +45,14 @@ def sources() -> dict[tuple[str, str], str]:
     """The solutions, as the dump shows them."""
     return {
         (task.id, row["label"]): without_opening_comment(row["code"])
-        for task in contest()
+        for task in tasks().values()
         for row in task.solution_rows()
     }
 
 
 def test_rows_are_a_generators_rows(pairs: list[Any]) -> None:
     """They have the columns of a dump, no `code`, and an expectation each."""
-    subtasks = {task.id: task.subtasks for task in contest()}
+    subtasks = {task.id: task.subtasks for task in tasks().values()}
     for row, expected in pairs:
         assert (row["uuid"], row["year"], row["problem_id"]) == (
             expected["uuid"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,12 @@ from typing import Any
 import pytest
 
 from ioi_eval import sample
-from ioi_eval.sample.generate import contest
+from tests.sample.made import tasks
 
 Rows = Callable[[Path], list[dict[str, Any]]]
 Judges = Callable[[str], Any]
 
-SOLUTIONS = [row for task in contest() for row in task.solution_rows()]
-POINTS = {task.id: [subtask["score"] for subtask in task.settings["subtasks"]] for task in contest()}
+SOLUTIONS = [json.loads(line) for line in sample.solutions().open(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("row", SOLUTIONS, ids=[f"{row['problem_id']}/{row['label']}" for row in SOLUTIONS])
@@ -30,22 +30,21 @@ def test_solution_is_worth_what_is_stated(row: dict[str, Any], judges: Judges) -
         if stated == "FAILED" and found[subtask] not in ("AC", "PA"):
             found[subtask] = "FAILED"
     assert found == row["expected_subtasks"], results
-    total = sum(
-        result.score * points for result, points in zip(results.values(), POINTS[row["problem_id"]], strict=True)
-    )
+    points = [subtask["score"] for subtask in tasks()[row["problem_id"]].settings["subtasks"]]
+    total = sum(result.score * most for result, most in zip(results.values(), points, strict=True))
     assert round(total, 2) == row["expected_total"]
 
 
 def test_every_source_is_listed() -> None:
     """`problem.json` states the worth of every file below `solutions/`, and of no other."""
-    for task in contest():
+    for task in tasks().values():
         there = {str(path.relative_to(task.folder / "solutions")) for path in task.folder.glob("solutions/*/*")}
         assert there == set(task.settings["solutions"])
 
 
 def test_every_way_to_end_is_there() -> None:
     """Each problem has full, partial or wrong, slow, hungry, crashing and uncompilable solutions."""
-    for task in contest():
+    for task in tasks().values():
         verdicts = {v for row in SOLUTIONS if row["problem_id"] == task.id for v in row["expected_subtasks"].values()}
         assert verdicts >= {"AC", "WA", "TLE", "MLE", "RE", "CE"}, task.id
         assert verdicts & {"PA", "OLE"}, task.id
@@ -136,4 +135,4 @@ def test_the_paths_lead_to_files() -> None:
     """Every path that the package offers is there."""
     files = (sample.problems(), sample.tests(), sample.solutions(), sample.dump(), sample.dump_expected())
     assert all(path.is_file() for path in files)
-    assert {path.name for path in sample.tasks().iterdir()} >= {task.id for task in contest()}
+    assert {path.name for path in sample.tasks().iterdir()} >= {task.id for task in tasks().values()}

@@ -1,0 +1,16 @@
+"""The sample contest as its generator makes it, once a process: its inputs take a fifth of a second of CPU."""
+
+from __future__ import annotations
+
+import functools
+
+from ioi_eval.sample.generate import contest
+from ioi_eval.sample.task import Task
+
+IDS = ("berths", "buoys", "lamps", "keepers")
+
+
+@functools.cache
+def tasks() -> dict[str, Task]:
+    """The four tasks by their ids."""
+    return {task.id: task for task in contest()}
