@@ -64,13 +64,42 @@
 // Two ways to report failure, never mixed: `fault` is ours (the job has no result), a verdict is theirs. A judge program
 // that fails makes a JE line, which is about one test; it is neither.
 
-// The parts are headers in `runner/`, each of which includes the one before it; they are one program and travel as one:
-// kernel, numbers, lines, descriptors, decimal, reader, comparators, protocols, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock,
-// means, processes, hidden_calls, accounts, places, contestants, warm, judges, scores, tokens, outcome, hang_ups, passes, one_test, run_mode, compile_mode.
+// The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
+// bottom up:
+// kernel, numbers, lines, descriptors, decimal, reader, comparators, protocols, plan, job_files, read_plan, system_calls,
+// decisions, seccomp, landlock, means, processes, hidden_calls, accounts, places, contestants, warm, judges, scores, tokens,
+// outcome, hang_ups, passes, scene, watching, one_test, run_mode, compile_mode.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "runner/compile_mode.h"
+#include "runner/decisions.h"
+#include "runner/descriptors.h"
+#include "runner/hidden_calls.h"
+#include "runner/job_files.h"
+#include "runner/kernel.h"
+#include "runner/lines.h"
+#include "runner/means.h"
+#include "runner/numbers.h"
+#include "runner/places.h"
+#include "runner/plan.h"
+#include "runner/processes.h"
+#include "runner/read_plan.h"
+#include "runner/run_mode.h"
+#include "runner/seccomp.h"
 
 namespace {
+
+using namespace runner;
 
 void print_probe() {
   const Means& m = g_means;

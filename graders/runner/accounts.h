@@ -1,9 +1,27 @@
 // The account that the kernel keeps of a living process: times, memory, threads, and what they are at.
 #pragma once
 
-#include "hidden_calls.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "descriptors.h"
+#include "lines.h"
+#include "numbers.h"
+#include "processes.h"
+
+namespace runner {
 
 // What the runner reads of a living process. Times are since its start. Run-queue delay is what somebody else has made it
 // wait: threads that wake together wait for each other too, so of each interval the thread that waited longest counts.
@@ -16,13 +34,13 @@ struct Sample {
   std::vector<std::pair<int, int64_t>> delays;  // thread id, its delay; sorted
 };
 
-int64_t resident_of(const char* statm) {
+inline int64_t resident_of(const char* statm) {
   long long size, resident;
   return sscanf(statm, "%lld %lld", &size, &resident) == 2 ? resident * getpagesize() : 0;
 }
 
 // How many want a processor, for each that there is, if they are short: more than there are, beside us who ask. Else 0.
-int rush() {
+inline int rush() {
   static const int processors = [] {
     cpu_set_t ours;
     return sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
@@ -147,7 +165,7 @@ class Account {
 };
 
 // The same of a process that is looked at once or twice.
-int64_t resident_bytes(pid_t pid) {
+inline int64_t resident_bytes(pid_t pid) {
   char path[64], text[128];
   snprintf(path, sizeof path, "/proc/%d/statm", pid);
   read_text(AT_FDCWD, path, text, sizeof text);
@@ -155,4 +173,4 @@ int64_t resident_bytes(pid_t pid) {
   return bytes > 0 ? bytes : Account().read(pid, {}, false).resident_bytes;
 }
 
-}  // namespace
+}  // namespace runner

@@ -14,13 +14,10 @@
 //
 // Numbers (rule `float`) are decimal and exact: decimal.h.
 
-#ifndef IOI_EVAL_COMPARATORS_H
-#define IOI_EVAL_COMPARATORS_H
+#pragma once
 
-#include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -352,4 +349,3 @@ inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
 
 }  // namespace comparators
 
-#endif

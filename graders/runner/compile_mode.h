@@ -1,9 +1,41 @@
 // Compile mode: the steps of a plan, and what they leave.
 #pragma once
 
-#include "run_mode.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "accounts.h"
+#include "descriptors.h"
+#include "job_files.h"
+#include "landlock.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "places.h"
+#include "plan.h"
+#include "processes.h"
+#include "seccomp.h"
+
+namespace runner {
 
 // Runs the steps of a compile plan in one work directory.
 class Workshop {
@@ -49,7 +81,7 @@ class Workshop {
  private:
   // The work directory lies in it at the path that it has anyway, as steps are told of it.
   void make_root() {
-    ::make_root(place_, "", {"/tmp", directory_.c_str()});
+    runner::make_root(place_, "", {"/tmp", directory_.c_str()});
     if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
@@ -280,4 +312,4 @@ class Workshop {
   Place place_;  // full, and steps do not see the system: their root directory
 };
 
-}  // namespace
+}  // namespace runner

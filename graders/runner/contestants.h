@@ -1,9 +1,43 @@
 // Contestants: their start, and what they were refused.
 #pragma once
 
-#include "places.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "accounts.h"
+#include "descriptors.h"
+#include "kernel.h"
+#include "landlock.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "places.h"
+#include "processes.h"
+#include "seccomp.h"
+
+namespace runner {
 
 // What a contestant's child says before its exec; the end of the socket says that the exec has happened.
 struct Word {
@@ -48,12 +82,12 @@ struct Contestant {
 };
 
 // Where its stdout goes.
-int open_output(const Contestant& contestant) {
+inline int open_output(const Contestant& contestant) {
   return g_plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
 }
 
 // After the end of all that could write it: what the output file holds becomes the output, as if it had been printed.
-void collect_output(Contestant& contestant, const Place& place) {
+inline void collect_output(Contestant& contestant, const Place& place) {
   struct stat status;
   Fd found = find_output(place, status);
   contestant.left_output = found && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
@@ -65,13 +99,13 @@ void collect_output(Contestant& contestant, const Place& place) {
 }
 
 // CPU time and run-queue delay together: the wall clock that a process can account for.
-int64_t busy_us(const Process& process, const Sample& last) {
+inline int64_t busy_us(const Process& process, const Sample& last) {
   return (process.ended ? std::max(process.cpu_us(), last.cpu_us) : last.cpu_us) + last.delay_us;
 }
 
 // Of the errors of an exec, those that do not come from what is in the file. (The file lies in memory: EIO is a file that
 // ends too early, unless a dynamic linker had to be read from a disk.)
-bool is_ours(int exec_error) {
+inline bool is_ours(int exec_error) {
   if (!g_plan.interpreter.empty()) return true;
   switch (exec_error) {
     case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
@@ -116,7 +150,7 @@ class Command {
 
 // The threads that RLIMIT_NPROC counts beside a contestant's own: since Linux 5.14 none in a user namespace of ours, else all
 // of its user's. Those are not counted one by one: they are fewer than the machine has now, and may become more.
-rlim_t threads_of_strangers() {
+inline rlim_t threads_of_strangers() {
   utsname system;
   int major = 0, minor = 0;
   bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
@@ -129,7 +163,7 @@ rlim_t threads_of_strangers() {
 }
 
 // All but that of descriptors, which comes last.
-std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
+inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
   rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
   // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
   // no limit. Threads are counted by polling; NPROC stops a burst: on a loaded machine it could take all the ids that there
@@ -151,14 +185,14 @@ std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
 }
 
 // What the paths of all tests may be used for. `root`: where a contestant's root directory is, for who asks.
-void grant_system(Landlock& landlock, const std::string& root) {
+inline void grant_system(Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
   for (const char* device : {"/dev/random", "/dev/urandom"}) grant(device, right::ReadFile);
   for (const std::string& path : g_plan.sees) grant(path, right::Read | right::Execute);
 }
 
-void grant_scratch(Landlock& landlock, const char* path) {
+inline void grant_scratch(Landlock& landlock, const char* path) {
   uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
   // The file system numbers the files of siblings from one counter, where it is not one of their own.
   if (!g_plan.names_files() && (full() || g_plan.processes == 1)) scratch |= right::MakeReg;
@@ -166,7 +200,7 @@ void grant_scratch(Landlock& landlock, const char* path) {
   landlock.grant(path, scratch);
 }
 
-void grant_fifos(Landlock& landlock, const Place& place) {
+inline void grant_fifos(Landlock& landlock, const Place& place) {
   if (!g_plan.fifo_io && !g_plan.two_steps) return;
   if (!place.inside_in.empty()) landlock.grant(place.inside_in.c_str(), right::ReadFile);
   if (!place.inside_out.empty()) landlock.grant(place.inside_out.c_str(), right::WriteFile | right::Truncate);
@@ -286,7 +320,7 @@ class Launch {
 
 // The child's words: the listener, the time it spent, an error; or the end, which is the exec.
 // Returns words if it could not be started.
-std::string hear(Contestant& contestant) {
+inline std::string hear(Contestant& contestant) {
   for (;;) {
     Word word;
     iovec part = {&word, sizeof word};
@@ -324,7 +358,7 @@ std::string hear(Contestant& contestant) {
 }
 
 // One refused call, reported by the kernel. The caller waits for our answer, or for its end.
-void answer_refusal(Contestant& contestant) {
+inline void answer_refusal(Contestant& contestant) {
   union {
     seccomp_notif fields;
     char space[256];  // the kernel may know of more fields than our headers
@@ -368,4 +402,4 @@ void answer_refusal(Contestant& contestant) {
   if (++contestant.refusals >= kMostRefusals) contestant.listener.reset();
 }
 
-}  // namespace
+}  // namespace runner

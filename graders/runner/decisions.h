@@ -1,9 +1,22 @@
 // What is decided of each system call: the pieces of which a filter is made.
 #pragma once
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "numbers.h"
 #include "system_calls.h"
 
-namespace {
+namespace runner {
 
 // Instructions that end in a decision.
 struct Piece {
@@ -236,4 +249,4 @@ class Decider {
   Piece piece_;
 };
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,25 @@
 // Descriptors that close themselves, and what is done with them.
 #pragma once
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "lines.h"
 
-namespace {
+namespace runner {
 
 // A descriptor that closes itself. Everything that the runner opens is close-on-exec.
 class Fd {
@@ -31,32 +47,32 @@ class Fd {
 };
 
 // The same file, opened anew: an offset of its own.
-int reopen(int fd, int flags) {
+inline int reopen(int fd, int flags) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   return open(path, flags | O_CLOEXEC);
 }
 
 // A file that need not be there. That it is not says something; that it cannot be opened says nothing of anybody but us.
-Fd open_if_there(const std::string& path, int flags = O_RDONLY) {
+inline Fd open_if_there(const std::string& path, int flags = O_RDONLY) {
   Fd file(open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno != ENOENT) system_fault("open %s", path.c_str());
   return file;
 }
 
-Fd memory_file(const char* name) {
+inline Fd memory_file(const char* name) {
   Fd fd(static_cast<int>(syscall(SYS_memfd_create, name, 1 /* MFD_CLOEXEC */)));
   if (!fd) system_fault("memfd_create");
   return fd;
 }
 
-int64_t file_size(int fd) {
+inline int64_t file_size(int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 ? status.st_size : 0;
 }
 
 // The first bytes of a file, whatever its offset.
-std::string head(int fd, size_t most) {
+inline std::string head(int fd, size_t most) {
   std::string text(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(most), file_size(fd))), '\0');
   size_t got = 0;
   while (got < text.size()) {
@@ -69,7 +85,7 @@ std::string head(int fd, size_t most) {
   return text;
 }
 
-bool copy_bytes(int from, int to) {
+inline bool copy_bytes(int from, int to) {
   char buffer[16384];
   off_t offset = 0;
   for (;;) {
@@ -87,7 +103,7 @@ bool copy_bytes(int from, int to) {
 }
 
 // The first bytes of a file, a piece at a time: it may be larger than we care to be.
-void print_base64(int fd, int64_t bytes) {
+inline void print_base64(int fd, int64_t bytes) {
   unsigned char block[3 * 4096];
   for (int64_t offset = 0; offset < bytes;) {
     size_t want = static_cast<size_t>(std::min<int64_t>(sizeof block, bytes - offset)), got = 0;
@@ -102,13 +118,13 @@ void print_base64(int fd, int64_t bytes) {
   }
 }
 
-bool write_text(const char* path, const char* text) {
+inline bool write_text(const char* path, const char* text) {
   Fd fd(open(path, O_WRONLY | O_CLOEXEC));
   return fd && write(fd.get(), text, strlen(text)) == static_cast<ssize_t>(strlen(text));
 }
 
 // A small file of /proc as text. Empty if it is gone.
-size_t read_text(int directory, const char* path, char* buffer, size_t size) {
+inline size_t read_text(int directory, const char* path, char* buffer, size_t size) {
   Fd fd(openat(directory, path, O_RDONLY | O_CLOEXEC));
   ssize_t n = fd ? read(fd.get(), buffer, size - 1) : 0;
   buffer[std::max<ssize_t>(n, 0)] = '\0';
@@ -116,7 +132,7 @@ size_t read_text(int directory, const char* path, char* buffer, size_t size) {
 }
 
 // How many processes the kernel has killed since its start because there was no memory, of the machine or of a cgroup.
-long long out_of_memory_kills() {
+inline long long out_of_memory_kills() {
   Fd fd(open("/proc/vmstat", O_RDONLY | O_CLOEXEC));
   std::string text;
   char buffer[4096];
@@ -153,4 +169,4 @@ class LastWords {
   Fd ours_, theirs_;
 };
 
-}  // namespace
+}  // namespace runner

@@ -1,13 +1,25 @@
 // Who hung up first: which side of a FIFO pair closed it, by the kernel's account.
 #pragma once
 
-#include "outcome.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/inotify.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-namespace {
+#include <string>
+#include <vector>
+
+#include "descriptors.h"
+#include "judges.h"
+#include "lines.h"
+#include "places.h"
+
+namespace runner {
 
 // One for all tests of a job, as the kernel takes 10 to 20 ms to close one in which anything was watched: it waits until
 // nobody can be reading its list of watches. A watch of one test has a number that none of another has.
-Fd g_closes;
+inline Fd g_closes;
 
 // Which side of a FIFO pair closed it first, by the kernel's account.
 class HangUps {
@@ -84,4 +96,4 @@ class HangUps {
   std::vector<Watched> watched_;
 };
 
-}  // namespace
+}  // namespace runner

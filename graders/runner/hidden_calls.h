@@ -1,9 +1,35 @@
 // Calls that a filter outside of ours answers first, as that of a container does.
 #pragma once
 
-#include "processes.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-namespace {
+#include <vector>
+
+#include "decisions.h"
+#include "descriptors.h"
+#include "kernel.h"
+#include "lines.h"
+#include "means.h"
+#include "processes.h"
+#include "seccomp.h"
+#include "system_calls.h"
+
+namespace runner {
 
 // Of all filters that a process is under the strictest word counts, and an error of a filter outside is stricter than ours
 // that the listener is to be asked: we never hear of such a call. So we must know which of the calls that may be refused
@@ -114,10 +140,10 @@ class HiddenCalls {
   int heard_[kCalls] = {};
 };
 
-void find_hidden_calls() {
+inline void find_hidden_calls() {
   if (!g_means.notify) return;
   g_means.hidden = HiddenCalls().found();
   g_means.hides = g_means.hidden.any();
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,24 @@
 // The job's files, opened before anything else starts.
 #pragma once
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "descriptors.h"
+#include "lines.h"
 #include "plan.h"
 
-namespace {
+namespace runner {
 
 // The job's files, by their names: descriptors that are inherited, or opened in the working directory and unlinked.
 class JobFiles {
@@ -56,10 +71,10 @@ class JobFiles {
   bool by_path_ = false;
 };
 
-JobFiles g_files;
+inline JobFiles g_files;
 
 // A file that may be executed: the job's own if it may, else a copy. Piston, for one, gives every file mode 644.
-Fd executable(const std::string& name) {
+inline Fd executable(const std::string& name) {
   int original = g_files.get(name);
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", original);
@@ -71,4 +86,4 @@ Fd executable(const std::string& name) {
 
 constexpr int64_t kMostMs = 86'400'000, kMostBytes = int64_t{1} << 46;
 
-}  // namespace
+}  // namespace runner

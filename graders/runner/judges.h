@@ -1,9 +1,37 @@
 // Judge programs: checker and manager.
 #pragma once
 
-#include "warm.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-namespace {
+#include <string>
+#include <vector>
+
+#include "accounts.h"
+#include "contestants.h"
+#include "descriptors.h"
+#include "job_files.h"
+#include "kernel.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "places.h"
+#include "plan.h"
+#include "processes.h"
+#include "protocols.h"
+
+namespace runner {
 
 // A checker or manager. It runs in a directory of its own, in which `input.txt`, `correct_output.txt`, `output.txt` and
 // the program itself are links to its descriptors: some are scripts and read these names.
@@ -158,7 +186,7 @@ class Judge {
 };
 
 // The contestant's program in a memory file: it can be executed and nothing else, whatever file it came in.
-Fd program_copy() {
+inline Fd program_copy() {
   Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2 | MFD_EXEC)));
   if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2)));
   if (!writable) system_fault("memfd_create");
@@ -169,4 +197,4 @@ Fd program_copy() {
   return Fd(fd);
 }
 
-}  // namespace
+}  // namespace runner

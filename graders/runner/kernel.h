@@ -1,48 +1,10 @@
 // What the headers of an older system (Debian 11: Linux 5.10, glibc 2.31) lack. The kernel says at run time what it has.
 #pragma once
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <limits.h>
-#include <linux/audit.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <malloc.h>
-#include <math.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/inotify.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/uio.h>
-#include <sys/utsname.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 #if !defined(__x86_64__)
 #error "The runner's table of system calls is written for x86-64."
@@ -61,7 +23,7 @@
 #define SECCOMP_FILTER_FLAG_SPEC_ALLOW (1UL << 2)
 #endif
 
-namespace {
+namespace runner {
 
 constexpr int kVersion = 1;
 
@@ -73,4 +35,4 @@ constexpr long kSysLandlockCreateRuleset = 444;
 constexpr long kSysLandlockAddRule = 445;
 constexpr long kSysLandlockRestrictSelf = 446;
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,16 @@
 // Landlock: paths that a process may use.
 #pragma once
 
-#include "seccomp.h"
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-namespace {
+#include "descriptors.h"
+#include "kernel.h"
+
+namespace runner {
 
 namespace right {  // of Landlock; the kernel's ABI says which of them it knows
 constexpr uint64_t Execute = 1 << 0, WriteFile = 1 << 1, ReadFile = 1 << 2, ReadDir = 1 << 3, RemoveDir = 1 << 4,
@@ -55,4 +62,4 @@ class Landlock {
   Fd rules_;
 };
 
-}  // namespace
+}  // namespace runner

@@ -1,20 +1,30 @@
 // What is printed: lines, quoted texts, faults.
 #pragma once
 
-#include "numbers.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
 
-namespace {
+#include <string>
 
-std::string g_nonce;
-int g_lines = 0;
+namespace runner {
 
-int64_t now_us() {
+inline std::string g_nonce;
+inline int g_lines = 0;
+
+inline int64_t now_us() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1'000'000LL + t.tv_nsec / 1000;
 }
 
-void print(const char* data, size_t size) {
+inline void print(const char* data, size_t size) {
   while (size > 0) {
     ssize_t n = write(STDOUT_FILENO, data, size);
     if (n < 0 && errno == EINTR) continue;
@@ -24,10 +34,10 @@ void print(const char* data, size_t size) {
   }
 }
 
-void print(const std::string& text) { print(text.data(), text.size()); }
+inline void print(const std::string& text) { print(text.data(), text.size()); }
 
 // Text as a JSON string: bytes that are not printable ASCII become \u00XX, byte for byte.
-std::string quoted(const std::string& text) {
+inline std::string quoted(const std::string& text) {
   static const char hex[] = "0123456789abcdef";
   std::string out = "\"";
   for (unsigned char c : text) {
@@ -45,7 +55,7 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-std::string base64(const unsigned char* bytes, size_t size) {
+inline std::string base64(const unsigned char* bytes, size_t size) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   for (size_t i = 0; i < size; i += 3) {
@@ -61,7 +71,7 @@ std::string base64(const unsigned char* bytes, size_t size) {
   return text;
 }
 
-__attribute__((format(printf, 1, 0))) std::string vformat(const char* format, va_list args) {
+__attribute__((format(printf, 1, 0))) inline std::string vformat(const char* format, va_list args) {
   va_list again;
   va_copy(again, args);
   std::string text(vsnprintf(nullptr, 0, format, args) + 1, '\0');  // it writes a last zero too
@@ -71,7 +81,7 @@ __attribute__((format(printf, 1, 0))) std::string vformat(const char* format, va
   return text;
 }
 
-__attribute__((format(printf, 1, 2))) std::string format(const char* format, ...) {
+__attribute__((format(printf, 1, 2))) inline std::string format(const char* format, ...) {
   va_list args;
   va_start(args, format);
   std::string text = vformat(format, args);
@@ -80,23 +90,23 @@ __attribute__((format(printf, 1, 2))) std::string format(const char* format, ...
 }
 
 // Our failure. There is no result; the kernel kills every child of ours as we go (PR_SET_PDEATHSIG).
-[[noreturn]] void fault(const char* kind, const std::string& words) {
+[[noreturn]] inline void fault(const char* kind, const std::string& words) {
   print("{\"fault\":\"" + std::string(kind) + "\",\"words\":" + quoted(words) + ",\"nonce\":" + quoted(g_nonce) + "}\n");
   _exit(3);
 }
 
-[[noreturn]] __attribute__((format(printf, 1, 2))) void plan_fault(const char* format, ...) {
+[[noreturn]] __attribute__((format(printf, 1, 2))) inline void plan_fault(const char* format, ...) {
   va_list args;
   va_start(args, format);
   fault("plan", vformat(format, args));
 }
 
 // A system call of ours failed that cannot fail on a healthy machine.
-[[noreturn]] __attribute__((format(printf, 1, 2))) void system_fault(const char* format, ...) {
+[[noreturn]] __attribute__((format(printf, 1, 2))) inline void system_fault(const char* format, ...) {
   int error = errno;
   va_list args;
   va_start(args, format);
   fault("system", vformat(format, args) + ": " + strerror(error));
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,39 @@
 // Means: what isolation can be had here, and the directories it needs.
 #pragma once
 
-#include "landlock.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "decisions.h"
+#include "descriptors.h"
+#include "kernel.h"
+#include "lines.h"
+#include "plan.h"
+#include "seccomp.h"
+
+namespace runner {
 
 // What isolation is to be had here. Tried, not guessed.
 
@@ -20,18 +50,18 @@ struct Means {
   Isolation isolation = Isolation::None;
 };
 
-Means g_means;
-Fd g_own_pidns;
-std::string g_base;  // full: our own tmpfs. reduced: a directory that we may write.
+inline Means g_means;
+inline Fd g_own_pidns;
+inline std::string g_base;  // full: our own tmpfs. reduced: a directory that we may write.
 
-bool has_capability(int capability) {
+inline bool has_capability(int capability) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
   return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> capability & 1) != 0;
 }
 
 // How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
-void read_uid_map(Means& means) {
+inline void read_uid_map(Means& means) {
   char text[4096];
   read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof text);
   unsigned long inside, outside, count, total = 0;
@@ -50,7 +80,7 @@ void read_uid_map(Means& means) {
 
 // As an ordinary user, outside of any box: namespaces of our own, where the system lets us. The caller goes on as PID 1 of
 // a PID namespace, while the process that it was waits for its end.
-bool enter_own_namespaces() {
+inline bool enter_own_namespaces() {
   uid_t uid = geteuid();
   gid_t gid = getegid();
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0) return false;
@@ -72,7 +102,7 @@ bool enter_own_namespaces() {
 }
 
 // A mount namespace with a tmpfs of ours in /tmp.
-bool make_base() {
+inline bool make_base() {
   if (unshare(CLONE_NEWNS) != 0) return false;
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   if (mount("ioi-eval", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=1g,nr_inodes=65536,mode=711") != 0) return false;
@@ -130,7 +160,7 @@ class Zone {
 
 // Capabilities alone do not say so: the PID namespace that we are in may belong to somebody else's user namespace, and
 // there would be no way back into it.
-bool can_make_zones() {
+inline bool can_make_zones() {
   g_own_pidns = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   if (!g_own_pidns || setns(g_own_pidns.get(), CLONE_NEWPID) != 0) return false;
   Zone zone;
@@ -139,7 +169,7 @@ bool can_make_zones() {
   return true;
 }
 
-bool has_no_network() {
+inline bool has_no_network() {
   char text[4096];
   read_text(AT_FDCWD, "/proc/self/net/dev", text, sizeof text);
   int interfaces = static_cast<int>(std::count(text, text + strlen(text), ':'));
@@ -147,7 +177,7 @@ bool has_no_network() {
 }
 
 // Tried in a child: of all filters that a process is under only one can have a listener, and who started us may have it.
-bool can_listen() {
+inline bool can_listen() {
   pid_t child = fork();
   if (child == 0) {
     std::vector<sock_filter> code{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
@@ -159,12 +189,12 @@ bool can_listen() {
   return child > 0 && status == 0;
 }
 
-bool action_available(uint32_t action) {
+inline bool action_available(uint32_t action) {
   return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
 // There is no way back from half of a set of namespaces, so a child tries first.
-bool could_have_own_namespaces() {
+inline bool could_have_own_namespaces() {
   pid_t child = fork();
   if (child == 0) _exit(enter_own_namespaces() && make_base() && can_make_zones() ? 0 : 1);
   int status = 1;
@@ -174,7 +204,7 @@ bool could_have_own_namespaces() {
 }
 
 // `most` bounds what is tried; `without` names what is taken for missing, to test what is done without it.
-void find_means(Isolation most, const std::string& without) {
+inline void find_means(Isolation most, const std::string& without) {
   auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
   Means& means = g_means;
   read_uid_map(means);
@@ -204,7 +234,7 @@ void find_means(Isolation most, const std::string& without) {
   if (!has_capability(CAP_SETUID)) means.contestant_uid = geteuid();
 }
 
-std::string random_name() {
+inline std::string random_name() {
   unsigned char bytes[16];
   if (syscall(SYS_getrandom, bytes, sizeof bytes, 0) != sizeof bytes) system_fault("getrandom");
   std::string name;
@@ -213,7 +243,7 @@ std::string random_name() {
 }
 
 // Without a tmpfs of ours: the working directory if we may write it, else /tmp. Names in it cannot be guessed.
-void find_base() {
+inline void find_base() {
   if (!g_base.empty()) return;
   char here[PATH_MAX];
   for (const char* candidate : {static_cast<const char*>(getcwd(here, sizeof here)), "/tmp"}) {
@@ -224,13 +254,13 @@ void find_base() {
   fault("system", "neither the working directory nor /tmp can be written");
 }
 
-std::string make_directory(const std::string& path, mode_t mode = 0700) {
+inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   if (mkdir(path.c_str(), mode) != 0) system_fault("mkdir %s", path.c_str());
   return path;
 }
 
 // Removes a directory that a judge or a step filled. (What contestants fill is unmounted, or flat.)
-void remove_tree(int parent, const char* name) {
+inline void remove_tree(int parent, const char* name) {
   if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
   Fd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (fd) {
@@ -243,4 +273,4 @@ void remove_tree(int parent, const char* name) {
   unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,11 @@
 // Our numbers: descriptors, sizes, times.
 #pragma once
 
-#include "kernel.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
 
-namespace {
+namespace runner {
 
 constexpr int kControlFd = 200;  // a contestant's control socket, until its exec
 constexpr int kProgramFd = 201;  // its program, until its exec
@@ -49,4 +51,4 @@ const char* const kHiddenCall = "hidden_call";  // in the place of a deadly call
 const char* const kPath = "/usr/local/bin:/usr/bin:/bin";
 const char* const kKilledFromOutside = "killed from outside: is there memory left?";
 
-}  // namespace
+}  // namespace runner

@@ -1,11 +1,42 @@
 // One test: its verdict, from what happened, what its judge programs say, and the order of the rules.
 #pragma once
 
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comparators.h"
+#include "contestants.h"
+#include "descriptors.h"
+#include "hang_ups.h"
+#include "judges.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "outcome.h"
+#include "passes.h"
+#include "places.h"
+#include "plan.h"
+#include "processes.h"
+#include "protocols.h"
+#include "scores.h"
+#include "tokens.h"
 #include "watching.h"
 
-namespace {
+namespace runner {
 
-long long g_kills_seen = out_of_memory_kills();
+inline long long g_kills_seen = out_of_memory_kills();
 
 class TestRun : Watching {
  public:
@@ -279,4 +310,4 @@ class TestRun : Watching {
   }
 };
 
-}  // namespace
+}  // namespace runner

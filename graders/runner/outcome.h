@@ -1,9 +1,20 @@
 // What came of a test, and its line.
 #pragma once
 
-#include "tokens.h"
+#include <signal.h>
+#include <stdint.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "descriptors.h"
+#include "lines.h"
+#include "places.h"
+#include "plan.h"
+
+namespace runner {
 
 struct Outcome {
   std::string verdict = "JE", score, message;
@@ -18,7 +29,7 @@ struct Outcome {
   bool zero = false;
 };
 
-void print_line(const Test& test, const Outcome& o) {
+inline void print_line(const Test& test, const Outcome& o) {
   std::string attempted;
   for (const auto& [name, count] : o.attempted) {
     attempted += (attempted.empty() ? "" : ",") + quoted(name) + ":" + std::to_string(count);
@@ -50,4 +61,4 @@ void print_line(const Test& test, const Outcome& o) {
   g_lines++;
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,21 @@
 // Passes: a validator of Kattis's that accepts an output may ask for another run of the program, on an input of its making.
 #pragma once
 
-#include "hang_ups.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 
-namespace {
+#include <string>
+#include <utility>
+
+#include "descriptors.h"
+#include "judges.h"
+#include "lines.h"
+#include "means.h"
+#include "places.h"
+#include "plan.h"
+
+namespace runner {
 
 // What one pass of a test leaves to the next. The validator's directory of feedback is the same in all of them.
 class Passes {
@@ -47,4 +59,4 @@ class Passes {
   bool wants_another_ = false;
 };
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,36 @@
 // Places: where each process of a submission lives, and what is cleared there between tests.
 #pragma once
 
-#include "accounts.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/filter.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "descriptors.h"
+#include "kernel.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "plan.h"
+
+namespace runner {
 
 // Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
 struct Place {
@@ -15,22 +42,22 @@ struct Place {
   bool made = false;
 };
 
-Plan g_plan;
-std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
-Fd g_interpreter, g_with;           // what is executed in their stead, and a file that it needs
-std::vector<Place> g_places;
-std::vector<sock_filter> g_filter;  // with 0 for the process's own id
-std::vector<size_t> g_filter_self;
+inline Plan g_plan;
+inline std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
+inline Fd g_interpreter, g_with;           // what is executed in their stead, and a file that it needs
+inline std::vector<Place> g_places;
+inline std::vector<sock_filter> g_filter;  // with 0 for the process's own id
+inline std::vector<size_t> g_filter_self;
 
-bool full() { return g_means.isolation == Isolation::Full; }
+inline bool full() { return g_means.isolation == Isolation::Full; }
 
 // (Not `bind`: std::bind is found by its arguments, and fits better, where <functional> comes with another header.)
-void bind_mount(const std::string& from, const std::string& to) {
+inline void bind_mount(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
 }
 
 // What a mount of another namespace forbids must stay forbidden, or the kernel refuses.
-void make_read_only(const std::string& at) {
+inline void make_read_only(const std::string& at) {
   struct statfs mounted;
   if (statfs(at.c_str(), &mounted) != 0) system_fault("look at %s", at.c_str());
   unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
@@ -133,7 +160,7 @@ class View {
 
 // The root directory of a contestant or of a compiler: read-only, with devices, and with what the plan says that it sees.
 // `own`: directories that are made in it.
-void make_root(Place& place, const std::string& name, std::initializer_list<const char*> own) {
+inline void make_root(Place& place, const std::string& name, std::initializer_list<const char*> own) {
   place.outside = make_directory(g_base + "/outside" + name, 0755);
   place.root = make_directory(g_base + "/root" + name, 0755);
   make_directory(place.outside + "/dev", 0755);
@@ -157,7 +184,7 @@ struct Room {
   int files = kScratchFiles;
 };
 
-Room room_for(const Test& test) {
+inline Room room_for(const Test& test) {
   Room room;
   if (g_plan.input_file.empty()) return room;
   room.bytes += file_size(test.input) + kScratchSlackBytes;
@@ -166,21 +193,21 @@ Room room_for(const Test& test) {
 }
 
 // A file in a scratch directory, made by the runner.
-Fd put_file(const Place& place, const std::string& name) {
+inline Fd put_file(const Place& place, const std::string& name) {
   Fd file(open((place.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
   if (!file) system_fault("make a file in a scratch directory");
   return file;
 }
 
 // A copy, that nobody may write: what the program does to it, or puts in its place, the judge never sees.
-void put_input(const Place& place, int input) {
+inline void put_input(const Place& place, int input) {
   Fd file = put_file(place, g_plan.input_file);
   if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
 }
 
 // The output file is there from the start, as in CMS, and can be written but not read: else it would be memory that is not
 // counted. Its time says whether anybody has opened it to write, as programs cannot set times.
-void put_output(const Place& place) {
+inline void put_output(const Place& place) {
   Fd file = put_file(place, g_plan.output_file);
   const timespec never[2] = {};
   bool theirs = g_means.contestant_uid == geteuid() || fchown(file.get(), g_means.contestant_uid, static_cast<gid_t>(-1)) == 0;
@@ -188,19 +215,19 @@ void put_output(const Place& place) {
 }
 
 // The output file as it stands. Only a plain file is one, that has no other name; nothing else is opened or followed.
-Fd find_output(const Place& place, struct stat& status) {
+inline Fd find_output(const Place& place, struct stat& status) {
   Fd found = open_if_there(place.scratch + "/" + g_plan.output_file, O_PATH | O_NOFOLLOW);
   if (found && fstat(found.get(), &status) != 0) system_fault("look at an output file");
   return found && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(found) : Fd();
 }
 
-void share_fifo(const std::string& path) {
+inline void share_fifo(const std::string& path) {
   if (mkfifo(path.c_str(), 0600) != 0) system_fault("mkfifo");
   if (g_means.contestant_uid != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
 }
 
 // One FIFO, that each of the two steps finds in a place of its own: to write to, and to read from.
-void put_step_fifo(Place& place, long index) {
+inline void put_step_fifo(Place& place, long index) {
   std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
   place.fifo_in = place.fifo_out = directory + "/fifo";
   (index == 0 ? place.inside_out : place.inside_in) = full() ? "/fifo/fifo" : place.fifo_in;
@@ -209,7 +236,7 @@ void put_step_fifo(Place& place, long index) {
 }
 
 // What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
-void open_place(Place& place, long index, const Test& test) {
+inline void open_place(Place& place, long index, const Test& test) {
   if (full() && place.root.empty()) {
     make_root(place, std::to_string(index), {"/fifo", "/box"});
     place.scratch = place.root + "/box";
@@ -251,7 +278,7 @@ struct Litter {
   int files = 0;
 };
 
-Litter look_at_scratch(const std::string& path, bool remove) {
+inline Litter look_at_scratch(const std::string& path, bool remove) {
   Litter litter;
   DIR* directory = opendir(path.c_str());
   while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
@@ -266,7 +293,7 @@ Litter look_at_scratch(const std::string& path, bool remove) {
   return litter;
 }
 
-void close_place(Place& place) {
+inline void close_place(Place& place) {
   if (!place.made) return;
   place.made = false;
   if (full()) {
@@ -283,4 +310,4 @@ void close_place(Place& place) {
   place.fifo_in.clear();
 }
 
-}  // namespace
+}  // namespace runner

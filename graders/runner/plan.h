@@ -1,14 +1,28 @@
 // The plan: what it holds, and how its words are written.
 #pragma once
 
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "comparators.h"
+#include "descriptors.h"
+#include "lines.h"
+#include "numbers.h"
 #include "protocols.h"
 
-namespace {
+namespace runner {
 
 enum class Isolation { None, Reduced, Full };
 
-const char* name_of(Isolation level) {
+inline const char* name_of(Isolation level) {
   return level == Isolation::Full ? "full" : level == Isolation::Reduced ? "reduced" : "none";
 }
 
@@ -91,13 +105,13 @@ struct Plan {
   bool has_program() const { return !program.empty(); }
 };
 
-int hex_digit(char c) {
+inline int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
 
-std::string decode(const std::string& word) {
+inline std::string decode(const std::string& word) {
   std::string text;
   if (word == "%") return text;
   for (size_t i = 0; i < word.size(); i++) {
@@ -114,7 +128,7 @@ std::string decode(const std::string& word) {
   return text;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
+inline std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
   for (char c : text) {
     if (c == separator) {
@@ -210,4 +224,4 @@ class PlanLine {
   std::vector<Pair> pairs_;
 };
 
-}  // namespace
+}  // namespace runner

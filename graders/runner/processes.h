@@ -1,12 +1,40 @@
 // Starting, sampling, ending processes; privileges and limits.
 #pragma once
 
-#include "means.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "descriptors.h"
+#include "kernel.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+
+namespace runner {
 
 // How much of its CPU time a process may have had to spend for its pages: time of the kernel's, and not more than they may cost.
-int64_t most_for_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
+inline int64_t most_for_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
 
 // A child of ours: contestant, judge or step.
 struct Process {
@@ -45,7 +73,7 @@ struct Process {
 };
 
 // Forks. Returns 0 in the child.
-pid_t start(Process& process) {
+inline pid_t start(Process& process) {
   int pidfd = -1;
   long pid = syscall(SYS_clone, static_cast<unsigned long>(SIGCHLD | CLONE_PIDFD), nullptr, &pidfd, nullptr, nullptr);
   if (pid < 0) system_fault("clone");
@@ -56,7 +84,7 @@ pid_t start(Process& process) {
   return static_cast<pid_t>(pid);
 }
 
-int64_t cpu_clock_us(pid_t pid) {
+inline int64_t cpu_clock_us(pid_t pid) {
   timespec t;
   clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u);  // as clock_getcpuclockid(3)
   return clock_gettime(clock, &t) == 0 ? t.tv_sec * 1'000'000LL + t.tv_nsec / 1000 : 0;
@@ -80,7 +108,7 @@ void each_number(int directory, F f) {
 }
 
 // All descendants of a process, nearest first. Orphans of theirs are found below the runner or below their zone.
-std::vector<pid_t> descendants(pid_t root) {
+inline std::vector<pid_t> descendants(pid_t root) {
   std::vector<pid_t> found{root};
   for (size_t i = 0; i < found.size(); i++) {
     char path[64];
@@ -98,10 +126,10 @@ std::vector<pid_t> descendants(pid_t root) {
   return found;
 }
 
-pid_t g_warm_pid = 0;  // an interpreter of ours that outlives tests
+inline pid_t g_warm_pid = 0;  // an interpreter of ours that outlives tests
 
 // Kills and reaps every descendant that is not listed: what judges and steps have left behind. Returns their CPU time.
-int64_t sweep(const std::vector<pid_t>& keep) {
+inline int64_t sweep(const std::vector<pid_t>& keep) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {
     std::vector<pid_t> strays = descendants(getpid());
@@ -120,7 +148,7 @@ int64_t sweep(const std::vector<pid_t>& keep) {
   return cpu;
 }
 
-void set_limit(__rlimit_resource_t resource, rlim_t value) {
+inline void set_limit(__rlimit_resource_t resource, rlim_t value) {
   rlimit limit = {value, value};
   rlimit current;
   // A limit that is lower already cannot be raised by everybody, and need not be.
@@ -130,10 +158,10 @@ void set_limit(__rlimit_resource_t resource, rlim_t value) {
   }
 }
 
-rlim_t cpu_backstop_s(int64_t ms) { return static_cast<rlim_t>(ms / 1000 + 2); }
+inline rlim_t cpu_backstop_s(int64_t ms) { return static_cast<rlim_t>(ms / 1000 + 2); }
 
 // Which signals a child finds: none blocked, none ignored, none handled.
-void plain_signals() {
+inline void plain_signals() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -145,7 +173,7 @@ void plain_signals() {
 }
 
 // Nothing that root's privileges (of whatever namespace) could be regained from.
-bool drop_privileges(uid_t uid) {
+inline bool drop_privileges(uid_t uid) {
   bool privileged = has_capability(CAP_SETPCAP);
   if (privileged) {
     for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -164,7 +192,7 @@ bool drop_privileges(uid_t uid) {
 }
 
 // Puts descriptors at their numbers. Sources may stand where targets are to be, hence twice.
-bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
+inline bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
   int fresh[8];
   int count = 0;
   for (auto [from, to] : moves) {
@@ -181,4 +209,4 @@ bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int clo
   return true;
 }
 
-}  // namespace
+}  // namespace runner

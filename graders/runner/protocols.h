@@ -4,11 +4,15 @@
 // that has been forgotten in one of these places does not compile (-Werror=switch, as the tests compile it).
 #pragma once
 
+#include <stddef.h>
+
+#include <algorithm>
 #include <iterator>
+#include <vector>
 
-#include "descriptors.h"
+#include "lines.h"
 
-namespace {
+namespace runner {
 
 enum class Protocol { Cms, Testlib, Kattis, WhiteDiff, Tokens, Compare, None };
 constexpr Protocol kProtocols[] = {Protocol::Cms,    Protocol::Testlib, Protocol::Kattis, Protocol::WhiteDiff,
@@ -34,7 +38,7 @@ struct ProtocolRules {
 
 // CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer,
 // 2 presentation error, 4 dirt, 8 unexpected end of file. Kattis: its problem format, "Output validators".
-const ProtocolRules& rules_of(Protocol protocol) {
+inline const ProtocolRules& rules_of(Protocol protocol) {
   static const ProtocolRules cms = {
       "cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
   static const ProtocolRules testlib = {
@@ -55,6 +59,6 @@ const ProtocolRules& rules_of(Protocol protocol) {
   plan_fault("a protocol without rules");
 }
 
-bool has(const std::vector<int>& codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
+inline bool has(const std::vector<int>& codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
 
-}  // namespace
+}  // namespace runner

@@ -1,18 +1,32 @@
 // The plan, read and checked line by line.
 #pragma once
 
+#include <limits.h>
+#include <stddef.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comparators.h"
+#include "descriptors.h"
 #include "job_files.h"
+#include "kernel.h"
+#include "lines.h"
+#include "plan.h"
+#include "protocols.h"
 
-namespace {
+namespace runner {
 
-std::vector<std::string> arguments(PlanLine& line) {
+inline std::vector<std::string> arguments(PlanLine& line) {
   std::vector<std::string> args;
   if (!line.has("args")) return args;
   for (const std::string& word : split(line.text("args"), ',')) args.push_back(decode(word));
   return args;
 }
 
-JudgeSpec judge_spec(PlanLine& line, bool with_file) {
+inline JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   JudgeSpec spec;
   if (with_file) spec.program = executable(line.text("file"));
   spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
@@ -22,7 +36,7 @@ JudgeSpec judge_spec(PlanLine& line, bool with_file) {
   return spec;
 }
 
-std::string path_below(PlanLine& line, const char* key) {
+inline std::string path_below(PlanLine& line, const char* key) {
   std::string path = line.text(key);
   bool leaves = path.empty() || path[0] == '/' || ("/" + path + "/").find("/../") != std::string::npos;
   if (leaves) line.bad("leaves the work directory: " + path);
@@ -30,13 +44,13 @@ std::string path_below(PlanLine& line, const char* key) {
 }
 
 // One that is shown, or executed.
-std::string seen_path(PlanLine& line, const std::string& path) {
+inline std::string seen_path(PlanLine& line, const std::string& path) {
   bool absolute = !path.empty() && path[0] == '/' && (path + "/").find("/../") == std::string::npos;
   if (!absolute) line.bad("has a path that is not absolute: " + path);
   return path;
 }
 
-void read_compile_line(PlanLine& line, Plan& plan) {
+inline void read_compile_line(PlanLine& line, Plan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
     plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
@@ -66,7 +80,7 @@ void read_compile_line(PlanLine& line, Plan& plan) {
   }
 }
 
-void read_test_line(PlanLine& line, Plan& plan) {
+inline void read_test_line(PlanLine& line, Plan& plan) {
   Test test;
   test.id = line.number("id", 0, INT_MAX);
   test.input = g_files.get(line.text("input"));
@@ -87,7 +101,7 @@ void read_test_line(PlanLine& line, Plan& plan) {
   plan.tests.push_back(std::move(test));
 }
 
-void read_program_line(PlanLine& line, Plan& plan) {
+inline void read_program_line(PlanLine& line, Plan& plan) {
   plan.program = line.text("file");
   g_files.get(plan.program);
   for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
@@ -107,7 +121,7 @@ void read_program_line(PlanLine& line, Plan& plan) {
   }
 }
 
-Protocol read_protocol(PlanLine& line) {
+inline Protocol read_protocol(PlanLine& line) {
   std::string name = line.text("protocol");
   for (Protocol protocol : kProtocols) {
     if (name == rules_of(protocol).name) return protocol;
@@ -115,7 +129,7 @@ Protocol read_protocol(PlanLine& line) {
   line.bad("`protocol` is unknown: " + name);
 }
 
-void read_checker_line(PlanLine& line, Plan& plan) {
+inline void read_checker_line(PlanLine& line, Plan& plan) {
   plan.has_checker = true;
   plan.protocol = read_protocol(line);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMostBytes);
@@ -135,7 +149,7 @@ void read_checker_line(PlanLine& line, Plan& plan) {
 }
 
 // A file in a contestant's working directory; empty if the key is not there.
-std::string plain_name(PlanLine& line, const char* key) {
+inline std::string plain_name(PlanLine& line, const char* key) {
   if (!line.has(key)) return "";
   std::string name = line.text(key);
   bool plain = !name.empty() && name != "." && name != ".." && name.size() <= NAME_MAX &&
@@ -144,7 +158,7 @@ std::string plain_name(PlanLine& line, const char* key) {
   return name;
 }
 
-void read_run_line(PlanLine& line, Plan& plan) {
+inline void read_run_line(PlanLine& line, Plan& plan) {
   if (line.name == "program") {
     read_program_line(line, plan);
   } else if (line.name == "limits") {
@@ -188,7 +202,7 @@ void read_run_line(PlanLine& line, Plan& plan) {
 }
 
 // Reads the plan strictly: whatever we do not understand, we do not run.
-Plan read_plan() {
+inline Plan read_plan() {
   Plan plan;
   int fd = g_files.get("plan");
   std::string text = head(fd, 64 << 20);
@@ -256,4 +270,4 @@ Plan read_plan() {
   return plan;
 }
 
-}  // namespace
+}  // namespace runner

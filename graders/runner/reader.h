@@ -2,12 +2,13 @@
 #pragma once
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
 
 namespace comparators {
 

@@ -1,9 +1,39 @@
 // Run mode: the tests of a plan that can still matter.
 #pragma once
 
-#include "one_test.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "decisions.h"
+#include "descriptors.h"
+#include "job_files.h"
+#include "judges.h"
+#include "lines.h"
+#include "means.h"
+#include "one_test.h"
+#include "outcome.h"
+#include "passes.h"
+#include "places.h"
+#include "plan.h"
+#include "processes.h"
+#include "protocols.h"
+#include "seccomp.h"
+#include "tokens.h"
+#include "warm.h"
+
+namespace runner {
 
 // Which tests can still matter: those before the first known zero of one of their groups.
 class Needed {
@@ -34,7 +64,7 @@ class Needed {
   std::vector<std::pair<int, int>> zeros_;  // (group, position)
 };
 
-void open_interpreter() {
+inline void open_interpreter() {
   g_interpreter = Fd(open(g_plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
   if (!g_interpreter) plan_fault("there is no interpreter %s: %s", g_plan.interpreter.c_str(), strerror(errno));
   if (!g_plan.with.empty()) g_with = Fd(reopen(g_files.get(g_plan.with), O_RDONLY));
@@ -44,7 +74,7 @@ void open_interpreter() {
   }
 }
 
-Outcome run_once(const Test& test, Passes& passes) {
+inline Outcome run_once(const Test& test, Passes& passes) {
   Outcome outcome;
   {
     for (size_t i = 0; i < g_places.size() && !g_plan.communication && test.output < 0; i++) {
@@ -58,7 +88,7 @@ Outcome run_once(const Test& test, Passes& passes) {
 }
 
 // What came of a test after another pass: that pass decides. Each has the limits for itself.
-Outcome after(const Outcome& earlier, Outcome outcome) {
+inline Outcome after(const Outcome& earlier, Outcome outcome) {
   outcome.cpu_us = std::max(outcome.cpu_us, earlier.cpu_us);
   outcome.memory_bytes = std::max(outcome.memory_bytes, earlier.memory_bytes);
   outcome.wall_us += earlier.wall_us;
@@ -71,7 +101,7 @@ Outcome after(const Outcome& earlier, Outcome outcome) {
 // Pages that were in use a moment ago cost a program less than those that a virtual machine has to ask its host for. What takes
 // them is a process of its own: what we hold at a fork is part of a child's peak memory. If memory is short, it has to go, and
 // nobody is excused by that.
-void make_ready(int64_t bytes) {
+inline void make_ready(int64_t bytes) {
   Process taker;
   if (bytes == 0 || start(taker) > 0) {
     taker.reap(true);
@@ -84,7 +114,7 @@ void make_ready(int64_t bytes) {
   _exit(0);
 }
 
-void run_tests() {
+inline void run_tests() {
   for (const Test& test : g_plan.tests) {
     if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) token_rules(test);
   }
@@ -118,4 +148,4 @@ void run_tests() {
   g_warm.end();
 }
 
-}  // namespace
+}  // namespace runner

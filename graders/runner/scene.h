@@ -1,9 +1,26 @@
 // One test: who takes part in it, and what can be told of them.
 #pragma once
 
-#include "passes.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "contestants.h"
+#include "descriptors.h"
+#include "hang_ups.h"
+#include "judges.h"
+#include "lines.h"
+#include "outcome.h"
+#include "passes.h"
+#include "places.h"
+#include "plan.h"
+
+namespace runner {
 
 class Scene {
  protected:
@@ -69,4 +86,4 @@ class Scene {
   const char* limit_ = nullptr;  // a rule about all processes together
 };
 
-}  // namespace
+}  // namespace runner

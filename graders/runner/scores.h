@@ -1,9 +1,26 @@
 // Scores: what a judge program's words mean; white-diff.
 #pragma once
 
-#include "judges.h"
+#include <errno.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-namespace {
+#include <string>
+#include <vector>
+
+#include "comparators.h"
+#include "descriptors.h"
+#include "judges.h"
+#include "lines.h"
+#include "numbers.h"
+#include "plan.h"
+#include "protocols.h"
+
+namespace runner {
 
 // What a checker or manager said.
 struct Said {
@@ -19,15 +36,15 @@ struct Said {
   }
 };
 
-std::string trimmed(const std::string& text) {
+inline std::string trimmed(const std::string& text) {
   size_t from = text.find_first_not_of(" \t\r\n\v\f"), to = text.find_last_not_of(" \t\r\n\v\f");
   return from == std::string::npos ? "" : text.substr(from, to - from + 1);
 }
 
-std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
+inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
 // A score: a plain decimal number within [0, 1] and nothing else. No nan, no inf, no hexadecimal.
-bool read_score(const std::string& text, Said& said, int64_t full = 1) {
+inline bool read_score(const std::string& text, Said& said, int64_t full = 1) {
   said.score = text;
   const char* at = text.c_str();
   bool digits = false;
@@ -54,7 +71,7 @@ bool read_score(const std::string& text, Said& said, int64_t full = 1) {
 }
 
 // The text of a file in which a score stands. What is longer than this is none, and is not cut to make it one.
-bool read_score_of(int fd, bool first, Said& said, int64_t full = 1) {
+inline bool read_score_of(int fd, bool first, Said& said, int64_t full = 1) {
   std::string text = head(fd, kScoreBytes);
   bool cut = file_size(fd) > static_cast<int64_t>(text.size());
   if (cut && !(first && text.find('\n') != std::string::npos)) {
@@ -71,7 +88,7 @@ const char* const kWrong = "Output isn't correct";
 const char* const kNoOutput = "Evaluation didn't produce file ";
 
 // CMS: the score is the first line of stdout, the message the first line of stderr, which may ask for a standard text.
-Said read_cms(int output, int errors) {
+inline Said read_cms(int output, int errors) {
   Said said;
   std::string text = first_line(head(errors, kMessageBytes));
   if (text.compare(0, 10, "translate:") == 0) {
@@ -88,7 +105,7 @@ Said read_cms(int output, int errors) {
 // testlib.h as it is published: 0 ok, 1 wrong answer, 2 presentation error, 4 dirt, 8 unexpected end of file;
 // 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes have no base of their own
 // and overlap with these, so they are refused.) Points are whatever the author means by them; here, parts of 1.
-Said read_testlib(int code, int errors) {
+inline Said read_testlib(int code, int errors) {
   Said said;
   said.message = first_line(head(errors, kMessageBytes));
   if (code == 7) {
@@ -101,7 +118,7 @@ Said read_testlib(int code, int errors) {
 }
 
 // Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output.
-Said read_kattis(int code, const std::string& feedback, int64_t full) {
+inline Said read_kattis(int code, const std::string& feedback, int64_t full) {
   Said said;
   Fd message = open_if_there(feedback + "/judgemessage.txt"), score = open_if_there(feedback + "/score.txt");
   if (message) said.message = trimmed(head(message.get(), kMessageBytes));
@@ -114,7 +131,7 @@ Said read_kattis(int code, const std::string& feedback, int64_t full) {
 }
 
 // What a judge program said that has ended as its protocol wants.
-Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
+inline Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
   switch (protocol) {
     case Protocol::Cms: return read_cms(judge.output.get(), judge.errors.get());
     case Protocol::Testlib: return read_testlib(judge.process.code(), judge.errors.get());
@@ -170,7 +187,7 @@ struct Difference {
 };
 
 // The message of a wrong output that no program has judged: the line, what is expected there, what was found.
-std::string wrong_output(int output, int answer, const Difference& where) {
+inline std::string wrong_output(int output, int answer, const Difference& where) {
   std::string words = comparators::difference_at(output, where.output, answer, where.answer);
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   return (std::string(kWrong) + ": " + words).substr(0, kMessageBytes);
@@ -211,7 +228,7 @@ class Canonical {
 };
 
 // Whether an output is right; `where` is set if not.
-bool white_diff(int output, int answer, Difference& where) {
+inline bool white_diff(int output, int answer, Difference& where) {
   Canonical ours(output), theirs(answer);
   for (;;) {
     int a = ours.next(), b = theirs.next();
@@ -231,4 +248,4 @@ bool white_diff(int output, int answer, Difference& where) {
   }
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,26 @@
 // The seccomp programs: what the table of system calls becomes, and what a refusal means.
 #pragma once
 
-#include "decisions.h"
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "decisions.h"
+#include "kernel.h"
+#include "lines.h"
+#include "system_calls.h"
+
+namespace runner {
 
 // A seccomp filter from the table. The kernel translates it for every contestant, and goes through it once for each call
 // that there is, to remember those that are always allowed: so it is a tree, in which a number finds its decision in nine
@@ -113,7 +130,7 @@ class FilterWriter {
   std::vector<sock_filter> back_;
 };
 
-const Rule* rule_of(long number) {
+inline const Rule* rule_of(long number) {
   for (const Rule& rule : kRules) {
     for (const CallName& call : rule.calls) {
       if (call.number == number) return &rule;
@@ -122,7 +139,7 @@ const Rule* rule_of(long number) {
   return nullptr;
 }
 
-std::string name_of_call(long number) {
+inline std::string name_of_call(long number) {
   for (const Rule& rule : kRules) {
     for (const CallName& call : rule.calls) {
       if (call.number == number) return call.name;
@@ -138,7 +155,7 @@ struct Refusal {
   bool deadly = false, suicide = false;
 };
 
-Refusal refusal_of(const seccomp_data& data) {
+inline Refusal refusal_of(const seccomp_data& data) {
   Refusal refusal;
   if (data.arch != AUDIT_ARCH_X86_64 || data.nr >= 0x40000000) {
     refusal.name = "foreign_abi";
@@ -156,7 +173,7 @@ Refusal refusal_of(const seccomp_data& data) {
 
 // What the compiler must not do. Nothing hostile runs in a step, only a compiler that reads hostile text: a short list
 // of what no compiler needs, network first.
-std::vector<sock_filter> step_filter() {
+inline std::vector<sock_filter> step_filter() {
   static const long refused[] = {SYS_socket,  SYS_connect, SYS_ptrace,  SYS_process_vm_readv, SYS_process_vm_writev,
                                  SYS_unshare, SYS_setns,   SYS_mount,   SYS_umount2,          SYS_pivot_root,
                                  SYS_chroot,  SYS_bpf,     SYS_keyctl,  SYS_add_key,          SYS_request_key,
@@ -181,10 +198,10 @@ std::vector<sock_filter> step_filter() {
 
 // Returns the listener if one was asked for, 0 if not, -1 on failure. Needs no_new_privs.
 // SPEC_ALLOW: without it, kernels before 5.16 slow a filtered program down against Spectre v4, and with it its times.
-int install_filter(const std::vector<sock_filter>& code, bool notify) {
+inline int install_filter(const std::vector<sock_filter>& code, bool notify) {
   sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
   unsigned long flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (notify ? 1UL << 3 /* NEW_LISTENER */ : 0);
   return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,33 @@
 // Which system calls a contestant may make, as rules; seccomp.h makes the filter of them.
 #pragma once
 
-#include "read_plan.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
 
-namespace {
+#include <initializer_list>
+
+#include "kernel.h"
+#include "numbers.h"
+
+namespace runner {
 
 // What a contestant may call, and why: groups of calls under one rule. A call that stands nowhere is refused.
 
@@ -228,4 +252,4 @@ constexpr bool each_call_stands_once() {
 }
 static_assert(each_call_stands_once(), "kRules decides on a call twice");
 
-}  // namespace
+}  // namespace runner

@@ -1,11 +1,19 @@
 // Tokens: two outputs compared word by word, with tolerance for numbers.
 #pragma once
 
-#include "scores.h"
+#include <stddef.h>
+#include <stdlib.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
-namespace {
+#include "lines.h"
+#include "places.h"
+#include "plan.h"
+#include "scores.h"
+
+namespace runner {
 
 constexpr size_t kLongestNumber = 65536;  // of a token, this much is kept to be read as a number
 
@@ -18,10 +26,10 @@ struct TokenRules {
   bool numeric() const { return absolute >= 0 || relative >= 0; }
 };
 
-bool is_blank(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_blank(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // A number as scanf reads it, and nothing else: decimal or hexadecimal, an infinity, NaN.
-bool read_number(const std::string& token, long double& value) {
+inline bool read_number(const std::string& token, long double& value) {
   if (token.empty() || token.size() >= kLongestNumber || token.find('(') != std::string::npos) return false;
   char* end = nullptr;
   value = strtold(token.c_str(), &end);
@@ -29,7 +37,7 @@ bool read_number(const std::string& token, long double& value) {
 }
 
 // Reads the arguments of the checker line. Empty words: they are as they must be.
-std::string read_token_rules(const std::vector<std::string>& args, TokenRules& rules) {
+inline std::string read_token_rules(const std::vector<std::string>& args, TokenRules& rules) {
   for (size_t i = 0; i < args.size(); i++) {
     const std::string& flag = args[i];
     if (flag == "case_sensitive" || flag == "space_change_sensitive") {
@@ -47,7 +55,7 @@ std::string read_token_rules(const std::vector<std::string>& args, TokenRules& r
 }
 
 // The checker's flags and the test's own.
-TokenRules token_rules(const Test& test) {
+inline TokenRules token_rules(const Test& test) {
   TokenRules rules;
   std::vector<std::string> args = g_plan.checker.args;
   args.insert(args.end(), test.args.begin(), test.args.end());
@@ -56,17 +64,17 @@ TokenRules token_rules(const Test& test) {
   return rules;
 }
 
-bool near(long double ours, long double theirs, const TokenRules& rules) {
+inline bool near(long double ours, long double theirs, const TokenRules& rules) {
   if (std::isnan(theirs) || std::isnan(ours)) return std::isnan(theirs) && std::isnan(ours);
   if (std::isinf(theirs) || std::isinf(ours)) return ours == theirs;
   long double difference = std::fabs(ours - theirs);
   return difference <= rules.absolute || difference <= rules.relative * std::fabs(theirs);
 }
 
-bool in_token(Bytes& bytes) { return bytes.peek() != Bytes::End && !is_blank(bytes.peek()); }
+inline bool in_token(Bytes& bytes) { return bytes.peek() != Bytes::End && !is_blank(bytes.peek()); }
 
 // Reads a token of each, which may be longer than memory is wide.
-bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
+inline bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
   std::string our_text, their_text;
   bool same = true;
   while (in_token(ours) || in_token(theirs)) {
@@ -81,7 +89,7 @@ bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
 }
 
 // Whether an output is right; `where` is set if not.
-bool same_tokens(int output, int answer, const TokenRules& rules, Difference& where) {
+inline bool same_tokens(int output, int answer, const TokenRules& rules, Difference& where) {
   Bytes ours(output), theirs(answer);
   for (;;) {
     where = {ours.offset(), theirs.offset()};
@@ -99,4 +107,4 @@ bool same_tokens(int output, int answer, const TokenRules& rules, Difference& wh
   }
 }
 
-}  // namespace
+}  // namespace runner

@@ -1,9 +1,39 @@
 // The warm interpreter: started once a job, forked for each test.
 #pragma once
 
-#include "contestants.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contestants.h"
+#include "descriptors.h"
+#include "kernel.h"
+#include "landlock.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "places.h"
+#include "processes.h"
+
+namespace runner {
 
 constexpr int kTestsARuleset = 64;
 
@@ -164,10 +194,10 @@ class Warm {
   int tests_ruled_ = 0;
 };
 
-Warm g_warm;
+inline Warm g_warm;
 
 // Returns words if it could not be started.
-std::string start_contestant(Contestant& contestant, const Place& place, int input, int task) {
+inline std::string start_contestant(Contestant& contestant, const Place& place, int input, int task) {
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
@@ -193,4 +223,4 @@ std::string start_contestant(Contestant& contestant, const Place& place, int inp
   return "";
 }
 
-}  // namespace
+}  // namespace runner

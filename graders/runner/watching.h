@@ -1,9 +1,35 @@
 // One test while it runs: everybody is started, and stopped by the rules that stop.
 #pragma once
 
-#include "scene.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-namespace {
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "accounts.h"
+#include "contestants.h"
+#include "descriptors.h"
+#include "hang_ups.h"
+#include "lines.h"
+#include "means.h"
+#include "numbers.h"
+#include "places.h"
+#include "plan.h"
+#include "processes.h"
+#include "protocols.h"
+#include "scene.h"
+#include "warm.h"
+
+namespace runner {
 
 class Watching : protected Scene {
  protected:
@@ -320,4 +346,4 @@ class Watching : protected Scene {
   int64_t settled_us_ = 0, manager_settled_us_ = 0, disk_us_ = 0;
 };
 
-}  // namespace
+}  // namespace runner

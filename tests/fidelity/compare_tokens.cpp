@@ -3,7 +3,19 @@
 // stdin: for each pair the number of flags, the flags, the output, the answer; numbers are 32 bits, texts have their
 // length in front.
 
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "../../graders/runner/descriptors.h"
+#include "../../graders/runner/scores.h"
 #include "../../graders/runner/tokens.h"
+
+using namespace runner;
 
 namespace {
 

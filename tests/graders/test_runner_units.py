@@ -1,0 +1,46 @@
+"""The runner's parts by themselves: each header is a unit that includes what it names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from runner_box import RUNNER_SOURCE
+
+HEADERS = sorted((RUNNER_SOURCE.parent / "runner").glob("*.h"))
+STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Werror")
+
+
+def own_includes(source: Path) -> set[str]:
+    """The names of the runner's own headers that a file includes."""
+    return set(re.findall(r'^#include "(?:runner/)?(\w+)\.h"$', source.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def listed_parts() -> list[str]:
+    """The parts in the order in which the essay at the top of `runner.cpp` names them."""
+    essay = RUNNER_SOURCE.read_text(encoding="utf-8").partition("#include")[0]
+    return re.findall(r"\w+", essay.rpartition("bottom up:")[2].replace("//", ""))
+
+
+def test_every_header_compiles_alone() -> None:
+    """A header includes what it names: a program that includes nothing else compiles, without a warning."""
+
+    def compile_(header: Path) -> str:
+        text = f'#include "{header}"\n'.encode()
+        command = ["g++", *STRICT, "-fsyntax-only", "-x", "c++", "-"]
+        return subprocess.run(command, input=text, capture_output=True, check=False).stderr.decode(errors="replace")
+
+    with ThreadPoolExecutor(2) as pool:
+        words = dict(zip([header.name for header in HEADERS], pool.map(compile_, HEADERS), strict=True))
+    assert not {name: text for name, text in words.items() if text}
+
+
+def test_the_essay_names_every_part_from_the_bottom_up() -> None:
+    """The list is whole, and a part includes only parts that stand before it: there is no circle."""
+    parts = listed_parts()
+    assert sorted(parts) == [header.stem for header in HEADERS]
+    for header in HEADERS:
+        before = set(parts[: parts.index(header.stem)])
+        assert own_includes(header) <= before, f"{header.name} includes a part that the essay names later"
