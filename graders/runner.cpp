@@ -61,14 +61,20 @@
 //
 // After a test all of its processes are killed and reaped, its directories unmounted or emptied, its descriptors closed.
 //
-// Two ways to report failure, never mixed: `fault` is ours (the job has no result), a verdict is theirs. A judge program
-// that fails makes a JE line, which is about one test; it is neither.
+// Two ways to report failure, never mixed: a `Fault` is ours (the job has no result), a verdict is theirs. A judge program
+// that fails makes a JE line, which is about one test; it is neither. A fault is thrown: on its way up to `main`, which prints
+// it, it ends the processes and removes the directories that it passes. No child throws one: what a child does before its exec
+// is `noexcept`.
+//
+// There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines), run mode what the
+// tests share (Job, Warm), a test its own state; each function is given what it needs.
 
 // The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
 // bottom up:
-// kernel, numbers, lines, descriptors, decimal, reader, comparators, protocols, plan, job_files, read_plan, system_calls,
-// decisions, seccomp, landlock, means, processes, hidden_calls, accounts, places, contestants, warm, judges, scores, tokens,
-// outcome, hang_ups, passes, scene, watching, one_test, run_mode, compile_mode.
+// kernel, numbers, lines, descriptors, decimal, reader, comparators, protocols, bytes, white_diff, tokens, plan_lines,
+// scores, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock, means, processes, hidden_calls,
+// accounts, places, contestants, warm, judges, outcome, hang_ups, passes, scene, watching, one_test, run_mode,
+// compile_mode.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,12 +103,10 @@
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
 
+namespace runner {
 namespace {
 
-using namespace runner;
-
-void print_probe() {
-  const Means& m = g_means;
+void print_probe(const Means& m) {
   auto yes = [](bool b) { return b ? "true" : "false"; };
   std::string hidden;
   for (long number = 0; number < kCalls; number++) {
@@ -127,19 +131,18 @@ void close_on_exec() {
 // The table of descriptors is shared with zones, and where it is shared the kernel takes 10 ms to let it grow: so now.
 void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
-void require_isolation() {
-  Means& m = g_means;
+void require_isolation(const Plan& plan, Means& m) {
   // Steps that see the system have no root directory of their own: what hides the rest is somebody else's, or Landlock.
-  if (g_plan.compile && g_plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
+  if (plan.compile && plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
   // Siblings under Landlock may not ask about paths, or they would find each other in /proc; but a dynamic linker must ask.
-  if (!g_plan.compile && m.isolation == Isolation::Reduced && g_plan.processes > 1 && !g_plan.is_static) {
+  if (!plan.compile && m.isolation == Isolation::Reduced && plan.processes > 1 && !plan.is_static) {
     plan_fault("several processes that are linked dynamically need full isolation; with reduced, install static libraries");
   }
-  if (m.isolation >= g_plan.least) return;
+  if (m.isolation >= plan.least) return;
   const char* root = m.root ? "; it was started as root: start it as another user" : "";
   fault("isolation", format("%s is needed, only %s is available: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "
                             "seccomp %d%s",
-                            name_of(g_plan.least), name_of(m.isolation), m.userns, m.mountns, m.pidns, m.landlock, m.seccomp,
+                            name_of(plan.least), name_of(m.isolation), m.userns, m.mountns, m.pidns, m.landlock, m.seccomp,
                             root));
 }
 
@@ -166,7 +169,7 @@ void await_turn() {
   _exit(2);
 }
 
-int main_of(int argc, char** argv) {
+int main_of(int argc, char** argv, Lines& lines) {
   std::string mode, value, without;
   bool waits = false;
   Isolation most = Isolation::Full;
@@ -203,33 +206,44 @@ int main_of(int argc, char** argv) {
     if (descriptors.rlim_cur < kLeastFds) fault("system", format("the limit on open files is below %d", kLeastFds));
   }
   if (mode == "--probe") {
-    find_means(most, without);
-    find_hidden_calls();
-    print_probe();
+    Machine machine = find_means(most, without);
+    find_hidden_calls(machine.can);
+    print_probe(machine.can);
     return 0;
   }
   close_on_exec();
   grow_table();
-  mode == "--dir" ? g_files.in_directory(value) : g_files.inherit(value);
-  g_plan = read_plan();
-  find_means(most, without);
-  require_isolation();
-  if (!g_plan.compile) find_hidden_calls();
+  JobFiles files;
+  mode == "--dir" ? files.in_directory(value) : files.inherit(value);
+  const Plan plan = read_plan(files, lines.nonce);
+  Machine machine = find_means(most, without);
+  require_isolation(plan, machine.can);
+  if (!plan.compile) find_hidden_calls(machine.can);
   // From here on no process without privileges over us can read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  find_base();
+  find_base(machine);
   if (waits) await_turn();
-  if (g_plan.compile) {
-    Workshop().run();
+  if (plan.compile) {
+    Workshop(plan, machine, files, lines).run();
   } else {
-    run_tests();
+    run_tests(plan, machine, files, lines);
   }
-  print(format("{\"end\":true,\"nonce\":\"%s\",\"lines\":%d,\"isolation\":\"%s\",\"runner\":%d}\n", g_nonce.c_str(), g_lines,
-               name_of(g_means.isolation), kVersion));
+  print(format("{\"end\":true,\"nonce\":\"%s\",\"lines\":%d,\"isolation\":\"%s\",\"runner\":%d}\n", lines.nonce.c_str(), lines.printed,
+               name_of(machine.can.isolation), kVersion));
   return 0;
 }
 
 }  // namespace
+}  // namespace runner
 
-int main(int argc, char** argv) { return main_of(argc, argv); }
+int main(int argc, char** argv) {
+  using namespace runner;
+  Lines lines;
+  try {
+    return main_of(argc, argv, lines);
+  } catch (const Fault& fault) {
+    print("{\"fault\":" + quoted(fault.kind) + ",\"words\":" + quoted(fault.words) + ",\"nonce\":" + quoted(lines.nonce) + "}\n");
+    return 3;
+  }
+}

@@ -41,10 +41,8 @@ inline int64_t resident_of(const char* statm) {
 
 // How many want a processor, for each that there is, if they are short: more than there are, beside us who ask. Else 0.
 inline int rush() {
-  static const int processors = [] {
-    cpu_set_t ours;
-    return sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
-  }();
+  cpu_set_t ours;
+  int processors = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
   char text[128];
   int runnable = 0;
   read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -40,15 +39,16 @@ namespace runner {
 // Runs the steps of a compile plan in one work directory.
 class Workshop {
  public:
-  Workshop() {
-    if (full()) {
-      directory_ = make_directory(g_base + "/work", 0755);
-      long long size = 2 * (g_plan.file_bytes + kStepFileSlackBytes) + seen_bytes();
+  Workshop(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines)
+      : plan_(plan), machine_(machine), files_(files), lines_(lines) {
+    if (machine_.full()) {
+      directory_ = make_directory(machine_.base + "/work", 0755);
+      long long size = 2 * (plan_.file_bytes + kStepFileSlackBytes) + seen_bytes();
       std::string options = format("size=%lld,nr_inodes=65536,mode=755", size);
       if (mount("work", directory_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) system_fault("mount work");
-      if (!g_plan.sees_system) make_root();
+      if (!plan_.sees_system) make_root();
     } else {
-      directory_ = make_directory(g_base + "/" + random_name());
+      directory_ = make_directory(machine_.base + "/" + random_name());
     }
     work_ = Fd(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!work_) system_fault("open the work directory");
@@ -58,7 +58,7 @@ class Workshop {
 
   void clear() {
     work_.reset();
-    if (full()) {
+    if (machine_.full()) {
       if (!place_.root.empty()) umount2((place_.root + directory_).c_str(), MNT_DETACH);
       umount2(directory_.c_str(), MNT_DETACH);
     } else {
@@ -69,11 +69,11 @@ class Workshop {
   void run() {
     using Kind = CompileAction::Kind;
     int steps = 0;
-    for (const CompileAction& action : g_plan.actions) {
+    for (const CompileAction& action : plan_.actions) {
       if (action.kind == Kind::See) see(action.words[0], action.words[1]);
       if (action.kind == Kind::Step && !step(action.words, steps++)) return;
     }
-    for (const CompileAction& action : g_plan.actions) {
+    for (const CompileAction& action : plan_.actions) {
       if (action.kind == Kind::Artifact) artifact(action.words[0], action.words[1], action.words[2]);
     }
   }
@@ -81,7 +81,7 @@ class Workshop {
  private:
   // The work directory lies in it at the path that it has anyway, as steps are told of it.
   void make_root() {
-    runner::make_root(place_, "", {"/tmp", directory_.c_str()});
+    runner::make_root(place_, machine_, plan_.sees, "", {"/tmp", directory_.c_str()});
     if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
@@ -92,21 +92,21 @@ class Workshop {
     // Not O_TRUNC: a step must not have put anything there that we would follow or overwrite.
     unlinkat(work_.get(), path.c_str(), 0);
     Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (!to || !copy_bytes(g_files.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
+    if (!to || !copy_bytes(files_.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
   }
 
   // How much all files are that steps are given.
-  static long long seen_bytes() {
+  long long seen_bytes() const {
     long long total = 0;
-    for (const CompileAction& action : g_plan.actions) {
-      if (action.kind == CompileAction::Kind::See) total += file_size(g_files.get(action.words[0]));
+    for (const CompileAction& action : plan_.actions) {
+      if (action.kind == CompileAction::Kind::See) total += file_size(files_.get(action.words[0]));
     }
     return total;
   }
 
   struct Step {
-    Process process;
     Zone zone;
+    Process process;  // after the zone, whose end waits for it
     Fd pipe;
     std::string output;
     size_t printed = 0;
@@ -121,11 +121,11 @@ class Workshop {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
     s.pipe = Fd(ends[0]);
     Fd theirs(ends[1]);
-    if (full() && !s.zone.enter()) system_fault("a PID namespace cannot be made");
+    if (machine_.full() && !s.zone.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
     s.begun_us = now_us();
     long long kills = out_of_memory_kills();
     if (start(s.process) == 0) execute(argv, theirs.get(), s.last_words);
-    if (full()) Zone::leave();
+    if (machine_.full()) Zone::leave(machine_.own_pidns);
     theirs.reset();
     watch(s);
     int64_t wall = now_us() - s.begun_us;
@@ -135,10 +135,7 @@ class Workshop {
     s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
     std::string unstarted = s.last_words.hear();
-    if (!unstarted.empty()) {
-      clear();
-      fault("system", format("step %d was not started: %s", number, unstarted.c_str()));
-    }
+    if (!unstarted.empty()) fault("system", format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == nullptr) s.limit = late_limit(s);
     // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
     bool killed = s.process.failed() && s.limit == nullptr && out_of_memory_kills() > kills;
@@ -147,7 +144,7 @@ class Workshop {
     line += format(",\"killed\":%d,\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", killed ? SIGKILL : 0,
                    static_cast<long long>(s.cpu_us), static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
     print(line + quoted(s.output) + "}\n");
-    g_lines++;
+    lines_.printed++;
     return s.limit == nullptr && !s.process.failed();
   }
 
@@ -165,7 +162,7 @@ class Workshop {
     ssize_t n;
     while (s.pipe && (n = read(s.pipe.get(), buffer, sizeof buffer)) >= 0) {
       if (n == 0) return s.pipe.reset();
-      size_t room = static_cast<size_t>(g_plan.output_bytes) - s.output.size();
+      size_t room = static_cast<size_t>(plan_.output_bytes) - s.output.size();
       s.output.append(buffer, std::min(room, static_cast<size_t>(n)));
       s.printed += static_cast<size_t>(n);
       if (s.printed > kStepFloodBytes) return stop(s, "output");
@@ -184,18 +181,18 @@ class Workshop {
       s.peak_bytes = std::max(s.peak_bytes, resident_bytes(pid));
     }
     s.cpu_us = std::max(s.cpu_us, cpu);
-    if (s.peak_bytes > g_plan.memory_bytes) stop(s, "memory");
-    if (cpu > g_plan.cpu_ms * 1000) stop(s, "cpu");
-    if (now_us() - s.begun_us > g_plan.wall_ms * 1000) stop(s, "wall");
-    if (static_cast<long>(family.size()) > g_plan.processes) stop(s, "processes");
-    if (largest_file() > g_plan.file_bytes) stop(s, "file");
+    if (s.peak_bytes > plan_.memory_bytes) stop(s, "memory");
+    if (cpu > plan_.cpu_ms * 1000) stop(s, "cpu");
+    if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, "wall");
+    if (static_cast<long>(family.size()) > plan_.processes) stop(s, "processes");
+    if (largest_file() > plan_.file_bytes) stop(s, "file");
   }
 
   // What polling has missed.
   const char* late_limit(const Step& s) const {
-    if (s.cpu_us > g_plan.cpu_ms * 1000) return "cpu";
-    if (s.peak_bytes > g_plan.memory_bytes) return "memory";
-    if (largest_file() > g_plan.file_bytes) return "file";
+    if (s.cpu_us > plan_.cpu_ms * 1000) return "cpu";
+    if (s.peak_bytes > plan_.memory_bytes) return "memory";
+    if (largest_file() > plan_.file_bytes) return "file";
     return nullptr;
   }
 
@@ -230,7 +227,7 @@ class Workshop {
   }
 
   // The child's side.
-  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output, LastWords& last_words) {
+  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output, LastWords& last_words) noexcept {
     setsid();
     plain_signals();
     umask(022);
@@ -241,10 +238,10 @@ class Workshop {
     if (chdir(directory_.c_str()) != 0) last_words.say("enter the work directory");
     if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) last_words.say("descriptors");
     set_limit(RLIMIT_CORE, kNoCore);
-    set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(g_plan.memory_bytes) + (rlim_t{1} << 30));
-    set_limit(RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms));
-    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.file_bytes + kStepFileSlackBytes));
-    if (full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.processes) + 10);
+    set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(plan_.memory_bytes) + (rlim_t{1} << 30));
+    set_limit(RLIMIT_CPU, cpu_backstop_s(plan_.cpu_ms));
+    set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(plan_.file_bytes + kStepFileSlackBytes));
+    if (machine_.full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(plan_.processes) + 10);
     if (!drop_privileges(geteuid())) last_words.say("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (const char* failed = confine()) last_words.say(failed);
@@ -267,34 +264,30 @@ class Workshop {
   }
 
   // What the plan names, the work directory, and nothing else of this machine. Returns what failed.
-  static const char* confine() {
-    if (g_means.landlock >= 1) {
-      Landlock landlock(g_means.landlock);
-      if (g_plan.sees_system) {
+  const char* confine() const {
+    if (machine_.can.landlock >= 1) {
+      Landlock landlock(machine_.can.landlock);
+      if (plan_.sees_system) {
         for (const char* path : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives",
                                  "/etc/ld.so.cache", "/piston/packages"}) {
           landlock.grant(path, right::Read | right::Execute);
         }
       }
-      for (const std::string& path : g_plan.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
+      for (const std::string& path : plan_.sees) landlock.grant(path.c_str(), right::Read | right::Execute);
       landlock.grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
       landlock.grant("/dev/urandom", right::ReadFile);
       landlock.grant(".", ~uint64_t{0});
       if (!landlock.restrict()) return "landlock";
     }
-    return g_means.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
+    return machine_.can.seccomp && install_filter(step_filter(), false) < 0 ? "seccomp" : nullptr;
   }
 
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
     Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
-    int file = g_files.inherited(into);
-    if (file >= 0 && !copy_bytes(fd.get(), file)) {
-      std::string words = format("write %s: %s", into.c_str(), strerror(errno));
-      clear();
-      fault("system", words);
-    }
+    int file = files_.inherited(into);
+    if (file >= 0 && !copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
     print("{\"artifact\":" + quoted(as));
     if (file >= 0) {
       print(",\"into\":" + quoted(into));
@@ -304,9 +297,13 @@ class Workshop {
       print("\"");
     }
     print(format(",\"bytes\":%lld}\n", static_cast<long long>(status.st_size)));
-    g_lines++;
+    lines_.printed++;
   }
 
+  const Plan& plan_;
+  const Machine& machine_;
+  JobFiles& files_;
+  Lines& lines_;
   std::string directory_;
   Fd work_;
   Place place_;  // full, and steps do not see the system: their root directory

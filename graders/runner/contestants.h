@@ -34,6 +34,7 @@
 #include "means.h"
 #include "numbers.h"
 #include "places.h"
+#include "plan.h"
 #include "processes.h"
 #include "seccomp.h"
 
@@ -49,8 +50,8 @@ struct Word {
 
 struct Contestant {
   long index = 0;
-  Process process;
   Zone zone;
+  Process process;  // after the zone, whose end waits for it
   Fd control, listener, output, errors, report;
   bool ready = false, started = false;  // about to exec; past it
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
@@ -82,17 +83,17 @@ struct Contestant {
 };
 
 // Where its stdout goes.
-inline int open_output(const Contestant& contestant) {
-  return g_plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
+inline int open_output(const Plan& plan, const Contestant& contestant) {
+  return plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
 }
 
 // After the end of all that could write it: what the output file holds becomes the output, as if it had been printed.
-inline void collect_output(Contestant& contestant, const Place& place) {
+inline void collect_output(const Plan& plan, Contestant& contestant, const Place& place) {
   struct stat status;
-  Fd found = find_output(place, status);
+  Fd found = find_output(place, plan.output_file, status);
   contestant.left_output = found && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
   contestant.written_bytes = found ? status.st_size : 0;
-  if (!contestant.left_output || contestant.written_bytes > g_plan.output_bytes) return;
+  if (!contestant.left_output || contestant.written_bytes > plan.output_bytes) return;
   chmod(format("/proc/self/fd/%d", found.get()).c_str(), 0400);  // it may be closed even to its owner
   Fd readable(reopen(found.get(), O_RDONLY));
   if (!readable || !copy_bytes(readable.get(), contestant.output.get())) system_fault("read an output file");
@@ -105,11 +106,11 @@ inline int64_t busy_us(const Process& process, const Sample& last) {
 
 // Of the errors of an exec, those that do not come from what is in the file. (The file lies in memory: EIO is a file that
 // ends too early, unless a dynamic linker had to be read from a disk.)
-inline bool is_ours(int exec_error) {
-  if (!g_plan.interpreter.empty()) return true;
+inline bool is_ours(const Plan& plan, int exec_error) {
+  if (!plan.interpreter.empty()) return true;
   switch (exec_error) {
     case ENOMEM: case EAGAIN: case EMFILE: case ENFILE: case ETXTBSY: return true;
-    case EIO: return !g_plan.is_static;
+    case EIO: return !plan.is_static;
     default: return false;
   }
 }
@@ -121,12 +122,12 @@ constexpr int kUnfitCode = 127;  // as shells say of a program that cannot be ex
 class Command {
  public:
   // `word`: what an interpreter is to do.
-  explicit Command(const char* word) : environment_(g_plan.environment) {
-    if (g_plan.interpreter.empty()) {
+  Command(const Plan& plan, const char* word) : environment_(plan.environment) {
+    if (plan.interpreter.empty()) {
       words_ = {"./program"};
     } else {
-      words_ = {g_plan.interpreter};
-      words_.insert(words_.end(), g_plan.interpreter_args.begin(), g_plan.interpreter_args.end());
+      words_ = {plan.interpreter};
+      words_.insert(words_.end(), plan.interpreter_args.begin(), plan.interpreter_args.end());
       words_.push_back(word);
     }
     environment_.insert(environment_.end(), {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"});
@@ -150,11 +151,11 @@ class Command {
 
 // The threads that RLIMIT_NPROC counts beside a contestant's own: since Linux 5.14 none in a user namespace of ours, else all
 // of its user's. Those are not counted one by one: they are fewer than the machine has now, and may become more.
-inline rlim_t threads_of_strangers() {
+inline rlim_t threads_of_strangers(bool full) {
   utsname system;
   int major = 0, minor = 0;
   bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
-  if (full() && known && (major > 5 || (major == 5 && minor >= 14))) return 0;
+  if (full && known && (major > 5 || (major == 5 && minor >= 14))) return 0;
   char text[128];
   long threads = 0;
   read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
@@ -163,45 +164,46 @@ inline rlim_t threads_of_strangers() {
 }
 
 // All but that of descriptors, which comes last.
-inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits() {
-  rlim_t memory = static_cast<rlim_t>(g_plan.memory_bytes);
+inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const Plan& plan, bool full) {
+  rlim_t memory = static_cast<rlim_t>(plan.memory_bytes);
   // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
   // no limit. Threads are counted by polling; NPROC stops a burst: on a loaded machine it could take all the ids that there
   // are before we get to look. (Siblings have no threads where theirs could: under reduced isolation.)
-  bool siblings = g_plan.processes > 1;
+  bool siblings = plan.processes > 1;
   std::vector<std::pair<__rlimit_resource_t, rlim_t>> limits{
       {RLIMIT_CORE, kNoCore},
       {RLIMIT_STACK, RLIM_INFINITY},
       {RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30))},
       // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
-      {RLIMIT_FSIZE, static_cast<rlim_t>(g_plan.output_bytes + kFileSlackBytes)},
-      {RLIMIT_CPU, cpu_backstop_s(g_plan.cpu_ms + (g_plan.margin_us() + g_plan.page_margin_us()) / 1000)},
+      {RLIMIT_FSIZE, static_cast<rlim_t>(plan.output_bytes + kFileSlackBytes)},
+      {RLIMIT_CPU, cpu_backstop_s(plan.cpu_ms + (plan.margin_us() + plan.page_margin_us()) / 1000)},
       {RLIMIT_MEMLOCK, 0},
       {RLIMIT_MSGQUEUE, 0},
       // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
       {RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals}};
-  if (!siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(g_plan.threads) + 200 + threads_of_strangers());
+  if (!siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(plan.threads) + 200 + threads_of_strangers(full));
   return limits;
 }
 
 // What the paths of all tests may be used for. `root`: where a contestant's root directory is, for who asks.
-inline void grant_system(Landlock& landlock, const std::string& root) {
+inline void grant_system(const Plan& plan, Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
   for (const char* device : {"/dev/random", "/dev/urandom"}) grant(device, right::ReadFile);
-  for (const std::string& path : g_plan.sees) grant(path, right::Read | right::Execute);
+  for (const std::string& path : plan.sees) grant(path, right::Read | right::Execute);
 }
 
-inline void grant_scratch(Landlock& landlock, const char* path) {
+inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) {
   uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
   // The file system numbers the files of siblings from one counter, where it is not one of their own.
-  if (!g_plan.names_files() && (full() || g_plan.processes == 1)) scratch |= right::MakeReg;
-  if (!g_plan.names_files() && full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
+  bool names_files = job.plan.names_files();
+  if (!names_files && (job.full() || job.plan.processes == 1)) scratch |= right::MakeReg;
+  if (!names_files && job.full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
   landlock.grant(path, scratch);
 }
 
-inline void grant_fifos(Landlock& landlock, const Place& place) {
-  if (!g_plan.fifo_io && !g_plan.two_steps) return;
+inline void grant_fifos(const Plan& plan, Landlock& landlock, const Place& place) {
+  if (!plan.fifo_io && !plan.two_steps) return;
   if (!place.inside_in.empty()) landlock.grant(place.inside_in.c_str(), right::ReadFile);
   if (!place.inside_out.empty()) landlock.grant(place.inside_out.c_str(), right::WriteFile | right::Truncate);
 }
@@ -210,45 +212,47 @@ inline void grant_fifos(Landlock& landlock, const Place& place) {
 class Launch {
  public:
   // `task`: what an interpreter executes.
-  Launch(const Contestant& contestant, const Place& place, int control, int input, int task)
-      : contestant_(contestant),
+  Launch(Job& job, const Contestant& contestant, const Place& place, int control, int input, int task)
+      : job_(job),
+        plan_(job.plan),
+        contestant_(contestant),
         place_(place),
         control_(control),
         input_(input),
         task_(task),
-        program_(g_interpreter ? g_interpreter.get() : g_programs[static_cast<size_t>(contestant.index)].get()) {}
+        program_(job.interpreter ? job.interpreter.get() : job.programs[static_cast<size_t>(contestant.index)].get()) {}
 
-  [[noreturn]] void run() {
+  [[noreturn]] void run() noexcept {
     setsid();
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
     // Opened anew, for writing only; append, so that what is too much of stderr can be cut off while it grows.
-    int input = input_, output = open_output(contestant_);
+    int input = input_, output = open_output(plan_, contestant_);
     int errors = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output < 0 || errors < 0) die("open outputs");
     int task = -1, report = -1, with = -1;
-    if (g_interpreter) {
+    if (job_.interpreter) {
       task = reopen(task_, O_RDONLY);
       report = reopen(contestant_.report.get(), O_WRONLY | O_APPEND);
       if (task < 0 || report < 0) die("open a task");
-      if (!g_plan.with.empty() && (with = reopen(g_with.get(), O_RDONLY)) < 0) die("open a file");
+      if (!plan_.with.empty() && (with = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");
     }
-    if (g_plan.communication && !g_plan.fifo_io) {
+    if (plan_.communication && !plan_.fifo_io) {
       // In this order, as isolate does: managers rely on it. Each open waits for the manager's.
       if ((input = open(place_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
       if ((output = open(place_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
     }
-    if (full() && chroot(place_.root.c_str()) != 0) die("chroot");
-    if (chdir(full() ? "/box" : place_.scratch.c_str()) != 0) die("chdir");
+    if (job_.full() && chroot(place_.root.c_str()) != 0) die("chroot");
+    if (chdir(job_.full() ? "/box" : place_.scratch.c_str()) != 0) die("chdir");
     if (!place_descriptors({{input, 0}, {output, 1}, {errors, 2}, {task, kTaskFd}, {report, kReportFd}, {with, kWithFd},
                             {control_, kControlFd}, {program_, kProgramFd}},
                            kControlFd)) {
       die("descriptors");
     }
     control_ = kControlFd;
-    for (auto [resource, value] : contestant_limits()) set_limit(resource, value);
-    if (!drop_privileges(g_means.contestant_uid)) die("drop privileges");
+    for (auto [resource, value] : contestant_limits(plan_, job_.full())) set_limit(resource, value);
+    if (!drop_privileges(can().contestant_uid)) die("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     confine();
     set_limit(RLIMIT_NOFILE, kContestantFds);  // now: Landlock and the listener needed more
@@ -257,25 +261,25 @@ class Launch {
 
  private:
   void confine() {
-    Landlock landlock(g_means.landlock);
-    grant_system(landlock, "");
-    grant_scratch(landlock, ".");
-    grant_fifos(landlock, place_);
+    Landlock landlock(can().landlock);
+    grant_system(plan_, landlock, "");
+    grant_scratch(job_, landlock, ".");
+    grant_fifos(plan_, landlock, place_);
     if (!landlock.restrict()) die("landlock");
-    if (!g_means.seccomp) return;
-    for (size_t at : g_filter_self) g_filter[at].k = static_cast<uint32_t>(syscall(SYS_getpid));
-    int listener = install_filter(g_filter, g_means.notify);
+    if (!can().seccomp) return;
+    for (size_t at : job_.filter.self) job_.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
+    int listener = install_filter(job_.filter.code, can().notify);
     if (listener < 0) die("seccomp");
-    if (g_means.notify) tell(Word{}, listener);
+    if (can().notify) tell(Word{}, listener);
   }
 
   [[noreturn]] void execute() {
-    Command command("run");
-    if (g_plan.communication) {
-      if (g_plan.fifo_io) command.add(place_.inside_in), command.add(place_.inside_out);
-      if (g_plan.processes != 1) command.add(std::to_string(contestant_.index));
+    Command command(plan_, "run");
+    if (plan_.communication) {
+      if (plan_.fifo_io) command.add(place_.inside_in), command.add(place_.inside_out);
+      if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
     }
-    if (g_plan.two_steps) {
+    if (plan_.two_steps) {
       command.add(std::to_string(contestant_.index));
       command.add(contestant_.index == 0 ? place_.inside_out : place_.inside_in);
     }
@@ -284,7 +288,7 @@ class Launch {
     word.cpu_us = cpu_clock_us(0);
     tell(word, -1);
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
-    die(kExecStep, is_ours(errno) ? 1 : kUnfitCode);
+    die(kExecStep, is_ours(plan_, errno) ? 1 : kUnfitCode);
   }
 
   void tell(const Word& word, int descriptor) {
@@ -313,6 +317,10 @@ class Launch {
     _exit(code);
   }
 
+  const Means& can() const { return job_.machine.can; }
+
+  Job& job_;
+  const Plan& plan_;
   const Contestant& contestant_;
   const Place& place_;
   int control_, input_, task_, program_;
@@ -320,7 +328,7 @@ class Launch {
 
 // The child's words: the listener, the time it spent, an error; or the end, which is the exec.
 // Returns words if it could not be started.
-inline std::string hear(Contestant& contestant) {
+inline std::string hear(const Plan& plan, Contestant& contestant) {
   for (;;) {
     Word word;
     iovec part = {&word, sizeof word};
@@ -344,7 +352,7 @@ inline std::string hear(Contestant& contestant) {
       contestant.listener = Fd(descriptor);
     }
     word.step[sizeof word.step - 1] = '\0';
-    if (word.error != 0 && strcmp(word.step, kExecStep) == 0 && !is_ours(word.error)) {
+    if (word.error != 0 && strcmp(word.step, kExecStep) == 0 && !is_ours(plan, word.error)) {
       contestant.unfit = true;
       continue;
     }
@@ -358,7 +366,7 @@ inline std::string hear(Contestant& contestant) {
 }
 
 // One refused call, reported by the kernel. The caller waits for our answer, or for its end.
-inline void answer_refusal(Contestant& contestant) {
+inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   union {
     seccomp_notif fields;
     char space[256];  // the kernel may know of more fields than our headers
@@ -372,7 +380,7 @@ inline void answer_refusal(Contestant& contestant) {
   if (ioctl(contestant.listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;  // it has died meanwhile
   const seccomp_data& call = request.fields.data;
   int clock = static_cast<int>(call.args[0]);
-  bool may_have_timers = g_plan.processes == 1 && g_plan.passes == 1 && clock >= -8 /* its own */;
+  bool may_have_timers = plan.processes == 1 && plan.passes == 1 && clock >= -8 /* its own */;
   if (call.arch == AUDIT_ARCH_X86_64 && call.nr == SYS_timer_create && may_have_timers) {
     contestant.has_timers = true;
     answer.fields.id = request.fields.id;

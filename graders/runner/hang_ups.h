@@ -17,27 +17,24 @@
 
 namespace runner {
 
-// One for all tests of a job, as the kernel takes 10 to 20 ms to close one in which anything was watched: it waits until
-// nobody can be reading its list of watches. A watch of one test has a number that none of another has.
-inline Fd g_closes;
-
 // Which side of a FIFO pair closed it first, by the kernel's account.
 class HangUps {
  public:
-  explicit HangUps(size_t processes) : first_(processes, Nobody), left_by_manager_(processes, 0) {
-    if (!g_plan.communication || g_closes) return;
-    g_closes = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    if (!g_closes) system_fault("inotify_init1");
+  explicit HangUps(Job& job)
+      : closes_(job.closes), interactive_(job.plan.interactive()), first_(job.places.size(), Nobody), left_by_manager_(first_.size(), 0) {
+    if (!job.plan.communication || closes_) return;
+    closes_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (!closes_) system_fault("inotify_init1");
   }
   HangUps(const HangUps&) = delete;
   HangUps& operator=(const HangUps&) = delete;
 
   // Leaves nothing to the next test, neither a watch nor what may have filled the queue.
   ~HangUps() {
-    for (const Watched& w : watched_) inotify_rm_watch(g_closes.get(), w.descriptor);
-    if (lifeline_ >= 0) inotify_rm_watch(g_closes.get(), lifeline_);
+    for (const Watched& w : watched_) inotify_rm_watch(closes_.get(), w.descriptor);
+    if (lifeline_ >= 0) inotify_rm_watch(closes_.get(), lifeline_);
     char buffer[2048];
-    while (g_closes && read(g_closes.get(), buffer, sizeof buffer) > 0) {
+    while (closes_ && read(closes_.get(), buffer, sizeof buffer) > 0) {
     }
   }
 
@@ -46,7 +43,7 @@ class HangUps {
   // A manager that ends closes its FIFOs one after the other, and its process may be quicker than the second close. But
   // before any of them goes one of its two descriptors of its own `errors`, the lowest and the highest that it has.
   void watch_end(const Judge& manager) {
-    lifeline_ = inotify_add_watch(g_closes.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
+    lifeline_ = inotify_add_watch(closes_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
     if (lifeline_ < 0) system_fault("inotify_add_watch");
   }
 
@@ -58,7 +55,7 @@ class HangUps {
   Side first(size_t process) {
     alignas(inotify_event) char buffer[2048];
     ssize_t n;
-    while (g_closes && (n = read(g_closes.get(), buffer, sizeof buffer)) > 0) {
+    while (closes_ && (n = read(closes_.get(), buffer, sizeof buffer)) > 0) {
       for (ssize_t at = 0; at < n;) {
         const inotify_event* event = reinterpret_cast<const inotify_event*>(buffer + at);
         manager_leaves_ |= event->wd == lifeline_;
@@ -69,7 +66,7 @@ class HangUps {
           if ((event->mask & w.of_manager) == 0) continue;
           left_by_manager_[w.process] |= w.of_manager;
           // An interactor's two are its first descriptors and go before its `errors`: there the one it reads from will do.
-          bool deaf = g_plan.interactive() && w.of_manager == IN_CLOSE_NOWRITE;
+          bool deaf = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
           if (manager_leaves_ || deaf || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
         }
         at += static_cast<ssize_t>(sizeof *event + event->len);
@@ -85,10 +82,12 @@ class HangUps {
     uint32_t of_process, of_manager;
   };
   void add(size_t process, const std::string& path, uint32_t of_process, uint32_t of_manager) {
-    int descriptor = inotify_add_watch(g_closes.get(), path.c_str(), of_process | of_manager);
+    int descriptor = inotify_add_watch(closes_.get(), path.c_str(), of_process | of_manager);
     if (descriptor < 0) system_fault("inotify_add_watch");
     watched_.push_back({descriptor, process, of_process, of_manager});
   }
+  Fd& closes_;  // of the job
+  bool interactive_;
   std::vector<Side> first_;
   std::vector<uint32_t> left_by_manager_;
   int lifeline_ = -1;

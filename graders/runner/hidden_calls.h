@@ -117,7 +117,7 @@ class HiddenCalls {
     ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
   }
 
-  [[noreturn]] void make_calls(long from) {
+  [[noreturn]] void make_calls(long from) noexcept {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     std::vector<sock_filter> code{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
@@ -140,10 +140,10 @@ class HiddenCalls {
   int heard_[kCalls] = {};
 };
 
-inline void find_hidden_calls() {
-  if (!g_means.notify) return;
-  g_means.hidden = HiddenCalls().found();
-  g_means.hides = g_means.hidden.any();
+inline void find_hidden_calls(Means& means) {
+  if (!means.notify) return;
+  means.hidden = HiddenCalls().found();
+  means.hides = means.hidden.any();
 }
 
 }  // namespace runner

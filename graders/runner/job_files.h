@@ -16,7 +16,7 @@
 
 #include "descriptors.h"
 #include "lines.h"
-#include "plan.h"
+#include "plan_lines.h"
 
 namespace runner {
 
@@ -71,11 +71,9 @@ class JobFiles {
   bool by_path_ = false;
 };
 
-inline JobFiles g_files;
-
 // A file that may be executed: the job's own if it may, else a copy. Piston, for one, gives every file mode 644.
-inline Fd executable(const std::string& name) {
-  int original = g_files.get(name);
+inline Fd executable(JobFiles& files, const std::string& name) {
+  int original = files.get(name);
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", original);
   if (access(path, X_OK) == 0) return Fd(reopen(original, O_RDONLY));

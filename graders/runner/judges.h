@@ -21,7 +21,6 @@
 #include "accounts.h"
 #include "contestants.h"
 #include "descriptors.h"
-#include "job_files.h"
 #include "kernel.h"
 #include "lines.h"
 #include "means.h"
@@ -30,6 +29,7 @@
 #include "plan.h"
 #include "processes.h"
 #include "protocols.h"
+#include "scores.h"
 
 namespace runner {
 
@@ -47,7 +47,12 @@ class Judge {
   bool ours = false;  // the fault is none of its own
   std::string kept_feedback;  // a directory, of an earlier pass
 
+  explicit Judge(const Job& job) : job_(job) {}
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
   ~Judge() { clear(); }
+
+  JudgeResult result() const { return {process.code(), output.get(), errors.get(), directory + "/feedback"}; }
 
   const char* blamed() const { return ours ? "runner" : name; }
 
@@ -62,9 +67,9 @@ class Judge {
              int result, int standard_input, const Place* talks = nullptr) {
     name = its_name;
     spec_ = &spec;
-    directory = make_directory(g_base + "/" + random_name());
+    directory = make_directory(job_.machine.base + "/" + random_name());
     link(kJudgeInputFd, "input.txt");
-    link(kJudgeAnswerFd, "correct_output.txt");
+    link(kJudgeResultFd, "correct_output.txt");
     if (result >= 0) link(kJudgeOutputFd, "output.txt");
     link(kJudgeProgramFd, name);
     if (!kept_feedback.empty()) {
@@ -73,43 +78,7 @@ class Judge {
       make_directory(directory + "/feedback");
     }
     started_us = now_us();
-    if (start(process) != 0) return;
-    // -------- the child's side
-    setsid();
-    plain_signals();
-    umask(077);
-    Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
-    if (!own || !again) last_words_.say("open its stderr");
-    if (chdir(directory.c_str()) != 0) last_words_.say("chdir");
-    int standard_output = output.get();
-    if (talks != nullptr) {
-      // In the order in which the program opens them: each open waits for the other's.
-      if ((standard_output = open(talks->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
-      if ((standard_input = open(talks->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
-    }
-    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {input, kJudgeInputFd},
-                            {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {spec.program.get(), kJudgeProgramFd},
-                            {again.get(), kJudgeLastFd}},
-                           INT_MAX)) {
-      last_words_.say("descriptors");
-    }
-    set_limit(RLIMIT_CORE, kNoCore);
-    set_limit(RLIMIT_STACK, RLIM_INFINITY);
-    set_limit(RLIMIT_AS, static_cast<rlim_t>(spec.memory_bytes) + (rlim_t{1} << 30));
-    set_limit(RLIMIT_CPU, cpu_backstop_s(spec.cpu_ms));
-    if (!drop_privileges(geteuid())) last_words_.say("drop privileges");
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    std::string itself = std::string("./") + name;
-    std::vector<char*> argv{&itself[0]};
-    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-    argv.push_back(nullptr);
-    std::string path = std::string("PATH=") + kPath, home = "HOME=" + directory, tmp = "TMPDIR=" + directory;
-    char lang[] = "LANG=C.UTF-8";
-    char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
-    execve(itself.c_str(), argv.data(), environment);
-    if (is_ours(errno)) last_words_.say("execute it");
-    dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
-    _exit(127);
+    if (start(process) == 0) run(args, input, answer, result, standard_input, talks);
   }
 
   bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
@@ -181,16 +150,57 @@ class Judge {
     if (symlink(format("/proc/self/fd/%d", fd).c_str(), (directory + "/" + as).c_str()) != 0) system_fault("symlink");
   }
 
+  // The child's side.
+  [[noreturn]] void run(const std::vector<std::string>& args, int input, int answer, int result, int standard_input,
+                        const Place* talks) noexcept {
+    setsid();
+    plain_signals();
+    umask(077);
+    Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
+    if (!own || !again) last_words_.say("open its stderr");
+    if (chdir(directory.c_str()) != 0) last_words_.say("chdir");
+    int standard_output = output.get();
+    if (talks != nullptr) {
+      // In the order in which the program opens them: each open waits for the other's.
+      if ((standard_output = open(talks->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
+      if ((standard_input = open(talks->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
+    }
+    if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {input, kJudgeInputFd},
+                            {answer, kJudgeResultFd}, {result, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
+                            {again.get(), kJudgeLastFd}},
+                           INT_MAX)) {
+      last_words_.say("descriptors");
+    }
+    set_limit(RLIMIT_CORE, kNoCore);
+    set_limit(RLIMIT_STACK, RLIM_INFINITY);
+    set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
+    set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
+    if (!drop_privileges(geteuid())) last_words_.say("drop privileges");
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    std::string itself = std::string("./") + name;
+    std::vector<char*> argv{&itself[0]};
+    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+    argv.push_back(nullptr);
+    std::string path = std::string("PATH=") + kPath, home = "HOME=" + directory, tmp = "TMPDIR=" + directory;
+    char lang[] = "LANG=C.UTF-8";
+    char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
+    execve(itself.c_str(), argv.data(), environment);
+    if (is_ours(job_.plan, errno)) last_words_.say("execute it");
+    dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
+    _exit(127);
+  }
+
+  const Job& job_;
   const JudgeSpec* spec_ = nullptr;
   LastWords last_words_;
 };
 
 // The contestant's program in a memory file: it can be executed and nothing else, whatever file it came in.
-inline Fd program_copy() {
+inline Fd program_copy(int original) {
   Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2 | MFD_EXEC)));
   if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2)));
   if (!writable) system_fault("memfd_create");
-  if (!copy_bytes(g_files.get(g_plan.program), writable.get())) system_fault("copy the program");
+  if (!copy_bytes(original, writable.get())) system_fault("copy the program");
   int fd = reopen(writable.get(), O_RDONLY);  // while it may still be read
   if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
   fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);

@@ -15,8 +15,11 @@
 
 namespace runner {
 
-inline std::string g_nonce;
-inline int g_lines = 0;
+// The lines of a job: the plan's secret number, which the last of them repeats, and how many were printed.
+struct Lines {
+  std::string nonce;
+  int printed = 0;
+};
 
 inline int64_t now_us() {
   timespec t;
@@ -89,11 +92,13 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* form
   return text;
 }
 
-// Our failure. There is no result; the kernel kills every child of ours as we go (PR_SET_PDEATHSIG).
-[[noreturn]] inline void fault(const char* kind, const std::string& words) {
-  print("{\"fault\":\"" + std::string(kind) + "\",\"words\":" + quoted(words) + ",\"nonce\":" + quoted(g_nonce) + "}\n");
-  _exit(3);
-}
+// Our failure: the job has no result. `main` catches it and prints it; what it passes on its way up ends its processes.
+struct Fault {
+  const char* kind;
+  std::string words;
+};
+
+[[noreturn]] inline void fault(const char* kind, const std::string& words) { throw Fault{kind, words}; }
 
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void plan_fault(const char* format, ...) {
   va_list args;

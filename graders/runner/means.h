@@ -50,9 +50,14 @@ struct Means {
   Isolation isolation = Isolation::None;
 };
 
-inline Means g_means;
-inline Fd g_own_pidns;
-inline std::string g_base;  // full: our own tmpfs. reduced: a directory that we may write.
+// The machine as the runner found it, and prepared it for itself.
+struct Machine {
+  Means can;
+  Fd own_pidns;
+  std::string base;  // full: our own tmpfs. reduced: a directory that we may write.
+
+  bool full() const { return can.isolation == Isolation::Full; }
+};
 
 inline bool has_capability(int capability) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -102,11 +107,11 @@ inline bool enter_own_namespaces() {
 }
 
 // A mount namespace with a tmpfs of ours in /tmp.
-inline bool make_base() {
+inline bool make_base(std::string& base) {
   if (unshare(CLONE_NEWNS) != 0) return false;
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   if (mount("ioi-eval", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=1g,nr_inodes=65536,mode=711") != 0) return false;
-  g_base = "/tmp";
+  base = "/tmp";
   return true;
 }
 
@@ -119,18 +124,18 @@ class Zone {
   Zone(const Zone&) = delete;
   Zone& operator=(const Zone&) = delete;
 
-  // From here to `leave`, children are born into the new namespace.
-  bool enter() {
+  // From here to `leave`, children are born into the new namespace. `own`: the runner's.
+  bool enter(const Fd& own) {
     parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
     if (unshare(CLONE_NEWPID) != 0) return false;
     // It shares our memory and our descriptors (nothing to copy, and no copy of a descriptor to keep it open).
     pid_ = clone(&Zone::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
-    if (pid_ < 0) leave();
+    if (pid_ < 0) leave(own);
     return pid_ > 0;
   }
 
-  static void leave() {
-    if (setns(g_own_pidns.get(), CLONE_NEWPID) != 0) system_fault("setns");
+  static void leave(const Fd& own) {
+    if (setns(own.get(), CLONE_NEWPID) != 0) system_fault("setns");
   }
 
   // Only after everything of ours in it is reaped: its end waits for that.
@@ -160,12 +165,12 @@ class Zone {
 
 // Capabilities alone do not say so: the PID namespace that we are in may belong to somebody else's user namespace, and
 // there would be no way back into it.
-inline bool can_make_zones() {
-  g_own_pidns = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
-  if (!g_own_pidns || setns(g_own_pidns.get(), CLONE_NEWPID) != 0) return false;
+inline bool can_make_zones(Fd& own) {
+  own = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
+  if (!own || setns(own.get(), CLONE_NEWPID) != 0) return false;
   Zone zone;
-  if (!zone.enter()) return false;
-  Zone::leave();
+  if (!zone.enter(own)) return false;
+  Zone::leave(own);
   return true;
 }
 
@@ -193,10 +198,16 @@ inline bool action_available(uint32_t action) {
   return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
+// The child's side.
+[[noreturn]] inline void try_own_namespaces() noexcept {
+  Machine tried;
+  _exit(enter_own_namespaces() && make_base(tried.base) && can_make_zones(tried.own_pidns) ? 0 : 1);
+}
+
 // There is no way back from half of a set of namespaces, so a child tries first.
 inline bool could_have_own_namespaces() {
   pid_t child = fork();
-  if (child == 0) _exit(enter_own_namespaces() && make_base() && can_make_zones() ? 0 : 1);
+  if (child == 0) try_own_namespaces();
   int status = 1;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -204,9 +215,10 @@ inline bool could_have_own_namespaces() {
 }
 
 // `most` bounds what is tried; `without` names what is taken for missing, to test what is done without it.
-inline void find_means(Isolation most, const std::string& without) {
+inline Machine find_means(Isolation most, const std::string& without) {
   auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
-  Means& means = g_means;
+  Machine machine;
+  Means& means = machine.can;
   read_uid_map(means);
   means.root = geteuid() == 0 && means.uids >= 4294967295UL;  // and not just that of a user namespace
   if (most >= Isolation::Reduced) {
@@ -217,12 +229,12 @@ inline void find_means(Isolation most, const std::string& without) {
     if (pretended("notify")) means.notify = false;
   }
   if (most == Isolation::Full && !means.root) {
-    means.boxed = has_capability(CAP_SYS_ADMIN) && can_make_zones();
+    means.boxed = has_capability(CAP_SYS_ADMIN) && can_make_zones(machine.own_pidns);
     means.userns = means.boxed || (could_have_own_namespaces() && enter_own_namespaces());
     if (means.userns && !means.boxed) read_uid_map(means);
     means.netns = means.userns && (!means.boxed || has_no_network());
-    means.mountns = means.userns && make_base();
-    means.pidns = means.mountns && can_make_zones();
+    means.mountns = means.userns && make_base(machine.base);
+    means.pidns = means.mountns && can_make_zones(machine.own_pidns);
   }
   if (means.root) {
     means.isolation = Isolation::None;
@@ -232,6 +244,7 @@ inline void find_means(Isolation most, const std::string& without) {
     means.isolation = Isolation::Reduced;
   }
   if (!has_capability(CAP_SETUID)) means.contestant_uid = geteuid();
+  return machine;
 }
 
 inline std::string random_name() {
@@ -243,12 +256,12 @@ inline std::string random_name() {
 }
 
 // Without a tmpfs of ours: the working directory if we may write it, else /tmp. Names in it cannot be guessed.
-inline void find_base() {
-  if (!g_base.empty()) return;
+inline void find_base(Machine& machine) {
+  if (!machine.base.empty()) return;
   char here[PATH_MAX];
   for (const char* candidate : {static_cast<const char*>(getcwd(here, sizeof here)), "/tmp"}) {
     if (candidate == nullptr || access(candidate, W_OK | X_OK) != 0) continue;
-    g_base = candidate;
+    machine.base = candidate;
     return;
   }
   fault("system", "neither the working directory nor /tmp can be written");

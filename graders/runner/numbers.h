@@ -16,7 +16,7 @@ static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler
 constexpr rlim_t kWaitingSignals = 64;
 constexpr rlim_t kMoreStrangers = 4096;
-constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13,
+constexpr int kJudgeInputFd = 10, kJudgeResultFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13,
               kJudgeLastFd = 14;
 
 constexpr int64_t kScratchBytes = 16 << 20;  // what a contestant may keep in files

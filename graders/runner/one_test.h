@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "bytes.h"
 #include "comparators.h"
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
 #include "judges.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
 #include "outcome.h"
 #include "passes.h"
@@ -32,15 +32,25 @@
 #include "protocols.h"
 #include "scores.h"
 #include "tokens.h"
+#include "warm.h"
 #include "watching.h"
+#include "white_diff.h"
 
 namespace runner {
 
-inline long long g_kills_seen = out_of_memory_kills();
+// The checker's flags and the test's own.
+inline TokenRules token_rules(const Plan& plan, const Test& test) {
+  TokenRules rules;
+  std::vector<std::string> args = plan.checker.args;
+  args.insert(args.end(), test.args.begin(), test.args.end());
+  std::string words = read_token_rules(args, rules);
+  if (!words.empty()) plan_fault("test %ld is compared with %s", test.id, words.c_str());
+  return rules;
+}
 
 class TestRun : Watching {
  public:
-  TestRun(const Test& test, Passes& passes) : Watching(test, passes) {}
+  TestRun(Job& job, Warm& warm, const Test& test, Passes& passes) : Watching(job, warm, test, passes) {}
 
   Outcome run() {
     if (test_.output >= 0) {
@@ -73,12 +83,12 @@ class TestRun : Watching {
       o_.code = told.process.code();
       o_.signal = told.process.signal();
     }
-    o_.errors = head(told.errors.get(), std::min(kStderrBytes, static_cast<size_t>(g_plan.stderr_bytes)));
+    o_.errors = head(told.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
     if (told.report) o_.report = head(told.report.get(), kReportBytes);
     if (o_.fault.empty()) decide();
-    if (!g_plan.communication && o_.fault.empty()) o_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
+    if (!plan_.communication && o_.fault.empty()) o_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
     if (manager_.process.pid > 0) {
-      o_.judge_cpu_us += manager_.process.cpu_us() + sweep({});
+      o_.judge_cpu_us += manager_.process.cpu_us() + sweep({warm_.pid()});
       o_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
     }
   }
@@ -95,18 +105,18 @@ class TestRun : Watching {
 
   // A SIGKILL that is not ours is the machine's: no memory left, most likely. With a listener a contestant cannot send one
   // but by a timer, and we hear of those; else only the kernel's count of such kills can tell.
-  bool killed_from_outside(const Contestant& c) const {
+  bool killed_from_outside(const Contestant& c) {
     bool other = c.process.signal() == SIGKILL && !c.stopped && !c.violated && c.limit == nullptr && !over_memory(c) &&
-                 o_.cpu_us < g_plan.cpu_ms * 1000;
-    bool can_itself = !g_means.notify || c.suicide || c.has_timers;
+                 o_.cpu_us < plan_.cpu_ms * 1000;
+    bool can_itself = !can().notify || c.suicide || c.has_timers;
     return other && (!can_itself || kernel_has_killed());
   }
 
   // Since the last time that this was asked, or this program's start: the count takes long to read. What it killed between
   // tests may so excuse one test; it is run again.
-  static bool kernel_has_killed() {
+  bool kernel_has_killed() {
     long long kills = out_of_memory_kills();
-    return kills > std::exchange(g_kills_seen, kills);
+    return kills > std::exchange(job_.kills_seen, kills);
   }
 
   void decide() {
@@ -118,7 +128,7 @@ class TestRun : Watching {
         return judge_error("start", "runner", words + head(c.errors.get(), 300));
       }
     }
-    bool late = o_.cpu_us >= g_plan.cpu_ms * 1000;
+    bool late = o_.cpu_us >= plan_.cpu_ms * 1000;
     bool ended = limit_ == nullptr;
     if (!late || ended) judge_in_time();
     if (!late) return;
@@ -135,11 +145,11 @@ class TestRun : Watching {
   // The verdict of all rules but that of CPU time.
   void judge_in_time() {
     if (own_failure()) return;
-    if (!contestants_[0].left_output) return give("WA", "0", kNoOutput + g_plan.output_file);
+    if (!contestants_[0].left_output) return give("WA", "0", kNoOutput + plan_.output_file);
     Said said;
     bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
     bool decided = false;  // by the manager
-    if (g_plan.communication) {
+    if (plan_.communication) {
       crossed = manager_.fault == "signal" && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
         said.score = "0";
@@ -147,17 +157,17 @@ class TestRun : Watching {
         said.message = "The program ended before the manager was done";
       } else if (!manager_.fault.empty()) {
         return judge_error(manager_.fault.c_str(), manager_.blamed(), manager_.words);
-      } else if (!g_plan.has_checker || (g_plan.interactive() && manager_.process.code() != 0)) {
-        said = read_words(manager_, g_plan.manager.protocol, test_.full);
+      } else if (!plan_.has_checker || (plan_.interactive() && manager_.process.code() != 0)) {
+        said = read_words(manager_.result(), plan_.manager.protocol, test_.full);
         if (!said.valid) return judge_error("score", "manager", said.words);
         decided = true;
       }
     }
-    if (!crossed && !decided && g_plan.has_checker) {
-      if (g_plan.left_to_reader()) return leave_to_reader();
+    if (!crossed && !decided && plan_.has_checker) {
+      if (plan_.left_to_reader()) return leave_to_reader();
       Fd written;  // by an interactor
-      if (g_plan.interactive()) written = open_if_there(manager_.directory + "/output.txt");
-      int output = g_plan.interactive() ? written.get() : g_plan.communication ? manager_.output.get() : contestants_.back().output.get();
+      if (plan_.interactive()) written = open_if_there(manager_.directory + "/output.txt");
+      int output = plan_.interactive() ? written.get() : plan_.communication ? manager_.output.get() : contestants_.back().output.get();
       if (!check(output, said)) return;
     }
     round_down(said);
@@ -171,11 +181,11 @@ class TestRun : Watching {
   // An output that no program of ours has written. No rule but that of its size is for it.
   void judge_submitted() {
     o_.output = judge_file(test_.output);
-    if (file_size(test_.output) > g_plan.output_bytes) {
+    if (file_size(test_.output) > plan_.output_bytes) {
       o_.limit = "output";
       return give("OLE", "0", "");
     }
-    if (g_plan.left_to_reader()) return leave_to_reader();
+    if (plan_.left_to_reader()) return leave_to_reader();
     Said said;
     if (!check(test_.output, said)) return;
     round_down(said);
@@ -247,11 +257,11 @@ class TestRun : Watching {
     if (!ours) system_fault("open an output");
     Difference where;
     bool same = false;
-    switch (g_plan.protocol) {
+    switch (plan_.protocol) {
       case Protocol::WhiteDiff: same = white_diff(ours.get(), answer.get(), where); break;
-      case Protocol::Tokens: same = same_tokens(ours.get(), answer.get(), token_rules(test_), where); break;
+      case Protocol::Tokens: same = same_tokens(ours.get(), answer.get(), token_rules(plan_, test_), where); break;
       case Protocol::Compare: {
-        comparators::Comparison found = comparators::compare(g_plan.rule, ours.get(), answer.get());
+        comparators::Comparison found = comparators::compare(plan_.rule, ours.get(), answer.get());
         if ((errno = found.error) != 0) system_fault("compare an output");
         read_score(found.right ? "1" : "0", said);
         said.message = found.words.substr(0, kMessageBytes);
@@ -261,7 +271,7 @@ class TestRun : Watching {
       case Protocol::Cms:
       case Protocol::Testlib:
       case Protocol::Kattis:
-      case Protocol::None: plan_fault("the protocol %s compares nothing", rules_of(g_plan.protocol).name);
+      case Protocol::None: plan_fault("the protocol %s compares nothing", rules_of(plan_.protocol).name);
     }
     read_score(same ? "1" : "0", said);
     said.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
@@ -270,12 +280,12 @@ class TestRun : Watching {
   // Lets the checker judge an output. False: it is at fault.
   bool check(int output, Said& said) {
     int64_t begun = now_us();
-    if (g_plan.compares()) {
+    if (plan_.compares()) {
       compare(output, said);
       o_.judge_wall_us += now_us() - begun;
       return true;
     }
-    Judge checker;
+    Judge checker(job_);
     passes_.begin(checker);
     begin_checker(checker, output);
     while (!checker.process.ended) {
@@ -284,14 +294,14 @@ class TestRun : Watching {
       if (!checker.process.reap(false)) checker.look();
     }
     checker.conclude();
-    said = read_words(checker, g_plan.protocol, test_.full);
-    o_.judge_cpu_us += checker.process.cpu_us() + sweep({});
+    said = read_words(checker.result(), plan_.protocol, test_.full);
+    o_.judge_cpu_us += checker.process.cpu_us() + sweep({warm_.pid()});
     o_.judge_wall_us += checker.ended_us - checker.started_us;
     if (!checker.fault.empty()) {
       judge_error(checker.fault.c_str(), checker.blamed(), checker.words);
     } else if (!said.valid) {
       judge_error("score", "checker", said.words);
-    } else if (g_plan.passes > 1) {
+    } else if (plan_.passes > 1) {
       std::string wrong = passes_.conclude(checker);
       if (!wrong.empty()) judge_error("score", "checker", wrong);
     }
@@ -300,13 +310,13 @@ class TestRun : Watching {
 
   void begin_checker(Judge& checker, int output) {
     Fd input = judge_file(passes_.input(test_)), answer = judge_file(test_.answer), result = judge_file(output);
-    const ProtocolRules& rules = rules_of(g_plan.protocol);
+    const ProtocolRules& rules = rules_of(plan_.protocol);
     std::vector<std::string> args(rules.args.begin(), rules.args.end());
     Fd standard_input = rules.has_feedback ? judge_file(output) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    args.insert(args.end(), g_plan.checker.args.begin(), g_plan.checker.args.end());
+    args.insert(args.end(), plan_.checker.args.begin(), plan_.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.open_outputs();
-    checker.begin("checker", g_plan.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
+    checker.begin("checker", plan_.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
   }
 };
 

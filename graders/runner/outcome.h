@@ -11,7 +11,6 @@
 
 #include "descriptors.h"
 #include "lines.h"
-#include "places.h"
 #include "plan.h"
 
 namespace runner {
@@ -29,7 +28,7 @@ struct Outcome {
   bool zero = false;
 };
 
-inline void print_line(const Test& test, const Outcome& o) {
+inline void print_line(Lines& lines, const Plan& plan, const Test& test, const Outcome& o) {
   std::string attempted;
   for (const auto& [name, count] : o.attempted) {
     attempted += (attempted.empty() ? "" : ",") + quoted(name) + ":" + std::to_string(count);
@@ -49,16 +48,16 @@ inline void print_line(const Test& test, const Outcome& o) {
   if (o.verdict == "JE") {
     line += ",\"fault\":" + quoted(o.fault) + ",\"program\":" + quoted(o.program) + ",\"words\":" + quoted(o.words);
   }
-  if (g_interpreter) line += ",\"report\":" + quoted(o.report);
+  if (!plan.interpreter.empty()) line += ",\"report\":" + quoted(o.report);
   print(line);
-  if (g_plan.return_bytes > 0 || g_plan.left_to_reader()) {
+  if (plan.return_bytes > 0 || plan.left_to_reader()) {
     int64_t bytes = o.output ? file_size(o.output.get()) : 0;
     print(format(",\"output_bytes\":%lld,\"output\":\"", static_cast<long long>(bytes)));
-    if (bytes > 0) print_base64(o.output.get(), std::min(bytes, g_plan.return_bytes));
+    if (bytes > 0) print_base64(o.output.get(), std::min(bytes, plan.return_bytes));
     print("\"");
   }
   print("}\n");
-  g_lines++;
+  lines.printed++;
 }
 
 }  // namespace runner

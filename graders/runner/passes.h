@@ -20,6 +20,9 @@ namespace runner {
 // What one pass of a test leaves to the next. The validator's directory of feedback is the same in all of them.
 class Passes {
  public:
+  explicit Passes(const Job& job) : job_(job) {}
+  Passes(const Passes&) = delete;
+  Passes& operator=(const Passes&) = delete;
   ~Passes() {
     if (!feedback_.empty()) remove_tree(AT_FDCWD, feedback_.c_str());
   }
@@ -43,9 +46,9 @@ class Passes {
     Fd input = open_if_there(next, O_RDONLY | O_NOFOLLOW);
     if (!input) return "";
     if (validator.process.code() != 42) return "it asks for another pass of an output that it rejects";
-    if (done_ >= g_plan.passes) return format("it asks for more than %ld passes", g_plan.passes);
+    if (done_ >= job_.plan.passes) return format("it asks for more than %ld passes", job_.plan.passes);
     if (file_size(input.get()) < 0) return "its nextpass.in is no file";
-    feedback_ = g_base + "/" + random_name();
+    feedback_ = job_.machine.base + "/" + random_name();
     if (unlink(next.c_str()) != 0 || rename(mine.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
     input_ = std::move(input);
     wants_another_ = true;
@@ -53,6 +56,7 @@ class Passes {
   }
 
  private:
+  const Job& job_;
   Fd input_;
   std::string feedback_;
   long done_ = 0;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/filter.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,6 +28,8 @@
 #include "means.h"
 #include "numbers.h"
 #include "plan.h"
+#include "plan_lines.h"
+#include "seccomp.h"
 
 namespace runner {
 
@@ -42,14 +43,21 @@ struct Place {
   bool made = false;
 };
 
-inline Plan g_plan;
-inline std::vector<Fd> g_programs;         // a copy for each process: pages that two share would be a channel
-inline Fd g_interpreter, g_with;           // what is executed in their stead, and a file that it needs
-inline std::vector<Place> g_places;
-inline std::vector<sock_filter> g_filter;  // with 0 for the process's own id
-inline std::vector<size_t> g_filter_self;
+// What the tests of a job share.
+struct Job {
+  const Plan& plan;
+  const Machine& machine;
+  std::vector<Fd> programs = {};      // a copy for each process: pages that two share would be a channel
+  Fd interpreter = {}, with = {};     // what is executed in their stead, and a file that it needs
+  std::vector<Place> places = {};     // for each process
+  Filter filter = {};
+  // Tells who closed a FIFO. One for all tests, as the kernel takes 10 to 20 ms to close one in which anything was watched: it
+  // waits until nobody can be reading its list of watches. A watch of one test has a number that none of another has.
+  Fd closes = {};
+  long long kills_seen = out_of_memory_kills();
 
-inline bool full() { return g_means.isolation == Isolation::Full; }
+  bool full() const { return machine.full(); }
+};
 
 // (Not `bind`: std::bind is found by its arguments, and fits better, where <functional> comes with another header.)
 inline void bind_mount(const std::string& from, const std::string& to) {
@@ -160,9 +168,10 @@ class View {
 
 // The root directory of a contestant or of a compiler: read-only, with devices, and with what the plan says that it sees.
 // `own`: directories that are made in it.
-inline void make_root(Place& place, const std::string& name, std::initializer_list<const char*> own) {
-  place.outside = make_directory(g_base + "/outside" + name, 0755);
-  place.root = make_directory(g_base + "/root" + name, 0755);
+inline void make_root(Place& place, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
+                      std::initializer_list<const char*> own) {
+  place.outside = make_directory(machine.base + "/outside" + name, 0755);
+  place.root = make_directory(machine.base + "/root" + name, 0755);
   make_directory(place.outside + "/dev", 0755);
   for (const char* directory : own) make_directory(place.outside + directory, 0755);
   if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
@@ -172,7 +181,7 @@ inline void make_root(Place& place, const std::string& name, std::initializer_li
     bind_mount(device, place.root + device);
   }
   View view(place.outside, place.root);
-  for (const std::string& path : g_plan.sees) view.show(path);
+  for (const std::string& path : sees) view.show(path);
   view.close();
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
   if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
@@ -184,9 +193,9 @@ struct Room {
   int files = kScratchFiles;
 };
 
-inline Room room_for(const Test& test) {
+inline Room room_for(const Plan& plan, const Test& test) {
   Room room;
-  if (g_plan.input_file.empty()) return room;
+  if (plan.input_file.empty()) return room;
   room.bytes += file_size(test.input) + kScratchSlackBytes;
   room.files++;
   return room;
@@ -200,76 +209,78 @@ inline Fd put_file(const Place& place, const std::string& name) {
 }
 
 // A copy, that nobody may write: what the program does to it, or puts in its place, the judge never sees.
-inline void put_input(const Place& place, int input) {
-  Fd file = put_file(place, g_plan.input_file);
+inline void put_input(const Place& place, const std::string& name, int input) {
+  Fd file = put_file(place, name);
   if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
 }
 
 // The output file is there from the start, as in CMS, and can be written but not read: else it would be memory that is not
 // counted. Its time says whether anybody has opened it to write, as programs cannot set times.
-inline void put_output(const Place& place) {
-  Fd file = put_file(place, g_plan.output_file);
+inline void put_output(const Place& place, const std::string& name, uid_t owner) {
+  Fd file = put_file(place, name);
   const timespec never[2] = {};
-  bool theirs = g_means.contestant_uid == geteuid() || fchown(file.get(), g_means.contestant_uid, static_cast<gid_t>(-1)) == 0;
+  bool theirs = owner == geteuid() || fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0;
   if (!theirs || futimens(file.get(), never) != 0) system_fault("prepare an output file");
 }
 
 // The output file as it stands. Only a plain file is one, that has no other name; nothing else is opened or followed.
-inline Fd find_output(const Place& place, struct stat& status) {
-  Fd found = open_if_there(place.scratch + "/" + g_plan.output_file, O_PATH | O_NOFOLLOW);
+inline Fd find_output(const Place& place, const std::string& name, struct stat& status) {
+  Fd found = open_if_there(place.scratch + "/" + name, O_PATH | O_NOFOLLOW);
   if (found && fstat(found.get(), &status) != 0) system_fault("look at an output file");
   return found && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(found) : Fd();
 }
 
-inline void share_fifo(const std::string& path) {
+inline void share_fifo(const std::string& path, uid_t with) {
   if (mkfifo(path.c_str(), 0600) != 0) system_fault("mkfifo");
-  if (g_means.contestant_uid != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
+  if (with != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
 }
 
 // One FIFO, that each of the two steps finds in a place of its own: to write to, and to read from.
-inline void put_step_fifo(Place& place, long index) {
-  std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
+inline void put_step_fifo(const Job& job, Place& place, long index) {
+  std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   place.fifo_in = place.fifo_out = directory + "/fifo";
-  (index == 0 ? place.inside_out : place.inside_in) = full() ? "/fifo/fifo" : place.fifo_in;
-  if (index == 0) return share_fifo(place.fifo_out);
-  if (link(g_places[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
+  (index == 0 ? place.inside_out : place.inside_in) = job.full() ? "/fifo/fifo" : place.fifo_in;
+  if (index == 0) return share_fifo(place.fifo_out, job.machine.can.contestant_uid);
+  if (link(job.places[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
 }
 
 // What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
-inline void open_place(Place& place, long index, const Test& test) {
-  if (full() && place.root.empty()) {
-    make_root(place, std::to_string(index), {"/fifo", "/box"});
+inline void open_place(const Job& job, Place& place, long index, const Test& test) {
+  const Plan& plan = job.plan;
+  uid_t contestant_uid = job.machine.can.contestant_uid;
+  if (job.full() && place.root.empty()) {
+    make_root(place, job.machine, plan.sees, std::to_string(index), {"/fifo", "/box"});
     place.scratch = place.root + "/box";
   }
-  if (full()) {
-    Room room = room_for(test);
-    if (!g_plan.output_file.empty()) {
-      room.bytes += g_plan.output_bytes + kScratchSlackBytes;
+  if (job.full()) {
+    Room room = room_for(plan, test);
+    if (!plan.output_file.empty()) {
+      room.bytes += plan.output_bytes + kScratchSlackBytes;
       room.files++;
     }
     std::string options = format("size=%lld,nr_inodes=%d,mode=700,uid=%u", static_cast<long long>(room.bytes), room.files,
-                                 g_means.contestant_uid);
+                                 contestant_uid);
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
     if (mount("scratch", place.scratch.c_str(), "tmpfs", flags, options.c_str()) != 0) system_fault("mount scratch");
   } else {
-    place.scratch = make_directory(g_base + "/" + random_name());
-    if (g_means.contestant_uid != geteuid()) {
-      if (chown(place.scratch.c_str(), g_means.contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
+    place.scratch = make_directory(job.machine.base + "/" + random_name());
+    if (contestant_uid != geteuid()) {
+      if (chown(place.scratch.c_str(), contestant_uid, static_cast<gid_t>(-1)) != 0) system_fault("chown");
     }
   }
   place.made = true;
-  if (!g_plan.input_file.empty()) put_input(place, test.input);
-  if (!g_plan.output_file.empty()) put_output(place);
+  if (!plan.input_file.empty()) put_input(place, plan.input_file, test.input);
+  if (!plan.output_file.empty()) put_output(place, plan.output_file, contestant_uid);
   // As in CMS: what is there may be used, and nothing else be made. (Nobody confined can change the mode of a directory.)
-  if (g_plan.names_files() && chmod(place.scratch.c_str(), 0555) != 0) system_fault("chmod");
-  if (g_plan.two_steps) return put_step_fifo(place, index);
-  if (!g_plan.communication) return;
-  std::string directory = full() ? place.outside + "/fifo" : make_directory(g_base + "/" + random_name(), 0711);
+  if (plan.names_files() && chmod(place.scratch.c_str(), 0555) != 0) system_fault("chmod");
+  if (plan.two_steps) return put_step_fifo(job, place, index);
+  if (!plan.communication) return;
+  std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   place.fifo_in = directory + format("/m_to_u%ld", index);
   place.fifo_out = directory + format("/u%ld_to_m", index);
-  place.inside_in = full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
-  place.inside_out = full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
-  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo);
+  place.inside_in = job.full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
+  place.inside_out = job.full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
+  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo, contestant_uid);
 }
 
 // Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
@@ -278,12 +289,13 @@ struct Litter {
   int files = 0;
 };
 
-inline Litter look_at_scratch(const std::string& path, bool remove) {
+// `but`: a file that has a limit of its own.
+inline Litter look_at_scratch(const std::string& path, const std::string& but, bool remove) {
   Litter litter;
   DIR* directory = opendir(path.c_str());
   while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
     if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || strcmp(entry->d_name, "..") == 0)) continue;
-    if (!remove && g_plan.output_file == entry->d_name) continue;
+    if (!remove && but == entry->d_name) continue;
     struct stat status;
     if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) litter.bytes += status.st_blocks * 512;
     litter.files++;
@@ -293,20 +305,20 @@ inline Litter look_at_scratch(const std::string& path, bool remove) {
   return litter;
 }
 
-inline void close_place(Place& place) {
+inline void close_place(const Job& job, Place& place) {
   if (!place.made) return;
   place.made = false;
-  if (full()) {
+  if (job.full()) {
     if (umount2(place.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
   } else {
-    if (g_plan.names_files() && chmod(place.scratch.c_str(), 0700) != 0) system_fault("chmod");
-    look_at_scratch(place.scratch, true);
+    if (job.plan.names_files() && chmod(place.scratch.c_str(), 0700) != 0) system_fault("chmod");
+    look_at_scratch(place.scratch, "", true);
     rmdir(place.scratch.c_str());
   }
   if (place.fifo_in.empty()) return;
   unlink(place.fifo_in.c_str());
   unlink(place.fifo_out.c_str());
-  if (!full()) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
+  if (!job.full()) rmdir(place.fifo_in.substr(0, place.fifo_in.rfind('/')).c_str());
   place.fifo_in.clear();
 }
 

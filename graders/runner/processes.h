@@ -36,8 +36,22 @@ namespace runner {
 // How much of its CPU time a process may have had to spend for its pages: time of the kernel's, and not more than they may cost.
 inline int64_t most_for_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
 
-// A child of ours: contestant, judge or step.
+inline int64_t cpu_of(const rusage& usage) {
+  return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
+// A child of ours: contestant, judge or step. None outlives its object.
 struct Process {
+  Process() = default;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (!alive()) return;
+    ::kill(pid, SIGKILL);
+    while (wait4(pid, nullptr, 0, nullptr) < 0 && errno == EINTR) {
+    }
+  }
+
   pid_t pid = 0;  // 0: not started
   Fd pidfd;
   bool ended = false;
@@ -48,9 +62,7 @@ struct Process {
   int code() const { return WIFEXITED(status) ? WEXITSTATUS(status) : 0; }
   int signal() const { return WIFSIGNALED(status) ? WTERMSIG(status) : 0; }
   bool failed() const { return status != 0; }
-  int64_t cpu_us() const {
-    return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-  }
+  int64_t cpu_us() const { return cpu_of(usage); }
   int64_t peak_bytes() const { return usage.ru_maxrss * 1024; }
   int64_t cost_of_pages_us() const {
     return most_for_pages_us(usage.ru_minflt + usage.ru_majflt, usage.ru_stime.tv_sec * 1'000'000LL + usage.ru_stime.tv_usec);
@@ -72,7 +84,7 @@ struct Process {
   }
 };
 
-// Forks. Returns 0 in the child.
+// Forks. Returns 0 in the child. A process that has ended may be started again.
 inline pid_t start(Process& process) {
   int pidfd = -1;
   long pid = syscall(SYS_clone, static_cast<unsigned long>(SIGCHLD | CLONE_PIDFD), nullptr, &pidfd, nullptr, nullptr);
@@ -80,6 +92,7 @@ inline pid_t start(Process& process) {
   if (pid > 0) {
     process.pid = static_cast<pid_t>(pid);
     process.pidfd = Fd(pidfd);
+    process.ended = false;
   }
   return static_cast<pid_t>(pid);
 }
@@ -126,23 +139,19 @@ inline std::vector<pid_t> descendants(pid_t root) {
   return found;
 }
 
-inline pid_t g_warm_pid = 0;  // an interpreter of ours that outlives tests
-
 // Kills and reaps every descendant that is not listed: what judges and steps have left behind. Returns their CPU time.
 inline int64_t sweep(const std::vector<pid_t>& keep) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {
     std::vector<pid_t> strays = descendants(getpid());
-    strays.erase(std::remove(strays.begin(), strays.end(), g_warm_pid), strays.end());
     strays.erase(std::remove_if(strays.begin(), strays.end(),
                                 [&](pid_t pid) { return std::find(keep.begin(), keep.end(), pid) != keep.end(); }),
                  strays.end());
     if (strays.empty()) return cpu;
     for (pid_t pid : strays) kill(pid, SIGKILL);
     for (pid_t pid : strays) {
-      Process stray;
-      stray.pid = pid;
-      if (wait4(pid, &stray.status, 0, &stray.usage) == pid) cpu += stray.cpu_us();
+      rusage usage;
+      if (wait4(pid, nullptr, 0, &usage) == pid) cpu += cpu_of(usage);
     }
   }
   return cpu;

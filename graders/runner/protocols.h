@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
-#include <vector>
 
 #include "lines.h"
 
@@ -30,35 +30,35 @@ struct ProtocolRules {
   const char* name;  // in a plan
   JudgedBy judged_by = JudgedBy::Runner;
   // Of a program: the exit codes with which it has judged.
-  std::vector<int> accepts = {}, rejects = {};
-  std::vector<const char*> args = {};  // before its own
+  std::initializer_list<int> accepts = {}, rejects = {};
+  std::initializer_list<const char*> args = {};  // before its own
   bool has_feedback = false;           // a directory to write to; and the output comes on stdin
   bool can_interact = false;           // such a program can be an interactor, with the same arguments
 };
 
 // CMS: https://cms.readthedocs.io, "Task types". testlib.h as it is published: 0 ok, 7 points; 1 wrong answer,
 // 2 presentation error, 4 dirt, 8 unexpected end of file. Kattis: its problem format, "Output validators".
+constexpr ProtocolRules kCms = {"cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
+constexpr ProtocolRules kTestlib = {
+    "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true};
+constexpr ProtocolRules kKattis = {
+    "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
+constexpr ProtocolRules kWhiteDiff = {"white-diff"}, kTokens = {"tokens"}, kCompare = {"compare"};
+constexpr ProtocolRules kNone = {"none", JudgedBy::Reader};
+
 inline const ProtocolRules& rules_of(Protocol protocol) {
-  static const ProtocolRules cms = {
-      "cms", JudgedBy::Program, {0}, {}, {"input.txt", "correct_output.txt", "output.txt"}};
-  static const ProtocolRules testlib = {
-      "testlib", JudgedBy::Program, {0, 7}, {1, 2, 4, 8}, {"input.txt", "output.txt", "correct_output.txt"}, false, true};
-  static const ProtocolRules kattis = {
-      "kattis", JudgedBy::Program, {42}, {43}, {"input.txt", "correct_output.txt", "feedback/"}, true, true};
-  static const ProtocolRules white_diff = {"white-diff"}, tokens = {"tokens"}, compare = {"compare"};
-  static const ProtocolRules none = {"none", JudgedBy::Reader};
   switch (protocol) {
-    case Protocol::Cms: return cms;
-    case Protocol::Testlib: return testlib;
-    case Protocol::Kattis: return kattis;
-    case Protocol::WhiteDiff: return white_diff;
-    case Protocol::Tokens: return tokens;
-    case Protocol::Compare: return compare;
-    case Protocol::None: return none;
+    case Protocol::Cms: return kCms;
+    case Protocol::Testlib: return kTestlib;
+    case Protocol::Kattis: return kKattis;
+    case Protocol::WhiteDiff: return kWhiteDiff;
+    case Protocol::Tokens: return kTokens;
+    case Protocol::Compare: return kCompare;
+    case Protocol::None: return kNone;
   }
   plan_fault("a protocol without rules");
 }
 
-inline bool has(const std::vector<int>& codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
+inline bool has(std::initializer_list<int> codes, int code) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
 
 }  // namespace runner

@@ -15,6 +15,7 @@
 #include "kernel.h"
 #include "lines.h"
 #include "plan.h"
+#include "plan_lines.h"
 #include "protocols.h"
 
 namespace runner {
@@ -26,9 +27,8 @@ inline std::vector<std::string> arguments(PlanLine& line) {
   return args;
 }
 
-inline JudgeSpec judge_spec(PlanLine& line, bool with_file) {
+inline JudgeSpec judge_spec(PlanLine& line) {
   JudgeSpec spec;
-  if (with_file) spec.program = executable(line.text("file"));
   spec.cpu_ms = line.number("cpu_ms", 1, kMostMs);
   spec.wall_ms = line.number("wall_ms", 1, kMostMs);
   spec.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
@@ -50,7 +50,7 @@ inline std::string seen_path(PlanLine& line, const std::string& path) {
   return path;
 }
 
-inline void read_compile_line(PlanLine& line, Plan& plan) {
+inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
   using Kind = CompileAction::Kind;
   if (line.name == "limits") {
     plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
@@ -61,7 +61,7 @@ inline void read_compile_line(PlanLine& line, Plan& plan) {
     plan.file_bytes = line.number("file_bytes", 1, kMostBytes);
   } else if (line.name == "see") {
     std::string file = line.text("file"), path = path_below(line, "as");
-    g_files.get(file);
+    files.get(file);
     plan.actions.push_back({Kind::See, {file, path}});
   } else if (line.name == "sees") {
     plan.sees.push_back(seen_path(line, line.text("path")));
@@ -80,13 +80,13 @@ inline void read_compile_line(PlanLine& line, Plan& plan) {
   }
 }
 
-inline void read_test_line(PlanLine& line, Plan& plan) {
+inline void read_test_line(PlanLine& line, JobFiles& files, Plan& plan) {
   Test test;
   test.id = line.number("id", 0, INT_MAX);
-  test.input = g_files.get(line.text("input"));
-  if (line.has("answer")) test.answer = g_files.get(line.text("answer"));
-  if (line.has("program")) test.program = g_files.get(line.text("program"));
-  if (line.has("output")) test.output = g_files.get(line.text("output"));
+  test.input = files.get(line.text("input"));
+  if (line.has("answer")) test.answer = files.get(line.text("answer"));
+  if (line.has("program")) test.program = files.get(line.text("program"));
+  if (line.has("output")) test.output = files.get(line.text("output"));
   test.args = arguments(line);
   if (line.has("full")) test.full = line.number("full", 1, 1'000'000'000);
   if (line.has("steps")) test.steps = line.number("steps", 1, 1'000'000'000);
@@ -101,9 +101,9 @@ inline void read_test_line(PlanLine& line, Plan& plan) {
   plan.tests.push_back(std::move(test));
 }
 
-inline void read_program_line(PlanLine& line, Plan& plan) {
+inline void read_program_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.program = line.text("file");
-  g_files.get(plan.program);
+  files.get(plan.program);
   for (const std::string& path : line.all("sees")) plan.sees.push_back(seen_path(line, path));
   if (!line.has("interpreter")) {
     if (line.has("static")) plan.is_static = line.number("static", 0, 1) == 1;
@@ -117,7 +117,7 @@ inline void read_program_line(PlanLine& line, Plan& plan) {
   if (line.has("start")) plan.warm = line.choice<bool>("start", {{"cold", false}, {"warm", true}});
   if (line.has("with")) {
     plan.with = line.text("with");
-    g_files.get(plan.with);
+    files.get(plan.with);
   }
 }
 
@@ -129,7 +129,7 @@ inline Protocol read_protocol(PlanLine& line) {
   line.bad("`protocol` is unknown: " + name);
 }
 
-inline void read_checker_line(PlanLine& line, Plan& plan) {
+inline void read_checker_line(PlanLine& line, JobFiles& files, Plan& plan) {
   plan.has_checker = true;
   plan.protocol = read_protocol(line);
   if (line.has("return_bytes")) plan.return_bytes = line.number("return_bytes", 0, kMostBytes);
@@ -139,7 +139,8 @@ inline void read_checker_line(PlanLine& line, Plan& plan) {
     if (!comparators::parse_spec(rule, plan.rule)) line.bad("has an unknown rule: " + rule);
     return;
   }
-  plan.checker = judge_spec(line, !plan.compares());
+  plan.checker = judge_spec(line);
+  if (!plan.compares()) plan.checker.program = executable(files, line.text("file"));
   plan.checker.protocol = plan.protocol;
   if (line.has("passes")) {
     plan.passes = line.number("passes", 1, 1000);
@@ -158,9 +159,9 @@ inline std::string plain_name(PlanLine& line, const char* key) {
   return name;
 }
 
-inline void read_run_line(PlanLine& line, Plan& plan) {
+inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (line.name == "program") {
-    read_program_line(line, plan);
+    read_program_line(line, files, plan);
   } else if (line.name == "limits") {
     plan.cpu_ms = line.number("cpu_ms", 1, kMostMs);
     plan.memory_bytes = line.number("memory_bytes", 1, kMostBytes);
@@ -183,28 +184,29 @@ inline void read_run_line(PlanLine& line, Plan& plan) {
     }
   } else if (line.name == "manager") {
     plan.has_manager = true;
-    plan.manager = judge_spec(line, true);
+    plan.manager = judge_spec(line);
+    plan.manager.program = executable(files, line.text("file"));
     if (line.has("protocol")) {
       plan.manager.protocol = read_protocol(line);
       const ProtocolRules& rules = rules_of(plan.manager.protocol);
       if (rules.judged_by != JudgedBy::Program) line.bad(format("has a protocol without a program: %s", rules.name));
     }
   } else if (line.name == "checker") {
-    read_checker_line(line, plan);
+    read_checker_line(line, files, plan);
   } else if (line.name == "order") {
     plan.needed_only = line.choice<bool>("run", {{"all", false}, {"needed", true}});
     if (line.has("enough_ms")) plan.enough_ms = line.number("enough_ms", 1, kMostMs);
   } else if (line.name == "test") {
-    read_test_line(line, plan);
+    read_test_line(line, files, plan);
   } else {
     line.bad("is unknown in run mode");
   }
 }
 
-// Reads the plan strictly: whatever we do not understand, we do not run.
-inline Plan read_plan() {
+// Reads the plan strictly: whatever we do not understand, we do not run. The nonce is told at once: a fault of the plan names it.
+inline Plan read_plan(JobFiles& files, std::string& told_nonce) {
   Plan plan;
-  int fd = g_files.get("plan");
+  int fd = files.get("plan");
   std::string text = head(fd, 64 << 20);
   if (text.empty() || text.back() != '\n') plan_fault("the plan is cut off");
   text.pop_back();
@@ -225,7 +227,7 @@ inline Plan read_plan() {
     if (i == 1) {
       std::string nonce = line.bare();
       if (nonce.size() != 32 || nonce.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
-      g_nonce = nonce;
+      told_nonce = nonce;
     } else if (i == 2) {
       plan.least = line.choice<Isolation>(
           "least", {{"full", Isolation::Full}, {"reduced", Isolation::Reduced}, {"none", Isolation::None}});
@@ -237,7 +239,7 @@ inline Plan read_plan() {
       bool repeats = line.name == "test" || line.name == "see" || line.name == "step" || line.name == "artifact" || line.name == "sees";
       if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("stands twice");
       if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
-      plan.compile ? read_compile_line(line, plan) : read_run_line(line, plan);
+      plan.compile ? read_compile_line(line, files, plan) : read_run_line(line, files, plan);
     }
     line.finish();
   }
@@ -246,6 +248,9 @@ inline Plan read_plan() {
   };
   needs("limits");
   if (plan.compile) return plan;
+  for (Test& test : plan.tests) {
+    if (test.program < 0 && !plan.interpreter.empty()) test.program = files.get(plan.program);
+  }
   bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
   if (runs || plan.tests.empty()) needs("program");
   for (const char* name : {"task", "order"}) needs(name);

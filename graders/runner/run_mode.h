@@ -30,7 +30,6 @@
 #include "processes.h"
 #include "protocols.h"
 #include "seccomp.h"
-#include "tokens.h"
 #include "warm.h"
 
 namespace runner {
@@ -38,8 +37,10 @@ namespace runner {
 // Which tests can still matter: those before the first known zero of one of their groups.
 class Needed {
  public:
+  explicit Needed(const Plan& plan) : all_(!plan.needed_only) {}
+
   bool has(const Test& test) const {
-    if (!g_plan.needed_only || test.at.empty()) return true;
+    if (all_ || test.at.empty()) return true;
     return std::any_of(test.at.begin(), test.at.end(), [&](const auto& place) {
       auto zero = find(place.first);
       return zero == zeros_.end() || place.second < zero->second;
@@ -61,29 +62,27 @@ class Needed {
   std::vector<std::pair<int, int>>::const_iterator find(int group) const {
     return std::find_if(zeros_.begin(), zeros_.end(), [&](const auto& zero) { return zero.first == group; });
   }
+  bool all_;
   std::vector<std::pair<int, int>> zeros_;  // (group, position)
 };
 
-inline void open_interpreter() {
-  g_interpreter = Fd(open(g_plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
-  if (!g_interpreter) plan_fault("there is no interpreter %s: %s", g_plan.interpreter.c_str(), strerror(errno));
-  if (!g_plan.with.empty()) g_with = Fd(reopen(g_files.get(g_plan.with), O_RDONLY));
-  int task = g_files.get(g_plan.program);
-  for (Test& test : g_plan.tests) {
-    if (test.program < 0) test.program = task;
-  }
+inline void open_interpreter(Job& job, JobFiles& files) {
+  const Plan& plan = job.plan;
+  job.interpreter = Fd(open(plan.interpreter.c_str(), O_PATH | O_CLOEXEC));
+  if (!job.interpreter) plan_fault("there is no interpreter %s: %s", plan.interpreter.c_str(), strerror(errno));
+  if (!plan.with.empty()) job.with = Fd(reopen(files.get(plan.with), O_RDONLY));
 }
 
-inline Outcome run_once(const Test& test, Passes& passes) {
+inline Outcome run_once(Job& job, Warm& warm, const Test& test, Passes& passes) {
   Outcome outcome;
   {
-    for (size_t i = 0; i < g_places.size() && !g_plan.communication && test.output < 0; i++) {
-      open_place(g_places[i], static_cast<long>(i), test);
+    for (size_t i = 0; i < job.places.size() && !job.plan.communication && test.output < 0; i++) {
+      open_place(job, job.places[i], static_cast<long>(i), test);
     }
-    TestRun run(test, passes);
+    TestRun run(job, warm, test, passes);
     outcome = run.run();
   }
-  for (Place& place : g_places) close_place(place);
+  for (Place& place : job.places) close_place(job, place);
   return outcome;
 }
 
@@ -101,11 +100,12 @@ inline Outcome after(const Outcome& earlier, Outcome outcome) {
 // Pages that were in use a moment ago cost a program less than those that a virtual machine has to ask its host for. What takes
 // them is a process of its own: what we hold at a fork is part of a child's peak memory. If memory is short, it has to go, and
 // nobody is excused by that.
-inline void make_ready(int64_t bytes) {
+inline void make_ready(Job& job) {
+  int64_t bytes = std::min(job.plan.ready_bytes, job.plan.memory_bytes);
   Process taker;
   if (bytes == 0 || start(taker) > 0) {
     taker.reap(true);
-    if (taker.failed()) g_kills_seen = out_of_memory_kills();
+    if (taker.failed()) job.kills_seen = out_of_memory_kills();
     return;
   }
   write_text("/proc/self/oom_score_adj", "1000");
@@ -114,38 +114,42 @@ inline void make_ready(int64_t bytes) {
   _exit(0);
 }
 
-inline void run_tests() {
-  for (const Test& test : g_plan.tests) {
-    if (g_plan.has_checker && g_plan.protocol == Protocol::Tokens) token_rules(test);
+// What decides of each system call of this job's programs.
+inline Filter filter_of(const Plan& plan, const Machine& machine) {
+  Company company = plan.processes > 1 ? Company::Together : plan.passes > 1 ? Company::InTurn : Company::Nobody;
+  Decider decider(machine.can.notify, !machine.full(), company, !plan.is_static, !plan.interpreter.empty());
+  return FilterWriter(decider, machine.can.hidden).filter;
+}
+
+inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines) {
+  for (const Test& test : plan.tests) {
+    if (plan.has_checker && plan.protocol == Protocol::Tokens) token_rules(plan, test);
   }
-  if (!g_plan.has_program()) {
+  Job job{plan, machine};
+  if (!plan.has_program()) {
     // every output was submitted
-  } else if (g_plan.interpreter.empty()) {
-    for (long i = 0; i < g_plan.processes; i++) g_programs.push_back(program_copy());
+  } else if (plan.interpreter.empty()) {
+    for (long i = 0; i < plan.processes; i++) job.programs.push_back(program_copy(files.get(plan.program)));
   } else {
-    open_interpreter();
+    open_interpreter(job, files);
   }
-  g_files.forget();
+  files.forget();
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
-  bool reduced = !full();
-  Company company = g_plan.processes > 1 ? Company::Together : g_plan.passes > 1 ? Company::InTurn : Company::Nobody;
-  FilterWriter filter(Decider(g_means.notify, reduced, company, !g_plan.is_static, !g_plan.interpreter.empty()), g_means.hidden);
-  g_filter = std::move(filter.code);
-  g_filter_self = std::move(filter.self);
-  g_places.resize(static_cast<size_t>(g_plan.processes));
-  make_ready(std::min(g_plan.ready_bytes, g_plan.memory_bytes));
-  Needed needed;
+  job.filter = filter_of(plan, machine);
+  job.places.resize(static_cast<size_t>(plan.processes));
+  make_ready(job);
+  Warm warm(job);
+  Needed needed(plan);
   int64_t begun_us = now_us();
-  for (const Test& test : g_plan.tests) {
-    if (g_lines > 0 && g_plan.enough_ms > 0 && now_us() - begun_us >= g_plan.enough_ms * 1000) break;
+  for (const Test& test : plan.tests) {
+    if (lines.printed > 0 && plan.enough_ms > 0 && now_us() - begun_us >= plan.enough_ms * 1000) break;
     if (!needed.has(test)) continue;
-    Passes passes;
-    Outcome outcome = run_once(test, passes);
-    while (outcome.verdict == "AC" && passes.wants_another()) outcome = after(outcome, run_once(test, passes));
+    Passes passes(job);
+    Outcome outcome = run_once(job, warm, test, passes);
+    while (outcome.verdict == "AC" && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
     if (outcome.verdict != "JE" && outcome.zero) needed.zero(test);
-    print_line(test, outcome);
+    print_line(lines, plan, test, outcome);
   }
-  g_warm.end();
 }
 
 }  // namespace runner

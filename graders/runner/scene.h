@@ -15,17 +15,28 @@
 #include "hang_ups.h"
 #include "judges.h"
 #include "lines.h"
+#include "means.h"
 #include "outcome.h"
 #include "passes.h"
 #include "places.h"
 #include "plan.h"
+#include "warm.h"
 
 namespace runner {
 
 class Scene {
  protected:
-  Scene(const Test& test, Passes& passes)
-      : test_(test), passes_(passes), contestants_(static_cast<size_t>(g_plan.processes)), hang_ups_(contestants_.size()) {}
+  Scene(Job& job, Warm& warm, const Test& test, Passes& passes)
+      : job_(job),
+        plan_(job.plan),
+        warm_(warm),
+        test_(test),
+        passes_(passes),
+        contestants_(job.places.size()),
+        hang_ups_(job),
+        manager_(job) {}
+
+  const Means& can() const { return job_.machine.can; }
 
   // A test without an answer has an empty one.
   Fd judge_file(int fd) {
@@ -44,7 +55,7 @@ class Scene {
   // What counts against the limit: of two steps, each has it for itself.
   int64_t total_cpu_us() const {
     int64_t total = 0;
-    for (const Contestant& c : contestants_) total = g_plan.two_steps ? std::max(total, c.cpu_us()) : total + c.cpu_us();
+    for (const Contestant& c : contestants_) total = plan_.two_steps ? std::max(total, c.cpu_us()) : total + c.cpu_us();
     return total;
   }
 
@@ -53,11 +64,11 @@ class Scene {
   }
 
   bool over_memory(const Contestant& c) const {
-    return c.limit_is("memory") || std::max(c.process.peak_bytes(), c.peak_bytes) > g_plan.memory_bytes;
+    return c.limit_is("memory") || std::max(c.process.peak_bytes(), c.peak_bytes) > plan_.memory_bytes;
   }
   bool over_output(const Contestant& c) const {
     return c.limit_is("files") || c.limit_is("output") || c.process.signal() == SIGXFSZ ||
-           std::max(file_size(c.output.get()), c.written_bytes) > g_plan.output_bytes;
+           std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes;
   }
   // A failure that has no cause outside of the program.
   bool failed_hard(const Contestant& c) const {
@@ -69,7 +80,7 @@ class Scene {
   bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
 
   bool hung_up_first(const Contestant& c) {
-    if (!g_plan.communication) return true;
+    if (!plan_.communication) return true;
     HangUps::Side side = hang_ups_.first(static_cast<size_t>(c.index));
     if (side != HangUps::Nobody) return side == HangUps::TheProcess;
     return manager_.process.alive() || manager_.ended_us >= c.ended_us;
@@ -77,6 +88,9 @@ class Scene {
 
   bool is_decisive(const Contestant& c) { return failed_hard(c) || (failed_softly(c) && hung_up_first(c)); }
 
+  Job& job_;
+  const Plan& plan_;
+  Warm& warm_;
   const Test& test_;
   Passes& passes_;
   Outcome o_;

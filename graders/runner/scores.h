@@ -1,23 +1,20 @@
-// Scores: what a judge program's words mean; white-diff.
+// Scores: what a judge program's words mean.
 #pragma once
 
-#include <errno.h>
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "bytes.h"
 #include "comparators.h"
 #include "descriptors.h"
-#include "judges.h"
 #include "lines.h"
 #include "numbers.h"
-#include "plan.h"
+#include "plan_lines.h"
 #include "protocols.h"
 
 namespace runner {
@@ -130,12 +127,18 @@ inline Said read_kattis(int code, const std::string& feedback, int64_t full) {
   return said;
 }
 
+// What a judge program leaves behind: its exit code, what it printed (descriptors), and its directory of feedback.
+struct JudgeResult {
+  int code, output, errors;
+  std::string feedback;
+};
+
 // What a judge program said that has ended as its protocol wants.
-inline Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
+inline Said read_words(const JudgeResult& result, Protocol protocol, int64_t full) {
   switch (protocol) {
-    case Protocol::Cms: return read_cms(judge.output.get(), judge.errors.get());
-    case Protocol::Testlib: return read_testlib(judge.process.code(), judge.errors.get());
-    case Protocol::Kattis: return read_kattis(judge.process.code(), judge.directory + "/feedback", full);
+    case Protocol::Cms: return read_cms(result.output, result.errors);
+    case Protocol::Testlib: return read_testlib(result.code, result.errors);
+    case Protocol::Kattis: return read_kattis(result.code, result.feedback, full);
     case Protocol::WhiteDiff:
     case Protocol::Tokens:
     case Protocol::Compare:
@@ -144,108 +147,11 @@ inline Said read_words(const Judge& judge, Protocol protocol, int64_t full) {
   plan_fault("the protocol %s has no program", rules_of(protocol).name);
 }
 
-// A text as bytes, one by one.
-class Bytes {
- public:
-  static constexpr int End = -1;
-
-  explicit Bytes(int fd) : fd_(fd) {}
-
-  int peek() {
-    if (at_ == filled_) {
-      ssize_t n;
-      while ((n = read(fd_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
-      }
-      if (n < 0) system_fault("read an output");
-      if (n == 0) return End;
-      base_ += filled_;
-      at_ = 0;
-      filled_ = static_cast<size_t>(n);
-    }
-    return static_cast<unsigned char>(buffer_[at_]);
-  }
-
-  int next() {
-    int c = peek();
-    if (c != End) at_++;
-    return c;
-  }
-
-  // Of the byte that `next` gives.
-  uint64_t offset() const { return base_ + at_; }
-
- private:
-  int fd_;
-  uint64_t base_ = 0;  // of the buffer's first byte
-  size_t at_ = 0, filled_ = 0;
-  char buffer_[8192];
-};
-
-// Where an output and an answer first differ: an offset in each.
-struct Difference {
-  uint64_t output = 0, answer = 0;
-};
-
 // The message of a wrong output that no program has judged: the line, what is expected there, what was found.
 inline std::string wrong_output(int output, int answer, const Difference& where) {
   std::string words = comparators::difference_at(output, where.output, answer, where.answer);
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   return (std::string(kWrong) + ": " + words).substr(0, kMessageBytes);
-}
-
-// A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
-// Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
-class Canonical {
- public:
-  static constexpr int End = Bytes::End;
-
-  explicit Canonical(int fd) : bytes_(fd) {}
-
-  // The next character; End after the last line, whether or not that had its newline.
-  int next() {
-    bool gap = false;
-    offset_ = bytes_.offset();
-    for (int c = bytes_.peek(); c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; c = bytes_.peek()) {
-      gap = true;
-      bytes_.next();
-    }
-    int c = bytes_.peek();
-    if (c != End && c != '\n' && gap && inside_) return ' ';
-    if (!inside_ || c != '\n') offset_ = bytes_.offset();
-    bytes_.next();
-    if (c == End && inside_) c = '\n';
-    inside_ = c != End && c != '\n';
-    return c;
-  }
-
-  // Where that character stands: of a run of blanks, its first.
-  uint64_t offset() const { return offset_; }
-
- private:
-  Bytes bytes_;
-  uint64_t offset_ = 0;
-  bool inside_ = false;  // something of the line has been seen
-};
-
-// Whether an output is right; `where` is set if not.
-inline bool white_diff(int output, int answer, Difference& where) {
-  Canonical ours(output), theirs(answer);
-  for (;;) {
-    int a = ours.next(), b = theirs.next();
-    if (a == b) {
-      if (a == Canonical::End) return true;
-      continue;
-    }
-    where = {ours.offset(), theirs.offset()};
-    // One has ended: the rest of the other must be blank lines.
-    if (a != Canonical::End && b != Canonical::End) return false;
-    Canonical& rest = a == Canonical::End ? theirs : ours;
-    for (int c = a == Canonical::End ? b : a; c != Canonical::End; c = rest.next()) {
-      where = {ours.offset(), theirs.offset()};
-      if (c != '\n') return false;
-    }
-    return true;
-  }
 }
 
 }  // namespace runner

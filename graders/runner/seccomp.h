@@ -26,6 +26,11 @@ namespace runner {
 // that there is, to remember those that are always allowed: so it is a tree, in which a number finds its decision in nine
 // steps rather than hundreds. It is written from its end, as jumps lead forward, and not far: what is decided stands again
 // where no copy of it is near.
+struct Filter {
+  std::vector<sock_filter> code;  // with 0 for the process's own id
+  std::vector<size_t> self;       // the instructions that need it
+};
+
 class FilterWriter {
  public:
   FilterWriter(Decider decider, const CallSet& hidden) {
@@ -51,12 +56,11 @@ class FilterWriter {
     put(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
     test(BPF_JEQ, AUDIT_ARCH_X86_64, back_.size() - 1, end);
     put(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch));
-    code.assign(back_.rbegin(), back_.rend());
-    for (size_t& at : self) at = code.size() - 1 - at;
+    filter.code.assign(back_.rbegin(), back_.rend());
+    for (size_t& at : filter.self) at = filter.code.size() - 1 - at;
   }
 
-  std::vector<sock_filter> code;
-  std::vector<size_t> self;
+  Filter filter;
 
  private:
   static constexpr size_t kNowhere = static_cast<size_t>(-1), kNear = 100, kFarthest = 255;
@@ -103,7 +107,7 @@ class FilterWriter {
     if (near_[number] != kNowhere && back_.size() - near_[number] < kNear) return near_[number];
     const Piece& piece = pieces_[number];
     size_t end = back_.size() + piece.code.size() - 1;
-    for (size_t at : piece.self) self.push_back(end - at);
+    for (size_t at : piece.self) filter.self.push_back(end - at);
     back_.insert(back_.end(), piece.code.rbegin(), piece.code.rend());
     return near_[number] = end;
   }

@@ -8,10 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lines.h"
-#include "places.h"
-#include "plan.h"
-#include "scores.h"
+#include "bytes.h"
 
 namespace runner {
 
@@ -52,16 +49,6 @@ inline std::string read_token_rules(const std::vector<std::string>& args, TokenR
     if (!absolute) rules.relative = value;
   }
   return "";
-}
-
-// The checker's flags and the test's own.
-inline TokenRules token_rules(const Test& test) {
-  TokenRules rules;
-  std::vector<std::string> args = g_plan.checker.args;
-  args.insert(args.end(), test.args.begin(), test.args.end());
-  std::string words = read_token_rules(args, rules);
-  if (!words.empty()) plan_fault("test %ld is compared with %s", test.id, words.c_str());
-  return rules;
 }
 
 inline bool near(long double ours, long double theirs, const TokenRules& rules) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@
 #include "means.h"
 #include "numbers.h"
 #include "places.h"
+#include "plan.h"
 #include "processes.h"
 
 namespace runner {
@@ -48,12 +50,18 @@ constexpr int kTestsARuleset = 64;
 //   reduced   it lives where we live.
 class Warm {
  public:
+  explicit Warm(const Job& job) : job_(job), plan_(job.plan) {}
+  Warm(const Warm&) = delete;
+  Warm& operator=(const Warm&) = delete;
   ~Warm() { end(); }
+
+  // 0: there is none.
+  pid_t pid() const { return process_.alive() ? process_.pid : 0; }
 
   // Makes the contestant a fork, in the PID namespace `zone` if there is one. Returns words if it could not.
   std::string fork(Contestant& c, const Place& place, int control, int input, int task, int zone) {
     if (!process_.alive() || process_.reap(false)) begin(place);
-    Fd output(open_output(c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
+    Fd output(open_output(plan_, c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
     Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
     Fd directory(open(place.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!output || !errors || !program || !report || !directory) system_fault("open the files of a contestant");
@@ -84,7 +92,6 @@ class Warm {
     if (!process_.alive()) return;
     process_.kill();
     process_.reap(true);
-    g_warm_pid = 0;
   }
 
  private:
@@ -92,10 +99,10 @@ class Warm {
   // nowhere any more; that its rule stays costs each later test a little, hence new ones now and then.
   const Landlock& rules(const Place& place) {
     if (tests_ruled_++ % kTestsARuleset == 0) {
-      rules_ = Landlock(g_means.landlock);
-      grant_system(rules_, place.root);
+      rules_ = Landlock(can().landlock);
+      grant_system(plan_, rules_, place.root);
     }
-    grant_scratch(rules_, place.scratch.c_str());
+    grant_scratch(job_, rules_, place.scratch.c_str());
     return rules_;
   }
 
@@ -106,7 +113,6 @@ class Warm {
   std::string gone(const char* what) {
     process_.kill();
     process_.reap(true);
-    g_warm_pid = 0;
     return format("the warm interpreter %s (%s %d): ", what, process_.signal() != 0 ? "signal" : "exit code",
                   process_.signal() != 0 ? process_.signal() : process_.code()) +
            head(errors_.get(), 900);
@@ -118,54 +124,53 @@ class Warm {
     control_ = Fd(ends[0]);
     Fd theirs(ends[1]);
     errors_ = memory_file("interpreter");
-    process_ = Process();
     if (start(process_) == 0) run(place, theirs.get());
-    g_warm_pid = process_.pid;
   }
 
   // The child's side.
-  [[noreturn]] void run(const Place& place, int control) {
+  [[noreturn]] void run(const Place& place, int control) noexcept {
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
     Fd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
-    int with = g_plan.with.empty() ? -1 : reopen(g_with.get(), O_RDONLY);
+    int with = plan_.with.empty() ? -1 : reopen(job_.with.get(), O_RDONLY);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    bool ready = nothing && (!full() || chroot(place.root.c_str()) == 0) && chdir("/") == 0 &&
+    bool ready = nothing && (!job_.full() || chroot(place.root.c_str()) == 0) && chdir("/") == 0 &&
                  place_descriptors({{nothing.get(), 0}, {nothing.get(), 1}, {errors_.get(), 2}, {control, kTaskFd},
-                                    {with, kWithFd}, {g_interpreter.get(), kProgramFd}},
+                                    {with, kWithFd}, {job_.interpreter.get(), kProgramFd}},
                                    kProgramFd);
     if (!ready) _exit(126);
     // Now: that of the stack decides where an exec puts its mappings.
-    for (auto [resource, value] : contestant_limits()) {
+    for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) set_limit(resource, value);
     }
-    Command command("serve");
+    Command command(plan_, "serve");
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     dprintf(STDERR_FILENO, "cannot be executed: %s\n", strerror(errno));
     _exit(127);
   }
 
   // What every child is asked to do to itself.
-  static std::string request(const std::vector<std::pair<const char*, int>>& descriptors) {
+  std::string request(const std::vector<std::pair<const char*, int>>& descriptors) const {
     std::string names, limits, self;
     for (const auto& [name, fd] : descriptors) names += (names.empty() ? "" : ",") + quoted(name);
-    for (auto [resource, value] : contestant_limits()) {
+    for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) continue;
       rlimit now;
       if (getrlimit(resource, &now) == 0) value = std::min(value, now.rlim_max);  // not everybody can raise it
       long long number = value == RLIM_INFINITY ? -1 : static_cast<long long>(value);
       limits += format("%s[%d,%lld,%lld]", limits.empty() ? "" : ",", static_cast<int>(resource), number, number);
     }
-    for (size_t at : g_filter_self) self += format("%s%zu", self.empty() ? "" : ",", at);
+    for (size_t at : job_.filter.self) self += format("%s%zu", self.empty() ? "" : ",", at);
     std::string line = "{\"descriptors\":[" + names + "],\"sibling\":true,\"rlimits\":[" + limits + "]";
     line += format(",\"nofile\":%d,\"ready_fd\":%d", static_cast<int>(kContestantFds), kControlFd);
-    if (full()) line += ",\"drop\":true";
-    if (g_means.contestant_uid != geteuid()) line += format(",\"uid\":%u", g_means.contestant_uid);
-    if (g_means.seccomp) {
-      const unsigned char* code = reinterpret_cast<const unsigned char*>(g_filter.data());
-      line += ",\"seccomp\":\"" + base64(code, g_filter.size() * sizeof g_filter[0]) + "\",\"self\":[" + self + "]";
-      line += format(",\"listener\":%s", g_means.notify ? "true" : "false");
+    if (job_.full()) line += ",\"drop\":true";
+    if (can().contestant_uid != geteuid()) line += format(",\"uid\":%u", can().contestant_uid);
+    if (can().seccomp) {
+      const std::vector<sock_filter>& code = job_.filter.code;
+      const unsigned char* bytes = reinterpret_cast<const unsigned char*>(code.data());
+      line += ",\"seccomp\":\"" + base64(bytes, code.size() * sizeof code[0]) + "\",\"self\":[" + self + "]";
+      line += format(",\"listener\":%s", can().notify ? "true" : "false");
     }
     return line + "}";
   }
@@ -187,6 +192,10 @@ class Warm {
     return sendmsg(control_.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
 
+  const Means& can() const { return job_.machine.can; }
+
+  const Job& job_;
+  const Plan& plan_;
   Process process_;
   Fd control_, errors_;
   std::string request_;
@@ -194,32 +203,30 @@ class Warm {
   int tests_ruled_ = 0;
 };
 
-inline Warm g_warm;
-
 // Returns words if it could not be started.
-inline std::string start_contestant(Contestant& contestant, const Place& place, int input, int task) {
+inline std::string start_contestant(Job& job, Warm& warm, Contestant& contestant, const Place& place, int input, int task) {
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
   // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
   // memory and read it again. Their owner can write them and nothing else.
   if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
-  if (g_interpreter) {
+  if (job.interpreter) {
     contestant.report = memory_file("report");
     if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
   }
-  if (full() && !contestant.zone.enter()) system_fault("a PID namespace cannot be made");
+  if (job.full() && !contestant.zone.enter(job.machine.own_pidns)) system_fault("a PID namespace cannot be made");
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
   contestant.control = Fd(ends[0]);
   Fd theirs(ends[1]);
-  if (g_plan.warm) {
-    Fd zone(full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
-    if (full() && !zone) system_fault("open a PID namespace");
-    if (full()) Zone::leave();
-    return g_warm.fork(contestant, place, theirs.get(), input, task, zone.get());
+  if (job.plan.warm) {
+    Fd zone(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
+    if (job.full() && !zone) system_fault("open a PID namespace");
+    if (job.full()) Zone::leave(job.machine.own_pidns);
+    return warm.fork(contestant, place, theirs.get(), input, task, zone.get());
   }
-  if (start(contestant.process) == 0) Launch(contestant, place, theirs.get(), input, task).run();
-  if (full()) Zone::leave();
+  if (start(contestant.process) == 0) Launch(job, contestant, place, theirs.get(), input, task).run();
+  if (job.full()) Zone::leave(job.machine.own_pidns);
   return "";
 }
 

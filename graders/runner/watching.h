@@ -20,7 +20,6 @@
 #include "descriptors.h"
 #include "hang_ups.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
 #include "places.h"
 #include "plan.h"
@@ -38,20 +37,20 @@ class Watching : protected Scene {
   int64_t idle_us() const { return idle_us_; }
 
   void begin() {
-    if (g_plan.communication) begin_manager();
+    if (plan_.communication) begin_manager();
     begun_us_ = ticked_us_ = settled_us_ = now_us();
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
       Fd input;
-      bool second_step = g_plan.two_steps && i > 0;
-      if (g_plan.fifo_io || !g_plan.input_file.empty() || second_step) {
+      bool second_step = plan_.two_steps && i > 0;
+      if (plan_.fifo_io || !plan_.input_file.empty() || second_step) {
         input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-      } else if (!g_plan.communication) {
+      } else if (!plan_.communication) {
         input = Fd(reopen(passes_.input(test_), O_RDONLY));
       }
-      if (!input && (!g_plan.communication || g_plan.fifo_io)) system_fault("open the input of test %ld", test_.id);
-      std::string trouble = start_contestant(c, g_places[i], input.get(), test_.program);
+      if (!input && (!plan_.communication || plan_.fifo_io)) system_fault("open the input of test %ld", test_.id);
+      std::string trouble = start_contestant(job_, warm_, c, job_.places[i], input.get(), test_.program);
       if (!trouble.empty()) judge_error("start", "runner", trouble);
     }
   }
@@ -64,7 +63,7 @@ class Watching : protected Scene {
         if (!c.process.alive() || !c.process.reap(false)) continue;
         c.ended_us = now_us();
         listen(c);  // its last words may be why
-        bool killed_by_filter = g_means.seccomp && (!g_means.notify || g_means.hides) && c.process.signal() == SIGSYS;
+        bool killed_by_filter = can().seccomp && (!can().notify || can().hides) && c.process.signal() == SIGSYS;
         if (killed_by_filter && !c.violated) c.attempted.emplace_back(kHiddenCall, 1);
         c.violated |= killed_by_filter;
       }
@@ -79,7 +78,7 @@ class Watching : protected Scene {
       c.process.reap(true);
       if (c.ended_us == 0) c.ended_us = now_us();
       c.zone.end();
-      if (!g_plan.output_file.empty()) collect(c);
+      if (!plan_.output_file.empty()) collect(c);
       if (fchmod(c.output.get(), 0400) != 0) system_fault("fchmod");  // now a checker may
     }
   }
@@ -88,24 +87,24 @@ class Watching : protected Scene {
   void begin_manager() {
     std::vector<std::string> args;
     for (size_t i = 0; i < contestants_.size(); i++) {
-      open_place(g_places[i], static_cast<long>(i), test_);
-      hang_ups_.watch(i, g_places[i]);
-      args.push_back(g_places[i].fifo_out);
-      args.push_back(g_places[i].fifo_in);
+      open_place(job_, job_.places[i], static_cast<long>(i), test_);
+      hang_ups_.watch(i, job_.places[i]);
+      args.push_back(job_.places[i].fifo_out);
+      args.push_back(job_.places[i].fifo_in);
     }
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
-    const Place* talks = g_plan.interactive() ? &g_places[0] : nullptr;
+    const Place* talks = plan_.interactive() ? &job_.places[0] : nullptr;
     if (talks != nullptr) {
-      const ProtocolRules& rules = rules_of(g_plan.manager.protocol);
+      const ProtocolRules& rules = rules_of(plan_.manager.protocol);
       args.assign(rules.args.begin(), rules.args.end());
       held_in_ = hold(talks->fifo_in);
       held_out_ = hold(talks->fifo_out);
     }
-    args.insert(args.end(), g_plan.manager.args.begin(), g_plan.manager.args.end());
-    if (talks != nullptr && !g_plan.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
+    args.insert(args.end(), plan_.manager.args.begin(), plan_.manager.args.end());
+    if (talks != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
     hang_ups_.watch_end(manager_);  // before its start: it may end before we get to do anything else
-    manager_.begin("manager", g_plan.manager, args, again.get(), answer.get(), -1, input.get(), talks);
+    manager_.begin("manager", plan_.manager, args, again.get(), answer.get(), -1, input.get(), talks);
   }
 
   // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
@@ -127,9 +126,9 @@ class Watching : protected Scene {
     if (!manager_.process.alive()) empty(held_out_);
   }
 
-  static void collect(Contestant& c) {
-    if (g_means.isolation == Isolation::None) sweep({});  // elsewhere nothing outlives a program
-    collect_output(c, g_places[static_cast<size_t>(c.index)]);
+  void collect(Contestant& c) const {
+    if (can().isolation == Isolation::None) sweep({warm_.pid()});  // elsewhere nothing outlives a program
+    collect_output(plan_, c, job_.places[static_cast<size_t>(c.index)]);
   }
 
   // Most tests are short, so the first looks come soon; no rule is seen to be broken more than 5 ms late, or, before that,
@@ -155,14 +154,14 @@ class Watching : protected Scene {
 
   void listen(Contestant& c) {
     if (c.control) {
-      std::string trouble = hear(c);
+      std::string trouble = hear(plan_, c);
       if (!trouble.empty()) judge_error("start", "runner", trouble);
     }
     if (!c.listener) return;
     pollfd ready = {c.listener.get(), POLLIN, 0};
     if (poll(&ready, 1, 0) != 1) return;
     if ((ready.revents & POLLIN) != 0) {
-      answer_refusal(c);
+      answer_refusal(plan_, c);
     } else {
       c.listener.reset();  // everybody behind it has gone
     }
@@ -202,7 +201,7 @@ class Watching : protected Scene {
     settled_us_ = now;
     idle = std::max<int64_t>(0, idle);
     if (idle == 0 || !anybody(&Sample::waits)) return idle;
-    int64_t forgiven = std::min(idle, g_plan.cpu_ms * 1000 + kDiskUs - disk_us_);
+    int64_t forgiven = std::min(idle, plan_.cpu_ms * 1000 + kDiskUs - disk_us_);
     disk_us_ += forgiven;
     return idle - forgiven;
   }
@@ -216,22 +215,22 @@ class Watching : protected Scene {
   void look(Contestant& c, bool states) {
     c.last = c.account.read(c.process.pid, c.last, states);
     c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
-    if (c.started && c.last.resident_bytes > g_plan.memory_bytes) end(c, "memory");
+    if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, "memory");
     if (states && ++c.looks % kLooksAtTables == 0) {
-      int64_t most = kTablesBytes + g_plan.memory_bytes / 256;  // a page of tables serves 512 pages
+      int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // a page of tables serves 512 pages
       if (Account::tables_bytes(c.process.pid, c.last) > most) end(c, "memory");
     }
-    if (c.last.threads > g_plan.threads) end(c, "threads");
-    const Place& place = g_places[static_cast<size_t>(c.index)];
-    if (!full()) {
-      Litter litter = look_at_scratch(place.scratch, false);
-      Room room = room_for(test_);
+    if (c.last.threads > plan_.threads) end(c, "threads");
+    const Place& place = job_.places[static_cast<size_t>(c.index)];
+    if (!job_.full()) {
+      Litter litter = look_at_scratch(place.scratch, plan_.output_file, false);
+      Room room = room_for(plan_, test_);
       if (litter.bytes > room.bytes || litter.files > room.files) end(c, "files");
     }
     struct stat status;
-    if (!g_plan.output_file.empty()) c.written_bytes = find_output(place, status) ? status.st_size : 0;
-    if (std::max(file_size(c.output.get()), c.written_bytes) > g_plan.output_bytes) end(c, "output");
-    cut(c.errors, g_plan.stderr_bytes);
+    if (!plan_.output_file.empty()) c.written_bytes = find_output(place, plan_.output_file, status) ? status.st_size : 0;
+    if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, "output");
+    cut(c.errors, plan_.stderr_bytes);
     if (c.report) cut(c.report, kReportBytes);
   }
 
@@ -240,11 +239,11 @@ class Watching : protected Scene {
   }
 
   void check_times(int64_t now) {
-    int64_t limit_us = g_plan.cpu_ms * 1000;
-    int64_t over_us = total_cpu_us() - limit_us - g_plan.margin_us();
-    int64_t manager_us = g_plan.has_manager ? g_plan.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
+    int64_t limit_us = plan_.cpu_ms * 1000;
+    int64_t over_us = total_cpu_us() - limit_us - plan_.margin_us();
+    int64_t manager_us = plan_.has_manager ? plan_.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
     bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
-    bool soon = given_up || (g_plan.pages_wall_ms > 0 && wall >= g_plan.pages_wall_ms * 1000);
+    bool soon = given_up || (plan_.pages_wall_ms > 0 && wall >= plan_.pages_wall_ms * 1000);
     if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all("cpu");
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);
@@ -265,15 +264,15 @@ class Watching : protected Scene {
     int64_t total = 0;
     for (const Contestant& c : contestants_) {
       int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : Account::cost_of_pages_us(c.process.pid);
-      total += std::min(cost, g_plan.page_margin_us());
+      total += std::min(cost, plan_.page_margin_us());
     }
-    return std::min(total, g_plan.all_pages_margin_us());
+    return std::min(total, plan_.all_pages_margin_us());
   }
 
   // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel
   // counts who waits in open(2) among those who have opened.
-  static std::string unopened(long index) {
-    const Place& place = g_places[static_cast<size_t>(index)];
+  std::string unopened(long index) const {
+    const Place& place = job_.places[static_cast<size_t>(index)];
     Fd in(open(place.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     char byte;
     bool writes = in && (read(in.get(), &byte, 1) != 0);
@@ -304,17 +303,17 @@ class Watching : protected Scene {
 
   // While one side is dead, its FIFOs must not block the other. See the essay.
   void unblock() {
-    if (!g_plan.communication) return;
+    if (!plan_.communication) return;
     auto touch = [](const std::string& fifo, int mode) { Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };
     bool manager_alive = manager_.process.alive();
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];
       if (!c.process.alive() && manager_alive) {
-        touch(g_places[i].fifo_out, O_WRONLY);
-        touch(g_places[i].fifo_in, O_RDONLY);
-      } else if (c.process.alive() && !manager_alive && (!c.started || g_plan.fifo_io)) {
-        touch(g_places[i].fifo_in, O_WRONLY);
-        touch(g_places[i].fifo_out, O_RDONLY);
+        touch(job_.places[i].fifo_out, O_WRONLY);
+        touch(job_.places[i].fifo_in, O_RDONLY);
+      } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_io)) {
+        touch(job_.places[i].fifo_in, O_WRONLY);
+        touch(job_.places[i].fifo_out, O_RDONLY);
       }
     }
   }
@@ -337,8 +336,8 @@ class Watching : protected Scene {
   }
 
   bool rejected_by_interactor() const {
-    const ProtocolRules& rules = rules_of(g_plan.manager.protocol);
-    return g_plan.interactive() && manager_.fault.empty() && has(rules.rejects, manager_.process.code());
+    const ProtocolRules& rules = rules_of(plan_.manager.protocol);
+    return plan_.interactive() && manager_.fault.empty() && has(rules.rejects, manager_.process.code());
   }
 
   Fd held_in_, held_out_;  // beside an interactor

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "../../graders/runner/bytes.h"
 #include "../../graders/runner/descriptors.h"
-#include "../../graders/runner/scores.h"
 #include "../../graders/runner/tokens.h"
 
 using namespace runner;

@@ -44,3 +44,22 @@ def test_the_essay_names_every_part_from_the_bottom_up() -> None:
     for header in HEADERS:
         before = set(parts[: parts.index(header.stem)])
         assert own_includes(header) <= before, f"{header.name} includes a part that the essay names later"
+
+
+def test_the_runner_has_no_global_variables(runner: Path) -> None:
+    """Its state is in objects that functions are given: no variable of ours is in a section that can be written to.
+
+    (Tables that hold addresses are in `.data.rel.ro`, which nobody can write to.)
+    """
+    done = subprocess.run(["objdump", "--syms", "--demangle", runner], capture_output=True, text=True, check=True)
+    symbols = [line for line in done.stdout.splitlines() if "runner::" in line or "comparators::" in line]
+    assert any(" .text" in line for line in symbols)
+    assert not [line for line in symbols if re.search(r"\s\.(data|bss|tdata|tbss)\s", line)]
+
+
+def test_pure_parts(built: Path) -> None:
+    """What needs no process and no kernel: units.cpp says what each part must answer."""
+    program = built / "units"
+    subprocess.run(["g++", *STRICT, str(Path(__file__).with_name("units.cpp")), "-o", str(program)], check=True)
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0)

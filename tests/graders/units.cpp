@@ -1,0 +1,195 @@
+// The runner's pure parts by themselves: what they say is compared with what is written here, or with a second, slower way.
+//
+// Not here, as other tests have them: comparators.h and decimal.h (tests/graders_py/test_comparators.py), tokens.h
+// (tests/fidelity/test_tokens.py), white_diff.h and the scores of checkers (test_runner_checkers.py, through the runner).
+// Prints a line for each check that fails, and exits with 1 if one did.
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "../../graders/runner/decisions.h"
+#include "../../graders/runner/descriptors.h"
+#include "../../graders/runner/lines.h"
+#include "../../graders/runner/numbers.h"
+#include "../../graders/runner/plan.h"
+#include "../../graders/runner/plan_lines.h"
+#include "../../graders/runner/protocols.h"
+#include "../../graders/runner/scores.h"
+#include "../../graders/runner/seccomp.h"
+#include "../../graders/runner/system_calls.h"
+
+using namespace runner;
+
+namespace {
+
+int failed = 0;
+
+void check(bool holds, const char* what, int line) {
+  if (holds) return;
+  printf("line %d: %s\n", line, what);
+  failed = 1;
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+// The kind and words of the fault that `f` ends with.
+template <typename F>
+std::string fault_of(F f) {
+  try {
+    f();
+  } catch (const Fault& fault) {
+    return std::string(fault.kind) + ": " + fault.words;
+  }
+  return "no fault";
+}
+
+Fd file_of(const std::string& text) {
+  Fd fd = memory_file("text");
+  if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) failed = 1;
+  return fd;
+}
+
+void test_lines() {
+  CHECK(quoted("a \"b\" \\ ~") == "\"a \\\"b\\\" \\\\ ~\"");
+  CHECK(quoted(std::string("\0\n\x7f\xc3\xa9", 5)) == "\"\\u0000\\u000a\\u007f\\u00c3\\u00a9\"");
+  const char* encoded[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};  // Source: RFC 4648, 10
+  for (size_t i = 0; i < 7; i++) CHECK(base64(reinterpret_cast<const unsigned char*>("foobar"), i) == encoded[i]);
+  CHECK(format("%d%s", 7, std::string(5000, 'x').c_str()).size() == 5001);
+  CHECK(fault_of([] { plan_fault("line %d", 3); }) == "plan: line 3");
+  CHECK(fault_of([] {
+          errno = ENOENT;
+          system_fault("open %s", "x");
+        }) == "system: open x: No such file or directory");
+}
+
+void test_plan_lines() {
+  CHECK(decode("%") == "" && decode("a%20b%0A") == "a b\n" && decode("a=b,c") == "a=b,c");
+  for (const char* bad : {"%2", "%zz", "a%", "%0a", "%%20"}) {
+    CHECK(fault_of([&] { decode(bad); }) == std::string("plan: a word is not encoded as it must be: ") + bad);
+  }
+  CHECK((split("a,,b", ',') == std::vector<std::string>{"a", "", "b"}) && split("", ',').size() == 1);
+  PlanLine line(5, "test id=3 at=0:1 args=% args=x%3Dy");
+  CHECK(line.name == "test" && line.number("id", 0, 9) == 3 && line.has("at") && !line.has("full"));
+  CHECK((line.all("args") == std::vector<std::string>{"", "x=y"}));
+  CHECK(fault_of([&] { line.finish(); }) == "plan: line 5 (test) has an unknown key: at");
+  CHECK(fault_of([&] { line.text("args"); }) == "plan: line 5 (test) needs `args` once");
+  for (const char* digits : {"", "-1", "+1", "10", "1.0", "0x1", "9999999999999999999"}) {
+    CHECK(fault_of([&] { line.to_number(digits, 0, 9, "id"); }) == std::string("plan: line 5 (test) `id` is out of range: ") + digits);
+  }
+}
+
+void test_protocols() {
+  std::set<std::string> names;
+  for (Protocol protocol : kProtocols) {
+    const ProtocolRules& rules = rules_of(protocol);
+    bool has_codes = rules.accepts.size() > 0;
+    CHECK(names.insert(rules.name).second);
+    CHECK(has_codes == (rules.judged_by == JudgedBy::Program));
+    CHECK(has_codes == (rules.args.size() == 3));
+    for (int code : rules.accepts) CHECK(!has(rules.rejects, code));
+    Fd nothing = file_of("");
+    JudgeResult result{0, nothing.get(), nothing.get(), "/nonexistent"};
+    bool unread = fault_of([&] { read_words(result, protocol, 1); }).find("has no program") != std::string::npos;
+    CHECK(unread == !has_codes);
+  }
+}
+
+// Scores in other units than parts of 1, and lines that are too long to be one.
+void test_scores() {
+  Fd errors = file_of("words\nmore");
+  for (auto [code, words, score, valid] : {std::tuple{0, "ok", "1", true}, {1, "wrong", "0", true}, {7, "points 0.25 rest", "0.25", true},
+                                           {7, "0.25", "", false}, {7, "points 2", "2", false}}) {
+    Fd said_words = file_of(words);
+    Said said = read_words({code, errors.get(), said_words.get(), ""}, Protocol::Testlib, 1);
+    CHECK(said.valid == valid && said.score == score && said.message == words);
+  }
+  Said said;
+  CHECK(read_score("30", said, 40) && said.value == 0.75 && said.score == "0.75");
+  CHECK(!read_score("41", said, 40) && said.words == "a score outside of [0, 40]: 41");
+  Fd longest = file_of("1" + std::string(kScoreBytes - 2, ' ') + "\n" + std::string(kScoreBytes, 'x'));
+  CHECK(read_score_of(longest.get(), true, said) && said.value == 1.0);
+  Fd longer = file_of("1" + std::string(kScoreBytes, ' ') + "\n");
+  CHECK(!read_score_of(longer.get(), true, said) && !read_score_of(longer.get(), false, said));
+  CHECK(said.words == "not a score: a text of more than 4096 bytes");
+}
+
+// What a program of the kernel's filter machine returns for a call. -1: it leaves its text, or uses what no filter may.
+int64_t run_filter(const std::vector<sock_filter>& code, const seccomp_data& data) {
+  uint32_t accumulator = 0;
+  for (size_t at = 0; at < code.size(); at++) {
+    const sock_filter& now = code[at];
+    bool jump = false;
+    switch (now.code) {
+      case BPF_LD | BPF_W | BPF_ABS:
+        if (now.k % 4 != 0 || now.k + 4 > sizeof data) return -1;
+        memcpy(&accumulator, reinterpret_cast<const char*>(&data) + now.k, 4);
+        continue;
+      case BPF_ALU | BPF_AND | BPF_K: accumulator &= now.k; continue;
+      case BPF_RET | BPF_K: return now.k;
+      case BPF_JMP | BPF_JA: at += now.k; continue;
+      case BPF_JMP | BPF_JEQ | BPF_K: jump = accumulator == now.k; break;
+      case BPF_JMP | BPF_JGE | BPF_K: jump = accumulator >= now.k; break;
+      case BPF_JMP | BPF_JSET | BPF_K: jump = (accumulator & now.k) != 0; break;
+      default: return -1;
+    }
+    at += jump ? now.jt : now.jf;
+  }
+  return -1;
+}
+
+// The tree of a filter decides of each call as the table's rule does that names it, for every kind of contestant.
+void test_filters() {
+  const uint64_t values[] = {0, 1, 2, 9, 77, 0x40000, 0xffffffff, 0x80000000};
+  CallSet none, some;
+  for (long number : {SYS_socket, SYS_ptrace, SYS_mmap}) some.has[number] = true;
+  for (int kind = 0; kind < 96; kind++) {
+    bool notify = kind & 1, reduced = kind & 2, libraries = kind & 4, interpreted = kind & 8;
+    const CallSet& hidden = kind & 16 ? some : none;
+    Company company = static_cast<Company>(kind / 32);
+    Decider decider(notify, reduced, company, libraries, interpreted);
+    Filter filter = FilterWriter(decider, hidden).filter;
+    for (size_t at : filter.self) filter.code[at].k = 77;
+    CHECK(filter.code.size() <= BPF_MAXINSNS);
+    for (long number = 0; number < kCalls; number++) {
+      const Rule* rule = rule_of(number);
+      // Numbers that no kernel has named are not asked about one by one: one hidden call hides all of them.
+      bool is_hidden = rule != nullptr || number < kLastCall ? hidden.has[number] : hidden.any();
+      Piece piece = rule != nullptr ? decider.by(*rule, is_hidden) : decider.unknown(is_hidden);
+      for (size_t at : piece.self) piece.code[at].k = 77;
+      for (uint64_t value : values) {
+        seccomp_data data = {static_cast<int>(number), AUDIT_ARCH_X86_64, 0, {value, value, value, value, value, value}};
+        int64_t decided = run_filter(filter.code, data);
+        CHECK(decided >= 0 && decided == run_filter(piece.code, data));
+      }
+    }
+    uint32_t deadly = notify && !hidden.any() ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_KILL_PROCESS;
+    CHECK(run_filter(filter.code, {SYS_read, AUDIT_ARCH_I386, 0, {}}) == deadly);
+    CHECK(run_filter(filter.code, {0x40000000 | SYS_read, AUDIT_ARCH_X86_64, 0, {}}) == deadly);
+  }
+  CHECK(refusal_of({SYS_read, AUDIT_ARCH_I386, 0, {}}).deadly);
+  CHECK(refusal_of({SYS_socket, AUDIT_ARCH_X86_64, 0, {}}).name == "socket");
+  CHECK(refusal_of({511, AUDIT_ARCH_X86_64, 0, {}}).name == "syscall_511");
+}
+
+}  // namespace
+
+int main() {
+  test_lines();
+  test_plan_lines();
+  test_protocols();
+  test_scores();
+  test_filters();
+  return failed;
+}
