@@ -71,10 +71,10 @@
 
 // The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
 // bottom up:
-// kernel, numbers, lines, descriptors, decimal, reader, comparators, protocols, bytes, white_diff, tokens, plan_lines,
-// scores, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock, means, processes, hidden_calls,
-// accounts, places, contestants, warm, judges, outcome, hang_ups, passes, scene, watching, one_test, run_mode,
-// compile_mode.
+// kernel, numbers, verdicts, tasks, lines, descriptors, decimal, reader, comparators, protocols, bytes, white_diff,
+// tokens, plan_lines, scores, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock, means, processes,
+// hidden_calls, accounts, places, contestants, warm, judges, outcome, hang_ups, passes, scene, watching, one_test,
+// run_mode, compile_mode.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,6 +85,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "runner/compile_mode.h"
@@ -102,6 +104,7 @@
 #include "runner/read_plan.h"
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
+#include "runner/verdicts.h"
 
 namespace runner {
 namespace {
@@ -140,7 +143,7 @@ void require_isolation(const Plan& plan, Means& m) {
   }
   if (m.isolation >= plan.least) return;
   const char* root = m.root ? "; it was started as root: start it as another user" : "";
-  fault("isolation", format("%s is needed, only %s is available: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "
+  fault(FaultKind::Isolation, format("%s is needed, only %s is available: user namespace %d, mounts %d, PID namespaces %d, Landlock %d, "
                             "seccomp %d%s",
                             name_of(plan.least), name_of(m.isolation), m.userns, m.mountns, m.pidns, m.landlock, m.seccomp,
                             root));
@@ -179,8 +182,9 @@ int main_of(int argc, char** argv, Lines& lines) {
     if (takes_value && i + 1 == argc) usage();
     if (word == "--most") {
       std::string level = argv[++i];
-      if (level != "full" && level != "reduced" && level != "none") usage();
-      most = level == "full" ? Isolation::Full : level == "reduced" ? Isolation::Reduced : Isolation::None;
+      auto known = std::find_if(std::begin(kIsolations), std::end(kIsolations), [&](Isolation is) { return level == name_of(is); });
+      if (known == std::end(kIsolations)) usage();
+      most = *known;
     } else if (word == "--without") {
       without = argv[++i];
     } else if (word == "--wait") {
@@ -203,7 +207,7 @@ int main_of(int argc, char** argv, Lines& lines) {
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
     descriptors.rlim_cur = descriptors.rlim_max;
     setrlimit(RLIMIT_NOFILE, &descriptors);
-    if (descriptors.rlim_cur < kLeastFds) fault("system", format("the limit on open files is below %d", kLeastFds));
+    if (descriptors.rlim_cur < kLeastFds) fault(FaultKind::System, format("the limit on open files is below %d", kLeastFds));
   }
   if (mode == "--probe") {
     Machine machine = find_means(most, without);
@@ -243,7 +247,7 @@ int main(int argc, char** argv) {
   try {
     return main_of(argc, argv, lines);
   } catch (const Fault& fault) {
-    print("{\"fault\":" + quoted(fault.kind) + ",\"words\":" + quoted(fault.words) + ",\"nonce\":" + quoted(lines.nonce) + "}\n");
+    print("{\"fault\":" + quoted(name_of(fault.kind)) + ",\"words\":" + quoted(fault.words) + ",\"nonce\":" + quoted(lines.nonce) + "}\n");
     return 3;
   }
 }

@@ -33,6 +33,7 @@
 #include "plan.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "verdicts.h"
 
 namespace runner {
 
@@ -110,7 +111,7 @@ class Workshop {
     Fd pipe;
     std::string output;
     size_t printed = 0;
-    const char* limit = nullptr;
+    Limit limit = Limit::None;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
     LastWords last_words;
   };
@@ -135,17 +136,17 @@ class Workshop {
     s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
     std::string unstarted = s.last_words.hear();
-    if (!unstarted.empty()) fault("system", format("step %d was not started: %s", number, unstarted.c_str()));
-    if (s.limit == nullptr) s.limit = late_limit(s);
+    if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
+    if (s.limit == Limit::None) s.limit = late_limit(s);
     // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
-    bool killed = s.process.failed() && s.limit == nullptr && out_of_memory_kills() > kills;
+    bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
     std::string line = format("{\"step\":%d,\"code\":%d,\"signal\":%d,\"limit\":", number, s.process.code(), s.process.signal());
-    line += s.limit != nullptr ? quoted(s.limit) : "null";
+    line += quoted_or_null(name_of(s.limit));
     line += format(",\"killed\":%d,\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", killed ? SIGKILL : 0,
                    static_cast<long long>(s.cpu_us), static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
     print(line + quoted(s.output) + "}\n");
     lines_.printed++;
-    return s.limit == nullptr && !s.process.failed();
+    return s.limit == Limit::None && !s.process.failed();
   }
 
   void watch(Step& s) {
@@ -165,7 +166,7 @@ class Workshop {
       size_t room = static_cast<size_t>(plan_.output_bytes) - s.output.size();
       s.output.append(buffer, std::min(room, static_cast<size_t>(n)));
       s.printed += static_cast<size_t>(n);
-      if (s.printed > kStepFloodBytes) return stop(s, "output");
+      if (s.printed > kStepFloodBytes) return stop(s, Limit::Output);
     }
   }
 
@@ -181,19 +182,19 @@ class Workshop {
       s.peak_bytes = std::max(s.peak_bytes, resident_bytes(pid));
     }
     s.cpu_us = std::max(s.cpu_us, cpu);
-    if (s.peak_bytes > plan_.memory_bytes) stop(s, "memory");
-    if (cpu > plan_.cpu_ms * 1000) stop(s, "cpu");
-    if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, "wall");
-    if (static_cast<long>(family.size()) > plan_.processes) stop(s, "processes");
-    if (largest_file() > plan_.file_bytes) stop(s, "file");
+    if (s.peak_bytes > plan_.memory_bytes) stop(s, Limit::Memory);
+    if (cpu > plan_.cpu_ms * 1000) stop(s, Limit::Cpu);
+    if (now_us() - s.begun_us > plan_.wall_ms * 1000) stop(s, Limit::Wall);
+    if (static_cast<long>(family.size()) > plan_.processes) stop(s, Limit::Processes);
+    if (largest_file() > plan_.file_bytes) stop(s, Limit::File);
   }
 
   // What polling has missed.
-  const char* late_limit(const Step& s) const {
-    if (s.cpu_us > plan_.cpu_ms * 1000) return "cpu";
-    if (s.peak_bytes > plan_.memory_bytes) return "memory";
-    if (largest_file() > plan_.file_bytes) return "file";
-    return nullptr;
+  Limit late_limit(const Step& s) const {
+    if (s.cpu_us > plan_.cpu_ms * 1000) return Limit::Cpu;
+    if (s.peak_bytes > plan_.memory_bytes) return Limit::Memory;
+    if (largest_file() > plan_.file_bytes) return Limit::File;
+    return Limit::None;
   }
 
   static int64_t cpu_of_dead_children_us(pid_t pid) {
@@ -220,8 +221,8 @@ class Workshop {
     return largest;
   }
 
-  static void stop(Step& s, const char* limit) {
-    if (s.limit == nullptr) s.limit = limit;
+  static void stop(Step& s, Limit limit) {
+    if (s.limit == Limit::None) s.limit = limit;
     for (pid_t pid : descendants(s.process.pid)) kill(pid, SIGKILL);
     s.process.kill();
   }

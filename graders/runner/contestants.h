@@ -37,6 +37,8 @@
 #include "plan.h"
 #include "processes.h"
 #include "seccomp.h"
+#include "tasks.h"
+#include "verdicts.h"
 
 namespace runner {
 
@@ -61,7 +63,7 @@ struct Contestant {
   int64_t peak_bytes = 0;          // as polled; wait4 has the last word
   int64_t written_bytes = 0;       // of the output file, if it has a name
   bool left_output = true;         // there is one
-  const char* limit = nullptr;     // the rule that stopped it
+  Limit limit = Limit::None;       // the rule that stopped it
   bool unfit = false;              // the kernel does not execute it, for what is in its file
   bool violated = false;           // a deadly call
   bool suicide = false;            // by SIGKILL
@@ -74,7 +76,6 @@ struct Contestant {
   std::string how() const {
     return process.signal() != 0 ? format("signal %d", process.signal()) : format("exit code %d", process.code());
   }
-  bool limit_is(const char* name) const { return limit != nullptr && strcmp(limit, name) == 0; }
 
   int64_t cpu_us() const {
     int64_t cpu = process.ended ? process.cpu_us() : last.cpu_us;
@@ -203,7 +204,7 @@ inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) 
 }
 
 inline void grant_fifos(const Plan& plan, Landlock& landlock, const Place& place) {
-  if (!plan.fifo_io && !plan.two_steps) return;
+  if (!plan.shows_fifos()) return;
   if (!place.inside_in.empty()) landlock.grant(place.inside_in.c_str(), right::ReadFile);
   if (!place.inside_out.empty()) landlock.grant(place.inside_out.c_str(), right::WriteFile | right::Truncate);
 }
@@ -238,7 +239,7 @@ class Launch {
       if (task < 0 || report < 0) die("open a task");
       if (!plan_.with.empty() && (with = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");
     }
-    if (plan_.communication && !plan_.fifo_io) {
+    if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
       // In this order, as isolate does: managers rely on it. Each open waits for the manager's.
       if ((input = open(place_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
       if ((output = open(place_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
@@ -275,20 +276,28 @@ class Launch {
 
   [[noreturn]] void execute() {
     Command command(plan_, "run");
-    if (plan_.communication) {
-      if (plan_.fifo_io) command.add(place_.inside_in), command.add(place_.inside_out);
-      if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
-    }
-    if (plan_.two_steps) {
-      command.add(std::to_string(contestant_.index));
-      command.add(contestant_.index == 0 ? place_.inside_out : place_.inside_in);
-    }
+    add_arguments(command);
     Word word;
     word.now_us = now_us();
     word.cpu_us = cpu_clock_us(0);
     tell(word, -1);
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
     die(kExecStep, is_ours(plan_, errno) ? 1 : kUnfitCode);
+  }
+
+  void add_arguments(Command& command) const {
+    switch (plan_.task) {
+      case TaskType::Batch:
+      case TaskType::Interactive: return;
+      case TaskType::TwoSteps:
+        command.add(std::to_string(contestant_.index));
+        command.add(contestant_.index == 0 ? place_.inside_out : place_.inside_in);
+        return;
+      case TaskType::Communication:
+        if (plan_.fifo_use == FifoUse::Paths) command.add(place_.inside_in), command.add(place_.inside_out);
+        if (plan_.processes != 1) command.add(std::to_string(contestant_.index));
+        return;
+    }
   }
 
   void tell(const Word& word, int descriptor) {

@@ -14,6 +14,7 @@
 #include "judges.h"
 #include "lines.h"
 #include "places.h"
+#include "tasks.h"
 
 namespace runner {
 
@@ -21,8 +22,8 @@ namespace runner {
 class HangUps {
  public:
   explicit HangUps(Job& job)
-      : closes_(job.closes), interactive_(job.plan.interactive()), first_(job.places.size(), Nobody), left_by_manager_(first_.size(), 0) {
-    if (!job.plan.communication || closes_) return;
+      : closes_(job.closes), interactive_(job.plan.task == TaskType::Interactive), first_(job.places.size(), Nobody), left_by_manager_(first_.size(), 0) {
+    if (!job.plan.has_manager() || closes_) return;
     closes_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!closes_) system_fault("inotify_init1");
   }

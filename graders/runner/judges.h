@@ -30,6 +30,7 @@
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
+#include "verdicts.h"
 
 namespace runner {
 
@@ -37,13 +38,13 @@ namespace runner {
 // the program itself are links to its descriptors: some are scripts and read these names.
 class Judge {
  public:
-  const char* name = "";
   Process process;
   Fd output, errors;
   int64_t started_us = 0, ended_us = 0;
   Account account;
   Sample last;
-  std::string fault, words;
+  JudgeFault fault = JudgeFault::None;
+  std::string words;
   bool ours = false;  // the fault is none of its own
   std::string kept_feedback;  // a directory, of an earlier pass
 
@@ -54,7 +55,7 @@ class Judge {
 
   JudgeResult result() const { return {process.code(), output.get(), errors.get(), directory + "/feedback"}; }
 
-  const char* blamed() const { return ours ? "runner" : name; }
+  Culprit blamed() const { return ours ? Culprit::Runner : who_; }
 
   // Comes before `begin`, so that they can be watched from the start.
   void open_outputs() {
@@ -63,15 +64,15 @@ class Judge {
   }
 
   // `talks` is given for an interactor: the place of the program whose FIFOs become its stdin and stdout.
-  void begin(const char* its_name, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
+  void begin(Culprit who, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
              int result, int standard_input, const Place* talks = nullptr) {
-    name = its_name;
+    who_ = who;
     spec_ = &spec;
     directory = make_directory(job_.machine.base + "/" + random_name());
     link(kJudgeInputFd, "input.txt");
     link(kJudgeResultFd, "correct_output.txt");
     if (result >= 0) link(kJudgeOutputFd, "output.txt");
-    link(kJudgeProgramFd, name);
+    link(kJudgeProgramFd, name());
     if (!kept_feedback.empty()) {
       if (rename(kept_feedback.c_str(), (directory + "/feedback").c_str()) != 0) system_fault("give a feedback directory");
     } else if (rules_of(spec.protocol).has_feedback) {
@@ -87,13 +88,13 @@ class Judge {
   void look(bool states = false) {
     if (!process.alive()) return;
     last = account.read(process.pid, last, states);
-    if (over(last.cpu_us)) stop("time", "over its CPU limit");
-    if (now_us() - started_us > spec_->wall_ms * 1000) stop("stall", "over its wall clock limit");
-    if (last.resident_bytes > spec_->memory_bytes) stop("memory", "over its memory limit");
+    if (over(last.cpu_us)) stop(JudgeFault::Time, "over its CPU limit");
+    if (now_us() - started_us > spec_->wall_ms * 1000) stop(JudgeFault::Stall, "over its wall clock limit");
+    if (last.resident_bytes > spec_->memory_bytes) stop(JudgeFault::Memory, "over its memory limit");
   }
 
-  void stop(const char* kind, const char* why) {
-    if (fault.empty()) {
+  void stop(JudgeFault kind, const char* why) {
+    if (fault == JudgeFault::None) {
       fault = kind;
       words = why;
     }
@@ -104,33 +105,33 @@ class Judge {
   void conclude() {
     const ProtocolRules& rules = rules_of(spec_->protocol);
     ended_us = now_us();
-    if (!fault.empty()) return;
+    if (fault != JudgeFault::None) return;
     std::string unstarted = last_words_.hear();
     if (!unstarted.empty()) {
-      fault = "start";
-      words = format("the %s was not started: %s", name, unstarted.c_str());
+      fault = JudgeFault::Start;
+      words = format("the %s was not started: %s", name(), unstarted.c_str());
       ours = true;
       return;
     }
     if (over(process.cpu_us())) {
-      fault = "time";
+      fault = JudgeFault::Time;
       words = "over its CPU limit";
     } else if (process.peak_bytes() > spec_->memory_bytes) {
-      fault = "memory";
+      fault = JudgeFault::Memory;
       words = "over its memory limit";
     } else if (process.signal() == SIGKILL) {
-      fault = "signal";
-      words = format("the %s was %s", name, kKilledFromOutside);
+      fault = JudgeFault::Signal;
+      words = format("the %s was %s", name(), kKilledFromOutside);
       ours = true;
     } else if (process.signal() != 0) {
-      fault = "signal";
+      fault = JudgeFault::Signal;
       words = format("killed by signal %d", process.signal());
     } else if (!has(rules.accepts, process.code()) && !has(rules.rejects, process.code())) {
-      fault = "exit";
+      fault = JudgeFault::Exit;
       words = format("exit code %d", process.code());
     }
     std::string said = head(errors.get(), 500);
-    if (!fault.empty() && !said.empty()) words += ": " + said;
+    if (fault != JudgeFault::None && !said.empty()) words += ": " + said;
   }
 
   void clear() {
@@ -177,7 +178,7 @@ class Judge {
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
     if (!drop_privileges(geteuid())) last_words_.say("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    std::string itself = std::string("./") + name;
+    std::string itself = std::string("./") + name();
     std::vector<char*> argv{&itself[0]};
     for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
     argv.push_back(nullptr);
@@ -190,7 +191,10 @@ class Judge {
     _exit(127);
   }
 
+  const char* name() const { return name_of(who_); }
+
   const Job& job_;
+  Culprit who_ = Culprit::Checker;
   const JudgeSpec* spec_ = nullptr;
   LastWords last_words_;
 };

@@ -13,6 +13,8 @@
 
 #include <string>
 
+#include "verdicts.h"
+
 namespace runner {
 
 // The lines of a job: the plan's secret number, which the last of them repeats, and how many were printed.
@@ -58,6 +60,8 @@ inline std::string quoted(const std::string& text) {
   return out + '"';
 }
 
+inline std::string quoted_or_null(const char* text) { return text != nullptr ? quoted(text) : "null"; }
+
 inline std::string base64(const unsigned char* bytes, size_t size) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -94,16 +98,16 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* form
 
 // Our failure: the job has no result. `main` catches it and prints it; what it passes on its way up ends its processes.
 struct Fault {
-  const char* kind;
+  FaultKind kind;
   std::string words;
 };
 
-[[noreturn]] inline void fault(const char* kind, const std::string& words) { throw Fault{kind, words}; }
+[[noreturn]] inline void fault(FaultKind kind, const std::string& words) { throw Fault{kind, words}; }
 
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void plan_fault(const char* format, ...) {
   va_list args;
   va_start(args, format);
-  fault("plan", vformat(format, args));
+  fault(FaultKind::Plan, vformat(format, args));
 }
 
 // A system call of ours failed that cannot fail on a healthy machine.
@@ -111,7 +115,7 @@ struct Fault {
   int error = errno;
   va_list args;
   va_start(args, format);
-  fault("system", vformat(format, args) + ": " + strerror(error));
+  fault(FaultKind::System, vformat(format, args) + ": " + strerror(error));
 }
 
 }  // namespace runner

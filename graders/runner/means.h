@@ -30,8 +30,8 @@
 #include "descriptors.h"
 #include "kernel.h"
 #include "lines.h"
-#include "plan.h"
 #include "seccomp.h"
+#include "verdicts.h"
 
 namespace runner {
 
@@ -264,7 +264,7 @@ inline void find_base(Machine& machine) {
     machine.base = candidate;
     return;
   }
-  fault("system", "neither the working directory nor /tmp can be written");
+  fault(FaultKind::System, "neither the working directory nor /tmp can be written");
 }
 
 inline std::string make_directory(const std::string& path, mode_t mode = 0700) {

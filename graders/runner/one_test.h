@@ -31,7 +31,9 @@
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
+#include "tasks.h"
 #include "tokens.h"
+#include "verdicts.h"
 #include "warm.h"
 #include "watching.h"
 #include "white_diff.h"
@@ -85,8 +87,8 @@ class TestRun : Watching {
     }
     o_.errors = head(told.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
     if (told.report) o_.report = head(told.report.get(), kReportBytes);
-    if (o_.fault.empty()) decide();
-    if (!plan_.communication && o_.fault.empty()) o_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
+    if (o_.fault == JudgeFault::None) decide();
+    if (!plan_.has_manager() && o_.fault == JudgeFault::None) o_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
     if (manager_.process.pid > 0) {
       o_.judge_cpu_us += manager_.process.cpu_us() + sweep({warm_.pid()});
       o_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
@@ -106,7 +108,7 @@ class TestRun : Watching {
   // A SIGKILL that is not ours is the machine's: no memory left, most likely. With a listener a contestant cannot send one
   // but by a timer, and we hear of those; else only the kernel's count of such kills can tell.
   bool killed_from_outside(const Contestant& c) {
-    bool other = c.process.signal() == SIGKILL && !c.stopped && !c.violated && c.limit == nullptr && !over_memory(c) &&
+    bool other = c.process.signal() == SIGKILL && !c.stopped && !c.violated && c.limit == Limit::None && !over_memory(c) &&
                  o_.cpu_us < plan_.cpu_ms * 1000;
     bool can_itself = !can().notify || c.suicide || c.has_timers;
     return other && (!can_itself || kernel_has_killed());
@@ -121,69 +123,80 @@ class TestRun : Watching {
 
   void decide() {
     for (const Contestant& c : contestants_) {
-      if (killed_from_outside(c)) return judge_error("signal", "runner", kKilledFromOutside);
-      bool never_ran = !c.started && !c.unfit && !c.stopped && c.limit == nullptr;
+      if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, Culprit::Runner, kKilledFromOutside);
+      bool never_ran = !c.started && !c.unfit && !c.stopped && c.limit == Limit::None;
       if (never_ran) {
         std::string words = format("it ended before the program began: %s ", c.how().c_str());
-        return judge_error("start", "runner", words + head(c.errors.get(), 300));
+        return judge_error(JudgeFault::Start, Culprit::Runner, words + head(c.errors.get(), 300));
       }
     }
     bool late = o_.cpu_us >= plan_.cpu_ms * 1000;
-    bool ended = limit_ == nullptr;
+    bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
     // A program that ended by itself, if late, is timed once more, and only timed: what this run was worth is told.
-    if (ended && o_.fault.empty()) o_.in_time = o_.score;
+    if (ended && o_.fault == JudgeFault::None) o_.in_time = o_.score;
     forgive();
-    o_.limit = limit_ != nullptr ? limit_ : "cpu";
-    give("TLE", "0", "");
+    o_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
+    give(Verdict::TLE, "0", "");
   }
 
   // A judge program that failed on an output that came too late has no say.
-  void forgive() { o_.fault = o_.program = o_.words = ""; }
+  void forgive() {
+    o_.fault = JudgeFault::None;
+    o_.words.clear();
+  }
 
   // The verdict of all rules but that of CPU time.
   void judge_in_time() {
     if (own_failure()) return;
-    if (!contestants_[0].left_output) return give("WA", "0", kNoOutput + plan_.output_file);
+    if (!contestants_[0].left_output) return give(Verdict::WA, "0", kNoOutput + plan_.output_file);
     Said said;
     bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
     bool decided = false;  // by the manager
-    if (plan_.communication) {
-      crossed = manager_.fault == "signal" && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
+    if (plan_.has_manager()) {
+      crossed = manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
         said.score = "0";
         said.valid = true;
         said.message = "The program ended before the manager was done";
-      } else if (!manager_.fault.empty()) {
-        return judge_error(manager_.fault.c_str(), manager_.blamed(), manager_.words);
-      } else if (!plan_.has_checker || (plan_.interactive() && manager_.process.code() != 0)) {
+      } else if (manager_.fault != JudgeFault::None) {
+        return judge_error(manager_.fault, manager_.blamed(), manager_.words);
+      } else if (!plan_.has_checker || (plan_.task == TaskType::Interactive && manager_.process.code() != 0)) {
         said = read_words(manager_.result(), plan_.manager.protocol, test_.full);
-        if (!said.valid) return judge_error("score", "manager", said.words);
+        if (!said.valid) return judge_error(JudgeFault::Score, Culprit::Manager, said.words);
         decided = true;
       }
     }
     if (!crossed && !decided && plan_.has_checker) {
       if (plan_.left_to_reader()) return leave_to_reader();
-      Fd written;  // by an interactor
-      if (plan_.interactive()) written = open_if_there(manager_.directory + "/output.txt");
-      int output = plan_.interactive() ? written.get() : plan_.communication ? manager_.output.get() : contestants_.back().output.get();
-      if (!check(output, said)) return;
+      if (!check_output(said)) return;
     }
     round_down(said);
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Where the judge gives points nonetheless, CMS gives none.
-      if (failed_softly(c) && said.value > 0) return give("RE", "0", "");
+      if (failed_softly(c) && said.value > 0) return give(Verdict::RE, "0", "");
     }
     give_said(said);
+  }
+
+  // Lets the checker judge what the task's type calls the output.
+  bool check_output(Said& said) {
+    switch (plan_.task) {
+      case TaskType::Batch:
+      case TaskType::TwoSteps: return check(contestants_.back().output.get(), said);
+      case TaskType::Communication: return check(manager_.output.get(), said);
+      case TaskType::Interactive: return check(open_if_there(manager_.directory + "/output.txt").get(), said);
+    }
+    return false;
   }
 
   // An output that no program of ours has written. No rule but that of its size is for it.
   void judge_submitted() {
     o_.output = judge_file(test_.output);
     if (file_size(test_.output) > plan_.output_bytes) {
-      o_.limit = "output";
-      return give("OLE", "0", "");
+      o_.limit = Limit::Output;
+      return give(Verdict::OLE, "0", "");
     }
     if (plan_.left_to_reader()) return leave_to_reader();
     Said said;
@@ -197,7 +210,7 @@ class TestRun : Watching {
   }
 
   void give_said(const Said& said) {
-    give(said.value == 1.0 ? "AC" : said.value == 0.0 ? "WA" : "PA", said.score, said.message);
+    give(said.value == 1.0 ? Verdict::AC : said.value == 0.0 ? Verdict::WA : Verdict::PA, said.score, said.message);
   }
 
   bool somebody_hung_up_first() {
@@ -210,38 +223,38 @@ class TestRun : Watching {
   // The verdicts that need no judge, in their order.
   bool own_failure() {
     bool memory = false, output = false, violated = false, failed = false;
-    const char* limit = limit_;
+    Limit limit = limit_;
     for (Contestant& c : contestants_) {
       // After a manager's failure only those count that came before it.
-      bool late = !manager_.fault.empty() && !hung_up_first(c);
+      bool late = manager_.fault != JudgeFault::None && !hung_up_first(c);
       if (late) continue;
       memory |= !c.stopped && over_memory(c);
       output |= !c.stopped && over_output(c);
       violated |= c.violated;
       failed |= is_decisive(c);
-      if (limit == nullptr) limit = c.limit;
+      if (limit == Limit::None) limit = c.limit;
     }
-    if (limit_ != nullptr) {
+    if (limit_ != Limit::None) {
       o_.limit = limit_;
-      give("TLE", "0", "");
+      give(Verdict::TLE, "0", "");
     } else if (memory) {
-      o_.limit = "memory";
-      give("MLE", "0", "");
+      o_.limit = Limit::Memory;
+      give(Verdict::MLE, "0", "");
     } else if (output) {
-      o_.limit = limit != nullptr ? limit : "output";
-      give("OLE", "0", "");
+      o_.limit = limit != Limit::None ? limit : Limit::Output;
+      give(Verdict::OLE, "0", "");
     } else if (violated) {
-      give("SV", "0", "");
+      give(Verdict::SV, "0", "");
     } else if (failed) {
       o_.limit = limit;
-      give("RE", "0", "");
+      give(Verdict::RE, "0", "");
     } else {
       return false;
     }
     return true;
   }
 
-  void give(const char* verdict, const std::string& score, const std::string& message) {
+  void give(Verdict verdict, const std::string& score, const std::string& message) {
     o_.verdict = verdict;
     o_.score = score;
     o_.message = message;
@@ -249,7 +262,7 @@ class TestRun : Watching {
   }
 
   // It has failed by no rule; whoever reads its output judges it.
-  void leave_to_reader() { o_.verdict.clear(); }
+  void leave_to_reader() { o_.verdict = Verdict::LeftToReader; }
 
   // Compares an output with the answer by ourselves.
   void compare(int output, Said& said) {
@@ -297,15 +310,15 @@ class TestRun : Watching {
     said = read_words(checker.result(), plan_.protocol, test_.full);
     o_.judge_cpu_us += checker.process.cpu_us() + sweep({warm_.pid()});
     o_.judge_wall_us += checker.ended_us - checker.started_us;
-    if (!checker.fault.empty()) {
-      judge_error(checker.fault.c_str(), checker.blamed(), checker.words);
+    if (checker.fault != JudgeFault::None) {
+      judge_error(checker.fault, checker.blamed(), checker.words);
     } else if (!said.valid) {
-      judge_error("score", "checker", said.words);
+      judge_error(JudgeFault::Score, Culprit::Checker, said.words);
     } else if (plan_.passes > 1) {
       std::string wrong = passes_.conclude(checker);
-      if (!wrong.empty()) judge_error("score", "checker", wrong);
+      if (!wrong.empty()) judge_error(JudgeFault::Score, Culprit::Checker, wrong);
     }
-    return o_.fault.empty();
+    return o_.fault == JudgeFault::None;
   }
 
   void begin_checker(Judge& checker, int output) {
@@ -316,7 +329,7 @@ class TestRun : Watching {
     args.insert(args.end(), plan_.checker.args.begin(), plan_.checker.args.end());
     args.insert(args.end(), test_.args.begin(), test_.args.end());
     checker.open_outputs();
-    checker.begin("checker", plan_.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
+    checker.begin(Culprit::Checker, plan_.checker, args, input.get(), answer.get(), result.get(), standard_input.get());
   }
 };
 

@@ -12,19 +12,23 @@
 #include "descriptors.h"
 #include "lines.h"
 #include "plan.h"
+#include "verdicts.h"
 
 namespace runner {
 
 struct Outcome {
-  std::string verdict = "JE", score, message;
+  Verdict verdict = Verdict::JE;
+  std::string score, message;
   std::string in_time;  // of a TLE that ended by itself: the score that it would have had in time; empty if that is not known
-  const char* limit = nullptr;
+  Limit limit = Limit::None;
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
   std::vector<std::pair<std::string, int>> attempted;
   std::string errors, report;
   Fd output;                          // what is returned of it
-  std::string fault, program, words;  // of a JE
+  JudgeFault fault = JudgeFault::None;  // of a JE, with:
+  Culprit program = Culprit::Runner;
+  std::string words;
   bool zero = false;
 };
 
@@ -34,19 +38,19 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
     attempted += (attempted.empty() ? "" : ",") + quoted(name) + ":" + std::to_string(count);
   }
   std::string line = format("{\"test\":%ld,\"verdict\":", test.id);
-  line += o.verdict.empty() ? "null" : quoted(o.verdict);
+  line += quoted_or_null(name_of(o.verdict));
   line += ",\"score\":" + (o.score.empty() ? "null" : quoted(o.score));
   line += ",\"message\":" + quoted(o.message);
   if (!o.in_time.empty()) line += ",\"in_time\":" + quoted(o.in_time);
   line += format(",\"cpu_us\":%lld,\"wall_us\":%lld,\"idle_us\":%lld,\"memory_bytes\":%lld,\"code\":%d,\"signal\":%d",
                  static_cast<long long>(o.cpu_us), static_cast<long long>(o.wall_us), static_cast<long long>(o.idle_us),
                  static_cast<long long>(o.memory_bytes), o.code, o.signal);
-  line += ",\"limit\":" + (o.limit != nullptr ? quoted(o.limit) : "null");
+  line += ",\"limit\":" + quoted_or_null(name_of(o.limit));
   line += ",\"attempted\":{" + attempted + "},\"stderr\":" + quoted(o.errors);
   line += format(",\"judge\":{\"cpu_us\":%lld,\"wall_us\":%lld}", static_cast<long long>(o.judge_cpu_us),
                  static_cast<long long>(o.judge_wall_us));
-  if (o.verdict == "JE") {
-    line += ",\"fault\":" + quoted(o.fault) + ",\"program\":" + quoted(o.program) + ",\"words\":" + quoted(o.words);
+  if (o.verdict == Verdict::JE) {
+    line += ",\"fault\":" + quoted(name_of(o.fault)) + ",\"program\":" + quoted(name_of(o.program)) + ",\"words\":" + quoted(o.words);
   }
   if (!plan.interpreter.empty()) line += ",\"report\":" + quoted(o.report);
   print(line);

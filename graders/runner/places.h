@@ -30,6 +30,7 @@
 #include "plan.h"
 #include "plan_lines.h"
 #include "seccomp.h"
+#include "tasks.h"
 
 namespace runner {
 
@@ -244,6 +245,16 @@ inline void put_step_fifo(const Job& job, Place& place, long index) {
   if (link(job.places[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
 }
 
+// Two FIFOs, from the manager to the process and back.
+inline void put_manager_fifos(const Job& job, Place& place, long index) {
+  std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
+  place.fifo_in = directory + format("/m_to_u%ld", index);
+  place.fifo_out = directory + format("/u%ld_to_m", index);
+  place.inside_in = job.full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
+  place.inside_out = job.full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
+  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
+}
+
 // What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
 inline void open_place(const Job& job, Place& place, long index, const Test& test) {
   const Plan& plan = job.plan;
@@ -273,14 +284,12 @@ inline void open_place(const Job& job, Place& place, long index, const Test& tes
   if (!plan.output_file.empty()) put_output(place, plan.output_file, contestant_uid);
   // As in CMS: what is there may be used, and nothing else be made. (Nobody confined can change the mode of a directory.)
   if (plan.names_files() && chmod(place.scratch.c_str(), 0555) != 0) system_fault("chmod");
-  if (plan.two_steps) return put_step_fifo(job, place, index);
-  if (!plan.communication) return;
-  std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
-  place.fifo_in = directory + format("/m_to_u%ld", index);
-  place.fifo_out = directory + format("/u%ld_to_m", index);
-  place.inside_in = job.full() ? format("/fifo/m_to_u%ld", index) : place.fifo_in;
-  place.inside_out = job.full() ? format("/fifo/u%ld_to_m", index) : place.fifo_out;
-  for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo, contestant_uid);
+  switch (plan.task) {
+    case TaskType::Batch: return;
+    case TaskType::TwoSteps: return put_step_fifo(job, place, index);
+    case TaskType::Communication:
+    case TaskType::Interactive: return put_manager_fifos(job, place, index);
+  }
 }
 
 // Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.

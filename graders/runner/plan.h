@@ -13,14 +13,11 @@
 #include "descriptors.h"
 #include "numbers.h"
 #include "protocols.h"
+#include "tasks.h"
+#include "verdicts.h"
 
 namespace runner {
 
-enum class Isolation { None, Reduced, Full };
-
-inline const char* name_of(Isolation level) {
-  return level == Isolation::Full ? "full" : level == Isolation::Reduced ? "reduced" : "none";
-}
 
 // A program of the judge: what it is, and what it may use.
 struct JudgeSpec {
@@ -60,10 +57,10 @@ struct Plan {
   bool sees_system = false;       // steps: and the system's programs and libraries
   std::string with;         // a file for the interpreter
   bool warm = false;        // it forks for each test
-  bool communication = false, fifo_io = false;
-  bool two_steps = false;   // two processes; what the first says into a FIFO the second hears, whose output is judged
+  TaskType task = TaskType::Batch;
+  FifoUse fifo_use = FifoUse::Standard;  // where there is a manager
   std::string input_file, output_file;  // by these names the program reads and writes; empty: stdin, stdout
-  bool has_manager = false, has_checker = false;
+  bool has_checker = false;
   JudgeSpec manager, checker;
   Protocol protocol = Protocol::Cms;
   comparators::Spec rule;
@@ -75,8 +72,10 @@ struct Plan {
   int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound
   std::vector<Test> tests;
 
-  // The manager is an interactor: its stdin and stdout are the program's.
-  bool interactive() const { return communication && rules_of(manager.protocol).can_interact; }
+  bool has_manager() const { return runner::has_manager(task); }
+
+  // Processes that are given paths of FIFOs.
+  bool shows_fifos() const { return task == TaskType::TwoSteps || (has_manager() && fifo_use == FifoUse::Paths); }
 
   // Whoever reads our lines judges the output.
   bool left_to_reader() const { return rules_of(protocol).judged_by == JudgedBy::Reader; }

@@ -108,6 +108,16 @@ class PlanLine {
     bad(format("`%s` is unknown: %s", key, word.c_str()));
   }
 
+  // One of these, by its name.
+  template <typename Value, size_t N>
+  Value choice(const char* key, const Value (&values)[N]) {
+    std::string word = text(key);
+    for (Value value : values) {
+      if (word == name_of(value)) return value;
+    }
+    bad(format("`%s` is unknown: %s", key, word.c_str()));
+  }
+
   std::string bare() {
     if (bare_.size() != 1) bad("needs one word");
     return std::exchange(bare_, {})[0];

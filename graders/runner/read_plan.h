@@ -17,6 +17,8 @@
 #include "plan.h"
 #include "plan_lines.h"
 #include "protocols.h"
+#include "tasks.h"
+#include "verdicts.h"
 
 namespace runner {
 
@@ -159,6 +161,51 @@ inline std::string plain_name(PlanLine& line, const char* key) {
   return name;
 }
 
+// That a manager is an interactor its own line tells, by its protocol.
+inline void read_task_line(PlanLine& line, Plan& plan) {
+  plan.task = line.choice<TaskType>("kind", {{"batch", TaskType::Batch},
+                                             {"communication", TaskType::Communication},
+                                             {"two-steps", TaskType::TwoSteps}});
+  switch (plan.task) {
+    case TaskType::Batch:
+      plan.input_file = plain_name(line, "input_file");
+      plan.output_file = plain_name(line, "output_file");
+      if (!plan.input_file.empty() && plan.input_file == plan.output_file) line.bad("has one name for input and output");
+      return;
+    case TaskType::Communication:
+    case TaskType::Interactive:
+      plan.fifo_use = line.choice<FifoUse>("io", {{"std_io", FifoUse::Standard}, {"fifo_io", FifoUse::Paths}});
+      return;
+    case TaskType::TwoSteps: return;
+  }
+}
+
+// What a task of the plan's type needs, and what it cannot have.
+inline void check_task(const Plan& plan) {
+  switch (plan.task) {
+    case TaskType::Batch:
+      if (plan.processes != 1) plan_fault("a batch task has one process");
+      return;
+    case TaskType::TwoSteps:
+      if (plan.processes != 2) plan_fault("a two-step task has two processes");
+      break;
+    case TaskType::Interactive:
+      if (plan.processes != 1 || plan.fifo_use == FifoUse::Paths) plan_fault("an interactor talks to one process, by std_io");
+      if (plan.has_checker && plan.manager.protocol != Protocol::Testlib) {
+        plan_fault("after an interactor of kattis comes no checker");
+      }
+      [[fallthrough]];
+    case TaskType::Communication:
+      if (plan.protocol == Protocol::Compare || plan.protocol == Protocol::None) plan_fault("such a checker is for batch tasks");
+      break;
+  }
+  if (plan.passes > 1) plan_fault("passes are for batch tasks");
+  if (plan.warm) plan_fault("a warm interpreter is for batch tasks");
+  for (const Test& test : plan.tests) {
+    if (test.output >= 0) plan_fault("test %ld has an output, which is for batch tasks", test.id);
+  }
+}
+
 inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   if (line.name == "program") {
     read_program_line(line, files, plan);
@@ -172,18 +219,8 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
     if (line.has("ready_bytes")) plan.ready_bytes = line.number("ready_bytes", 0, kMostBytes);
     if (line.has("pages_wall_ms")) plan.pages_wall_ms = line.number("pages_wall_ms", 1, kMostMs);
   } else if (line.name == "task") {
-    enum { Batch, Communication, TwoSteps };
-    int kind = line.choice<int>("kind", {{"batch", Batch}, {"communication", Communication}, {"two-steps", TwoSteps}});
-    plan.communication = kind == Communication;
-    plan.two_steps = kind == TwoSteps;
-    if (plan.communication) plan.fifo_io = line.choice<bool>("io", {{"std_io", false}, {"fifo_io", true}});
-    if (kind == Batch) {
-      plan.input_file = plain_name(line, "input_file");
-      plan.output_file = plain_name(line, "output_file");
-      if (!plan.input_file.empty() && plan.input_file == plan.output_file) line.bad("has one name for input and output");
-    }
+    read_task_line(line, plan);
   } else if (line.name == "manager") {
-    plan.has_manager = true;
     plan.manager = judge_spec(line);
     plan.manager.program = executable(files, line.text("file"));
     if (line.has("protocol")) {
@@ -229,8 +266,7 @@ inline Plan read_plan(JobFiles& files, std::string& told_nonce) {
       if (nonce.size() != 32 || nonce.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
       told_nonce = nonce;
     } else if (i == 2) {
-      plan.least = line.choice<Isolation>(
-          "least", {{"full", Isolation::Full}, {"reduced", Isolation::Reduced}, {"none", Isolation::None}});
+      plan.least = line.choice("least", kIsolations);
     } else if (i == 3) {
       std::string mode = line.bare();
       if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
@@ -254,21 +290,13 @@ inline Plan read_plan(JobFiles& files, std::string& told_nonce) {
   bool runs = std::any_of(plan.tests.begin(), plan.tests.end(), [](const Test& test) { return test.output < 0; });
   if (runs || plan.tests.empty()) needs("program");
   for (const char* name : {"task", "order"}) needs(name);
-  needs(plan.communication ? "manager" : "checker");
-  if (!plan.communication && plan.has_manager) plan_fault("a batch task has no manager");
-  if (plan.two_steps && plan.processes != 2) plan_fault("a two-step task has two processes");
-  if (!plan.communication && !plan.two_steps && plan.processes != 1) plan_fault("a batch task has one process");
-  if (plan.interactive() && (plan.processes != 1 || plan.fifo_io)) plan_fault("an interactor talks to one process, by std_io");
-  if (plan.interactive() && plan.has_checker && plan.manager.protocol != Protocol::Testlib) {
-    plan_fault("after an interactor of kattis comes no checker");
-  }
-  bool own_protocol = plan.protocol == Protocol::Compare || plan.protocol == Protocol::None;
-  if (plan.communication && own_protocol) plan_fault("such a checker is for batch tasks");
-  if ((plan.communication || plan.two_steps) && plan.passes > 1) plan_fault("passes are for batch tasks");
-  if ((plan.communication || plan.two_steps) && plan.warm) plan_fault("a warm interpreter is for batch tasks");
+  needs(plan.has_manager() ? "manager" : "checker");
+  bool manager_is_there = std::find(seen.begin(), seen.end(), "manager") != seen.end();
+  if (!plan.has_manager() && manager_is_there) plan_fault("a batch task has no manager");
+  if (plan.has_manager() && rules_of(plan.manager.protocol).can_interact) plan.task = TaskType::Interactive;
+  check_task(plan);
   for (const Test& test : plan.tests) {
     if (test.program >= 0 && plan.interpreter.empty()) plan_fault("test %ld has a program without an interpreter", test.id);
-    if (test.output >= 0 && (plan.communication || plan.two_steps)) plan_fault("test %ld has an output, which is for batch tasks", test.id);
     bool needs_answer = plan.has_checker && plan.compares();
     if (needs_answer && test.answer < 0) plan_fault("test %ld has no answer to compare with", test.id);
   }

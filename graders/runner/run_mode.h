@@ -30,6 +30,7 @@
 #include "processes.h"
 #include "protocols.h"
 #include "seccomp.h"
+#include "verdicts.h"
 #include "warm.h"
 
 namespace runner {
@@ -76,7 +77,7 @@ inline void open_interpreter(Job& job, JobFiles& files) {
 inline Outcome run_once(Job& job, Warm& warm, const Test& test, Passes& passes) {
   Outcome outcome;
   {
-    for (size_t i = 0; i < job.places.size() && !job.plan.communication && test.output < 0; i++) {
+    for (size_t i = 0; i < job.places.size() && !job.plan.has_manager() && test.output < 0; i++) {
       open_place(job, job.places[i], static_cast<long>(i), test);
     }
     TestRun run(job, warm, test, passes);
@@ -146,8 +147,8 @@ inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files,
     if (!needed.has(test)) continue;
     Passes passes(job);
     Outcome outcome = run_once(job, warm, test, passes);
-    while (outcome.verdict == "AC" && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
-    if (outcome.verdict != "JE" && outcome.zero) needed.zero(test);
+    while (outcome.verdict == Verdict::AC && passes.wants_another()) outcome = after(outcome, run_once(job, warm, test, passes));
+    if (outcome.verdict != Verdict::JE && outcome.zero) needed.zero(test);
     print_line(lines, plan, test, outcome);
   }
 }

@@ -20,6 +20,8 @@
 #include "passes.h"
 #include "places.h"
 #include "plan.h"
+#include "tasks.h"
+#include "verdicts.h"
 #include "warm.h"
 
 namespace runner {
@@ -45,8 +47,8 @@ class Scene {
     return file;
   }
 
-  void judge_error(const char* fault, const char* program, const std::string& words) {
-    if (!o_.fault.empty()) return;
+  void judge_error(JudgeFault fault, Culprit program, const std::string& words) {
+    if (o_.fault != JudgeFault::None) return;
     o_.fault = fault;
     o_.program = program;
     o_.words = words;
@@ -55,7 +57,7 @@ class Scene {
   // What counts against the limit: of two steps, each has it for itself.
   int64_t total_cpu_us() const {
     int64_t total = 0;
-    for (const Contestant& c : contestants_) total = plan_.two_steps ? std::max(total, c.cpu_us()) : total + c.cpu_us();
+    for (const Contestant& c : contestants_) total = plan_.task == TaskType::TwoSteps ? std::max(total, c.cpu_us()) : total + c.cpu_us();
     return total;
   }
 
@@ -64,23 +66,23 @@ class Scene {
   }
 
   bool over_memory(const Contestant& c) const {
-    return c.limit_is("memory") || std::max(c.process.peak_bytes(), c.peak_bytes) > plan_.memory_bytes;
+    return c.limit == Limit::Memory || std::max(c.process.peak_bytes(), c.peak_bytes) > plan_.memory_bytes;
   }
   bool over_output(const Contestant& c) const {
-    return c.limit_is("files") || c.limit_is("output") || c.process.signal() == SIGXFSZ ||
+    return c.limit == Limit::Files || c.limit == Limit::Output || c.process.signal() == SIGXFSZ ||
            std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes;
   }
   // A failure that has no cause outside of the program.
   bool failed_hard(const Contestant& c) const {
     if (c.stopped) return false;
     int signal = c.process.signal();
-    return c.limit != nullptr || c.violated || c.unfit || (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
+    return c.limit != Limit::None || c.violated || c.unfit || (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
   }
   // A failure that may be the consequence of the manager's end.
   bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
 
   bool hung_up_first(const Contestant& c) {
-    if (!plan_.communication) return true;
+    if (!plan_.has_manager()) return true;
     HangUps::Side side = hang_ups_.first(static_cast<size_t>(c.index));
     if (side != HangUps::Nobody) return side == HangUps::TheProcess;
     return manager_.process.alive() || manager_.ended_us >= c.ended_us;
@@ -97,7 +99,7 @@ class Scene {
   std::vector<Contestant> contestants_;
   HangUps hang_ups_;
   Judge manager_;
-  const char* limit_ = nullptr;  // a rule about all processes together
+  Limit limit_ = Limit::None;  // a rule about all processes together
 };
 
 }  // namespace runner

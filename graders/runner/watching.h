@@ -22,10 +22,11 @@
 #include "lines.h"
 #include "numbers.h"
 #include "places.h"
-#include "plan.h"
 #include "processes.h"
 #include "protocols.h"
 #include "scene.h"
+#include "tasks.h"
+#include "verdicts.h"
 #include "warm.h"
 
 namespace runner {
@@ -37,21 +38,14 @@ class Watching : protected Scene {
   int64_t idle_us() const { return idle_us_; }
 
   void begin() {
-    if (plan_.communication) begin_manager();
+    if (plan_.has_manager()) begin_manager();
     begun_us_ = ticked_us_ = settled_us_ = now_us();
     for (size_t i = 0; i < contestants_.size(); i++) {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
-      Fd input;
-      bool second_step = plan_.two_steps && i > 0;
-      if (plan_.fifo_io || !plan_.input_file.empty() || second_step) {
-        input = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-      } else if (!plan_.communication) {
-        input = Fd(reopen(passes_.input(test_), O_RDONLY));
-      }
-      if (!input && (!plan_.communication || plan_.fifo_io)) system_fault("open the input of test %ld", test_.id);
+      Fd input = standard_input(i);
       std::string trouble = start_contestant(job_, warm_, c, job_.places[i], input.get(), test_.program);
-      if (!trouble.empty()) judge_error("start", "runner", trouble);
+      if (!trouble.empty()) judge_error(JudgeFault::Start, Culprit::Runner, trouble);
     }
   }
 
@@ -84,6 +78,23 @@ class Watching : protected Scene {
   }
 
  private:
+  // What a process finds as its stdin; nothing if it is to open a FIFO.
+  Fd standard_input(size_t process) const {
+    bool empty = false;
+    switch (plan_.task) {
+      case TaskType::Batch: empty = !plan_.input_file.empty(); break;
+      case TaskType::TwoSteps: empty = process > 0; break;
+      case TaskType::Communication:
+      case TaskType::Interactive:
+        if (plan_.fifo_use == FifoUse::Standard) return Fd();
+        empty = true;
+        break;
+    }
+    Fd input(empty ? open("/dev/null", O_RDONLY | O_CLOEXEC) : reopen(passes_.input(test_), O_RDONLY));
+    if (!input) system_fault("open the input of test %ld", test_.id);
+    return input;
+  }
+
   void begin_manager() {
     std::vector<std::string> args;
     for (size_t i = 0; i < contestants_.size(); i++) {
@@ -93,7 +104,7 @@ class Watching : protected Scene {
       args.push_back(job_.places[i].fifo_in);
     }
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
-    const Place* talks = plan_.interactive() ? &job_.places[0] : nullptr;
+    const Place* talks = plan_.task == TaskType::Interactive ? &job_.places[0] : nullptr;
     if (talks != nullptr) {
       const ProtocolRules& rules = rules_of(plan_.manager.protocol);
       args.assign(rules.args.begin(), rules.args.end());
@@ -104,7 +115,7 @@ class Watching : protected Scene {
     if (talks != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
     hang_ups_.watch_end(manager_);  // before its start: it may end before we get to do anything else
-    manager_.begin("manager", plan_.manager, args, again.get(), answer.get(), -1, input.get(), talks);
+    manager_.begin(Culprit::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), talks);
   }
 
   // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
@@ -155,7 +166,7 @@ class Watching : protected Scene {
   void listen(Contestant& c) {
     if (c.control) {
       std::string trouble = hear(plan_, c);
-      if (!trouble.empty()) judge_error("start", "runner", trouble);
+      if (!trouble.empty()) judge_error(JudgeFault::Start, Culprit::Runner, trouble);
     }
     if (!c.listener) return;
     pollfd ready = {c.listener.get(), POLLIN, 0};
@@ -184,7 +195,7 @@ class Watching : protected Scene {
       check_times(now);
     } else {
       manager_idle_us_ += idle;
-      if (manager_idle_us_ >= kManagerIdleUs) manager_.stop("stall", "does nothing, though all processes have ended");
+      if (manager_idle_us_ >= kManagerIdleUs) manager_.stop(JudgeFault::Stall, "does nothing, though all processes have ended");
     }
   }
 
@@ -215,21 +226,21 @@ class Watching : protected Scene {
   void look(Contestant& c, bool states) {
     c.last = c.account.read(c.process.pid, c.last, states);
     c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
-    if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, "memory");
+    if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, Limit::Memory);
     if (states && ++c.looks % kLooksAtTables == 0) {
       int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // a page of tables serves 512 pages
-      if (Account::tables_bytes(c.process.pid, c.last) > most) end(c, "memory");
+      if (Account::tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
     }
-    if (c.last.threads > plan_.threads) end(c, "threads");
+    if (c.last.threads > plan_.threads) end(c, Limit::Threads);
     const Place& place = job_.places[static_cast<size_t>(c.index)];
     if (!job_.full()) {
       Litter litter = look_at_scratch(place.scratch, plan_.output_file, false);
       Room room = room_for(plan_, test_);
-      if (litter.bytes > room.bytes || litter.files > room.files) end(c, "files");
+      if (litter.bytes > room.bytes || litter.files > room.files) end(c, Limit::Files);
     }
     struct stat status;
     if (!plan_.output_file.empty()) c.written_bytes = find_output(place, plan_.output_file, status) ? status.st_size : 0;
-    if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, "output");
+    if (std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes) end(c, Limit::Output);
     cut(c.errors, plan_.stderr_bytes);
     if (c.report) cut(c.report, kReportBytes);
   }
@@ -241,22 +252,22 @@ class Watching : protected Scene {
   void check_times(int64_t now) {
     int64_t limit_us = plan_.cpu_ms * 1000;
     int64_t over_us = total_cpu_us() - limit_us - plan_.margin_us();
-    int64_t manager_us = plan_.has_manager ? plan_.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
+    int64_t manager_us = plan_.has_manager() ? plan_.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
     bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
     bool soon = given_up || (plan_.pages_wall_ms > 0 && wall >= plan_.pages_wall_ms * 1000);
-    if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all("cpu");
+    if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
-      if (busy >= wall / 2) return judge_error("wall", "runner", "the machine is too loaded to judge on");
+      if (busy >= wall / 2) return judge_error(JudgeFault::Wall, Culprit::Runner, "the machine is too loaded to judge on");
     }
     // Without load to explain so much wall clock it was waiting, only so that the ticks did not see it.
     if (!given_up && idle_us_ < limit_us + 1'000'000) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });
     if (waits != contestants_.end() && manager_.process.alive())
-      return judge_error("stall", "manager", "it does not open its FIFOs" + unopened(waits->index));
-    end_all("idle");
+      return judge_error(JudgeFault::Stall, Culprit::Manager, "it does not open its FIFOs" + unopened(waits->index));
+    end_all(Limit::Idle);
   }
 
   // How much of the CPU time may have been for pages that the machine did not have.
@@ -283,12 +294,12 @@ class Watching : protected Scene {
     return format(": it waits in opening argument %ld for reading; argument %ld, for writing, comes first", from, to);
   }
 
-  static void end(Contestant& c, const char* limit) {
-    if (c.limit == nullptr && !c.stopped) c.limit = limit;
+  static void end(Contestant& c, Limit limit) {
+    if (c.limit == Limit::None && !c.stopped) c.limit = limit;
     c.process.kill();
   }
 
-  void end_all(const char* limit) {
+  void end_all(Limit limit) {
     limit_ = limit;
     for (Contestant& c : contestants_) {
       if (c.process.alive()) end(c, limit);
@@ -297,13 +308,13 @@ class Watching : protected Scene {
 
   static void stop(Contestant& c) {
     if (!c.process.alive()) return;
-    if (c.limit == nullptr) c.stopped = true;
+    if (c.limit == Limit::None) c.stopped = true;
     c.process.kill();
   }
 
   // While one side is dead, its FIFOs must not block the other. See the essay.
   void unblock() {
-    if (!plan_.communication) return;
+    if (!plan_.has_manager()) return;
     auto touch = [](const std::string& fifo, int mode) { Fd(open(fifo.c_str(), mode | O_NONBLOCK | O_CLOEXEC)); };
     bool manager_alive = manager_.process.alive();
     for (size_t i = 0; i < contestants_.size(); i++) {
@@ -311,7 +322,7 @@ class Watching : protected Scene {
       if (!c.process.alive() && manager_alive) {
         touch(job_.places[i].fifo_out, O_WRONLY);
         touch(job_.places[i].fifo_in, O_RDONLY);
-      } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_io)) {
+      } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_use == FifoUse::Paths)) {
         touch(job_.places[i].fifo_in, O_WRONLY);
         touch(job_.places[i].fifo_out, O_RDONLY);
       }
@@ -319,7 +330,7 @@ class Watching : protected Scene {
   }
 
   bool is_over(int64_t now) {
-    if (!o_.fault.empty()) return true;
+    if (o_.fault != JudgeFault::None) return true;
     for (Contestant& c : contestants_) {
       if (c.process.ended && is_decisive(c)) return true;
     }
@@ -327,7 +338,7 @@ class Watching : protected Scene {
     if (!anybody_alive()) return true;
     // A batch task, or a manager that is done: they have their limits. After a rejection nothing counts that comes later, but
     // a program that has hung up before is on its way out, and its end may be the reason of the rejection.
-    if (manager_.fault.empty() && !rejected_by_interactor()) return false;
+    if (manager_.fault == JudgeFault::None && !rejected_by_interactor()) return false;
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
       own_failure_may_show |= contestants_[i].process.alive() && hang_ups_.first(i) == HangUps::TheProcess;
@@ -337,7 +348,7 @@ class Watching : protected Scene {
 
   bool rejected_by_interactor() const {
     const ProtocolRules& rules = rules_of(plan_.manager.protocol);
-    return plan_.interactive() && manager_.fault.empty() && has(rules.rejects, manager_.process.code());
+    return plan_.task == TaskType::Interactive && manager_.fault == JudgeFault::None && has(rules.rejects, manager_.process.code());
   }
 
   Fd held_in_, held_out_;  // beside an interactor

@@ -30,6 +30,7 @@
 #include "../../graders/runner/scores.h"
 #include "../../graders/runner/seccomp.h"
 #include "../../graders/runner/system_calls.h"
+#include "../../graders/runner/verdicts.h"
 
 using namespace runner;
 
@@ -50,7 +51,7 @@ std::string fault_of(F f) {
   try {
     f();
   } catch (const Fault& fault) {
-    return std::string(fault.kind) + ": " + fault.words;
+    return std::string(name_of(fault.kind)) + ": " + fault.words;
   }
   return "no fault";
 }
