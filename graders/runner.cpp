@@ -5,22 +5,23 @@
 // The page PROTOCOL.md says what goes in and out. This essay says how a test is run, and why so.
 //
 // The runner is one small, single-threaded process. Beside it live, for the length of one test: the *contestants*
-// (the submission; several in a Communication task), the *judges* (checker, manager), and *zones* (below). In
-// compile mode there are *steps* instead. It trusts the plan and the judges; of a contestant it believes nothing.
+// (the submission; several in a Communication task), the *judges* (checker, manager), and for each contestant the
+// first process of a PID namespace. In compile mode there are *steps* instead. It trusts the plan and the judges; of a
+// contestant it believes nothing.
 //
-//   runner ─┬─ zone ·····PID 1 of a namespace that lives for one process of one test
+//   runner ─┬─ PID 1 ····of a namespace that lives for one process of one test
 //           │    └─ (the contestant is PID 2 there, but the runner's own child)
 //           ├─ contestant      root directory of its own, no capabilities, Landlock, seccomp, rlimits
 //           └─ judge           sees everything that the plan names, by descriptor
 //
-// Isolation comes in two strengths, and the runner uses the best that it finds (section "Means"):
+// Isolation comes in two strengths, and the runner uses the best that it finds (capabilities.h):
 //
 //   full      a PID namespace for each contestant, a root directory of its own (a tmpfs with /dev/null, a bounded
 //             scratch directory and, in some tasks, two FIFOs), no capabilities, seccomp; Landlock where it exists.
 //   reduced   no namespaces: Landlock keeps every path but the scratch directory away, seccomp keeps every other
 //             process away. Either of the two missing: `none`.
 //
-// Seccomp is an allowlist (section "System calls"). A call that is not on it reaches the runner through a seccomp
+// Seccomp is an allowlist (system_calls.h). A call that is not on it reaches the runner through a seccomp
 // listener: the runner notes its name and refuses it by errno, so that an honest program that tries `system("pause")`
 // goes on; a call with no honest use ends the program (verdict SV). After many refusals the listener is closed, and
 // the kernel refuses by itself: refusals can cost the judge a bounded time only. Where a filter outside of ours (a container's)
@@ -67,14 +68,14 @@
 // is `noexcept`.
 //
 // There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines), run mode what the
-// tests share (Job, Warm), a test its own state; each function is given what it needs.
+// tests share (Job, WarmInterpreter), a test its own state; each function is given what it needs.
 
 // The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
 // bottom up:
 // kernel, numbers, verdicts, tasks, lines, descriptors, decimal, reader, comparators, protocols, bytes, white_diff,
-// tokens, plan_lines, scores, plan, job_files, read_plan, system_calls, decisions, seccomp, landlock, means, processes,
-// hidden_calls, accounts, places, contestants, warm, judges, outcome, hang_ups, passes, scene, watching, one_test,
-// run_mode, compile_mode.
+// tokens, plan_lines, scores, plan, job_files, plan_reader, system_calls, decisions, seccomp, landlock, directories,
+// pid_namespaces, capabilities, processes, hidden_calls, proc_files, job, process_directories, contestants,
+// warm_interpreter, judges, outcome, hang_ups, passes, test_state, watching, one_test, run_mode, compile_mode.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,12 +97,12 @@
 #include "runner/job_files.h"
 #include "runner/kernel.h"
 #include "runner/lines.h"
-#include "runner/means.h"
+#include "runner/capabilities.h"
 #include "runner/numbers.h"
-#include "runner/places.h"
+#include "runner/job.h"
 #include "runner/plan.h"
 #include "runner/processes.h"
-#include "runner/read_plan.h"
+#include "runner/plan_reader.h"
 #include "runner/run_mode.h"
 #include "runner/seccomp.h"
 #include "runner/verdicts.h"
@@ -109,7 +110,7 @@
 namespace runner {
 namespace {
 
-void print_probe(const Means& m) {
+void print_probe(const Capabilities& m) {
   auto yes = [](bool b) { return b ? "true" : "false"; };
   std::string hidden;
   for (long number = 0; number < kCalls; number++) {
@@ -131,10 +132,10 @@ void close_on_exec() {
   });
 }
 
-// The table of descriptors is shared with zones, and where it is shared the kernel takes 10 ms to let it grow: so now.
+// The table of descriptors is shared with the first process of each PID namespace, and where it is shared the kernel takes 10 ms to let it grow: so now.
 void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
-void require_isolation(const Plan& plan, Means& m) {
+void require_isolation(const Plan& plan, Capabilities& m) {
   // Steps that see the system have no root directory of their own: what hides the rest is somebody else's, or Landlock.
   if (plan.compile && plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
   // Siblings under Landlock may not ask about paths, or they would find each other in /proc; but a dynamic linker must ask.
@@ -210,7 +211,7 @@ int main_of(int argc, char** argv, Lines& lines) {
     if (descriptors.rlim_cur < kLeastFds) fault(FaultKind::System, format("the limit on open files is below %d", kLeastFds));
   }
   if (mode == "--probe") {
-    Machine machine = find_means(most, without);
+    Machine machine = find_machine(most, without);
     find_hidden_calls(machine.can);
     print_probe(machine.can);
     return 0;
@@ -220,7 +221,7 @@ int main_of(int argc, char** argv, Lines& lines) {
   JobFiles files;
   mode == "--dir" ? files.in_directory(value) : files.inherit(value);
   const Plan plan = read_plan(files, lines.nonce);
-  Machine machine = find_means(most, without);
+  Machine machine = find_machine(most, without);
   require_isolation(plan, machine.can);
   if (!plan.compile) find_hidden_calls(machine.can);
   // From here on no process without privileges over us can read our memory or our descriptors.
@@ -229,7 +230,7 @@ int main_of(int argc, char** argv, Lines& lines) {
   find_base(machine);
   if (waits) await_turn();
   if (plan.compile) {
-    Workshop(plan, machine, files, lines).run();
+    Compilation(plan, machine, files, lines).run();
   } else {
     run_tests(plan, machine, files, lines);
   }
@@ -247,7 +248,7 @@ int main(int argc, char** argv) {
   try {
     return main_of(argc, argv, lines);
   } catch (const Fault& fault) {
-    print("{\"fault\":" + quoted(name_of(fault.kind)) + ",\"words\":" + quoted(fault.words) + ",\"nonce\":" + quoted(lines.nonce) + "}\n");
+    print("{\"fault\":" + quoted(name_of(fault.kind)) + ",\"words\":" + quoted(fault.message) + ",\"nonce\":" + quoted(lines.nonce) + "}\n");
     return 3;
   }
 }

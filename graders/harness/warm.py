@@ -39,7 +39,7 @@ _CAPABILITIES_OF_SELF, _NO_CAPABILITIES = struct.pack("Ii", CAPABILITY_VERSION_3
 _ABOVE_ALL = 64  # what a fork keeps beside its streams is moved here
 _MOST_PASSED, _LONGEST_REQUEST = 16, 1 << 16
 _MOST_DESCRIPTORS = 1024  # what is opened here takes the lowest numbers
-_WORD = "=qqi24s4x"  # the runner's `Word`: CPU time and clock in microseconds, an error, and where
+_WORD = "=qqi24s4x"  # the runner's `StartMessage`: CPU time and clock in microseconds, an error, and where
 _REHEARSALS = 10  # the interpreter adapts its code after eight
 _POOL_HEADER, _BYTES_HEADER = 48, 33  # sizes in CPython's memory
 _LAST_WISH = 3  # the exit code of a fork that could not be confined: no program ran in it

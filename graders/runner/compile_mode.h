@@ -22,15 +22,18 @@
 #include <string>
 #include <vector>
 
-#include "accounts.h"
+#include "capabilities.h"
 #include "descriptors.h"
+#include "directories.h"
+#include "job.h"
 #include "job_files.h"
 #include "landlock.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
-#include "places.h"
+#include "pid_namespaces.h"
 #include "plan.h"
+#include "proc_files.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
 #include "verdicts.h"
@@ -38,9 +41,9 @@
 namespace runner {
 
 // Runs the steps of a compile plan in one work directory.
-class Workshop {
+class Compilation {
  public:
-  Workshop(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines)
+  Compilation(const Plan& plan, const Machine& machine, JobFiles& files, Lines& lines)
       : plan_(plan), machine_(machine), files_(files), lines_(lines) {
     if (machine_.full()) {
       directory_ = make_directory(machine_.base + "/work", 0755);
@@ -55,7 +58,7 @@ class Workshop {
     if (!work_) system_fault("open the work directory");
   }
 
-  ~Workshop() { clear(); }
+  ~Compilation() { clear(); }
 
   void clear() {
     work_.reset();
@@ -71,16 +74,16 @@ class Workshop {
     using Kind = CompileAction::Kind;
     int steps = 0;
     for (const CompileAction& action : plan_.actions) {
-      if (action.kind == Kind::See) see(action.words[0], action.words[1]);
-      if (action.kind == Kind::Step && !step(action.words, steps++)) return;
+      if (action.kind == Kind::See) see(action.file, action.path);
+      if (action.kind == Kind::Step && !step(action.argv, steps++)) return;
     }
     for (const CompileAction& action : plan_.actions) {
-      if (action.kind == Kind::Artifact) artifact(action.words[0], action.words[1], action.words[2]);
+      if (action.kind == Kind::Artifact) artifact(action.path, action.name, action.file);
     }
   }
 
  private:
-  // The work directory lies in it at the path that it has anyway, as steps are told of it.
+  // The work directory lies in it at the path that it has anyway, as steps get it as HOME.
   void make_root() {
     runner::make_root(place_, machine_, plan_.sees, "", {"/tmp", directory_.c_str()});
     if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
@@ -100,20 +103,20 @@ class Workshop {
   long long seen_bytes() const {
     long long total = 0;
     for (const CompileAction& action : plan_.actions) {
-      if (action.kind == CompileAction::Kind::See) total += file_size(files_.get(action.words[0]));
+      if (action.kind == CompileAction::Kind::See) total += file_size(files_.get(action.file));
     }
     return total;
   }
 
   struct Step {
-    Zone zone;
-    Process process;  // after the zone, whose end waits for it
+    PidNamespace pid_namespace;
+    Process process;  // after the namespace, whose end waits for it
     Fd pipe;
     std::string output;
     size_t printed = 0;
     Limit limit = Limit::None;
     int64_t begun_us = 0, cpu_us = 0, peak_bytes = 0;
-    LastWords last_words;
+    StartError start_error;
   };
 
   bool step(const std::vector<std::string>& argv, int number) {
@@ -122,20 +125,20 @@ class Workshop {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
     s.pipe = Fd(ends[0]);
     Fd theirs(ends[1]);
-    if (machine_.full() && !s.zone.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
+    if (machine_.full() && !s.pid_namespace.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
     s.begun_us = now_us();
     long long kills = out_of_memory_kills();
-    if (start(s.process) == 0) execute(argv, theirs.get(), s.last_words);
-    if (machine_.full()) Zone::leave(machine_.own_pidns);
+    if (start(s.process) == 0) execute(argv, theirs.get(), s.start_error);
+    if (machine_.full()) PidNamespace::leave(machine_.own_pidns);
     theirs.reset();
     watch(s);
     int64_t wall = now_us() - s.begun_us;
-    s.zone.end();
+    s.pid_namespace.end();
     // Of processes that were killed with their parent there is no account but what was seen of them.
-    s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + sweep({}));
+    s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + kill_leftovers({}));
     s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
-    std::string unstarted = s.last_words.hear();
+    std::string unstarted = s.start_error.read();
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
     // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
@@ -173,8 +176,8 @@ class Workshop {
   void look(Step& s) {
     std::vector<pid_t> family = descendants(s.process.pid);
     family.push_back(s.process.pid);
-    if (s.zone.pid() > 0) {
-      for (pid_t orphan : descendants(s.zone.pid())) family.push_back(orphan);
+    if (s.pid_namespace.pid() > 0) {
+      for (pid_t orphan : descendants(s.pid_namespace.pid())) family.push_back(orphan);
     }
     int64_t cpu = 0;
     for (pid_t pid : family) {
@@ -228,24 +231,24 @@ class Workshop {
   }
 
   // The child's side.
-  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output, LastWords& last_words) noexcept {
+  [[noreturn]] void execute(const std::vector<std::string>& step_argv, int output, StartError& start_error) noexcept {
     setsid();
     plain_signals();
     umask(022);
     Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     int shared = fcntl(output, F_GETFL);
     fcntl(output, F_SETFL, shared & ~O_NONBLOCK);
-    if (!place_.root.empty() && chroot(place_.root.c_str()) != 0) last_words.say("chroot");
-    if (chdir(directory_.c_str()) != 0) last_words.say("enter the work directory");
-    if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) last_words.say("descriptors");
+    if (!place_.root.empty() && chroot(place_.root.c_str()) != 0) start_error.exit_with("chroot");
+    if (chdir(directory_.c_str()) != 0) start_error.exit_with("enter the work directory");
+    if (!place_descriptors({{nothing.get(), 0}, {output, 1}, {output, 2}}, INT_MAX)) start_error.exit_with("descriptors");
     set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_AS, 2 * static_cast<rlim_t>(plan_.memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(plan_.cpu_ms));
     set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(plan_.file_bytes + kStepFileSlackBytes));
     if (machine_.full()) set_limit(RLIMIT_NPROC, static_cast<rlim_t>(plan_.processes) + 10);
-    if (!drop_privileges(geteuid())) last_words.say("drop privileges");
+    if (!drop_privileges(geteuid())) start_error.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (const char* failed = confine()) last_words.say(failed);
+    if (const char* failed = confine()) start_error.exit_with(failed);
     std::vector<char*> argv;
     for (const std::string& word : step_argv) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
@@ -255,7 +258,7 @@ class Workshop {
     setenv("TMPDIR", directory_.c_str(), 1);
     setenv("LANG", "C.UTF-8", 1);
     execvp(argv[0], argv.data());
-    last_words.say(format("execute %s", argv[0]).c_str());
+    start_error.exit_with(format("execute %s", argv[0]).c_str());
   }
 
   // Piston's compiler packages are on the PATH that its jobs get.
@@ -307,7 +310,7 @@ class Workshop {
   Lines& lines_;
   std::string directory_;
   Fd work_;
-  Place place_;  // full, and steps do not see the system: their root directory
+  ProcessDirectories place_;  // full, and steps do not see the system: their root directory
 };
 
 }  // namespace runner

@@ -26,15 +26,17 @@
 #include <utility>
 #include <vector>
 
-#include "accounts.h"
+#include "capabilities.h"
 #include "descriptors.h"
+#include "job.h"
 #include "kernel.h"
 #include "landlock.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
-#include "places.h"
+#include "pid_namespaces.h"
 #include "plan.h"
+#include "proc_files.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "seccomp.h"
 #include "tasks.h"
@@ -43,7 +45,7 @@
 namespace runner {
 
 // What a contestant's child says before its exec; the end of the socket says that the exec has happened.
-struct Word {
+struct StartMessage {
   int64_t cpu_us = 0;  // spent before the exec: not the program's
   int64_t now_us = 0;
   int error = 0;
@@ -52,21 +54,21 @@ struct Word {
 
 struct Contestant {
   long index = 0;
-  Zone zone;
-  Process process;  // after the zone, whose end waits for it
+  PidNamespace pid_namespace;
+  Process process;  // after the namespace, whose end waits for it
   Fd control, listener, output, errors, report;
   bool ready = false, started = false;  // about to exec; past it
   int64_t started_us = 0, ended_us = 0, spent_before_us = 0;
-  Account account;
+  ProcFiles files;
   Sample last;
   int64_t settled_us = 0;          // CPU time and delay up to the last settlement
   int64_t peak_bytes = 0;          // as polled; wait4 has the last word
   int64_t written_bytes = 0;       // of the output file, if it has a name
   bool left_output = true;         // there is one
   Limit limit = Limit::None;       // the rule that stopped it
-  bool unfit = false;              // the kernel does not execute it, for what is in its file
-  bool violated = false;           // a deadly call
-  bool suicide = false;            // by SIGKILL
+  bool not_executable = false;              // the kernel does not execute it, for what is in its file
+  bool made_deadly_call = false;           // a deadly call
+  bool killed_itself = false;            // by SIGKILL
   bool has_timers = false;         // that send a signal of its choice
   bool stopped = false;            // by us, for what another process did
   int refusals = 0;
@@ -89,7 +91,7 @@ inline int open_output(const Plan& plan, const Contestant& contestant) {
 }
 
 // After the end of all that could write it: what the output file holds becomes the output, as if it had been printed.
-inline void collect_output(const Plan& plan, Contestant& contestant, const Place& place) {
+inline void collect_output(const Plan& plan, Contestant& contestant, const ProcessDirectories& place) {
   struct stat status;
   Fd found = find_output(place, plan.output_file, status);
   contestant.left_output = found && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
@@ -117,7 +119,7 @@ inline bool is_ours(const Plan& plan, int exec_error) {
 }
 
 const char* const kExecStep = "execute the program";
-constexpr int kUnfitCode = 127;  // as shells say of a program that cannot be executed
+constexpr int kNotExecutableCode = 127;  // as shells say of a program that cannot be executed
 
 // How a contestant's program, or the interpreter that reads it, is called.
 class Command {
@@ -152,7 +154,7 @@ class Command {
 
 // The threads that RLIMIT_NPROC counts beside a contestant's own: since Linux 5.14 none in a user namespace of ours, else all
 // of its user's. Those are not counted one by one: they are fewer than the machine has now, and may become more.
-inline rlim_t threads_of_strangers(bool full) {
+inline rlim_t threads_of_other_processes(bool full) {
   utsname system;
   int major = 0, minor = 0;
   bool known = uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2;
@@ -161,7 +163,7 @@ inline rlim_t threads_of_strangers(bool full) {
   long threads = 0;
   read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
   if (sscanf(text, "%*s %*s %*s %*d/%ld", &threads) != 1) return RLIM_INFINITY / 2;
-  return static_cast<rlim_t>(threads) + kMoreStrangers;
+  return static_cast<rlim_t>(threads) + kMoreThreadsOfOthers;
 }
 
 // All but that of descriptors, which comes last.
@@ -182,7 +184,7 @@ inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(con
       {RLIMIT_MSGQUEUE, 0},
       // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
       {RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals}};
-  if (!siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(plan.threads) + 200 + threads_of_strangers(full));
+  if (!siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(plan.threads) + 200 + threads_of_other_processes(full));
   return limits;
 }
 
@@ -203,7 +205,7 @@ inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) 
   landlock.grant(path, scratch);
 }
 
-inline void grant_fifos(const Plan& plan, Landlock& landlock, const Place& place) {
+inline void grant_fifos(const Plan& plan, Landlock& landlock, const ProcessDirectories& place) {
   if (!plan.shows_fifos()) return;
   if (!place.inside_in.empty()) landlock.grant(place.inside_in.c_str(), right::ReadFile);
   if (!place.inside_out.empty()) landlock.grant(place.inside_out.c_str(), right::WriteFile | right::Truncate);
@@ -213,7 +215,7 @@ inline void grant_fifos(const Plan& plan, Landlock& landlock, const Place& place
 class Launch {
  public:
   // `task`: what an interpreter executes.
-  Launch(Job& job, const Contestant& contestant, const Place& place, int control, int input, int task)
+  Launch(Job& job, const Contestant& contestant, const ProcessDirectories& place, int control, int input, int task)
       : job_(job),
         plan_(job.plan),
         contestant_(contestant),
@@ -271,18 +273,18 @@ class Launch {
     for (size_t at : job_.filter.self) job_.filter.code[at].k = static_cast<uint32_t>(syscall(SYS_getpid));  // a child's copy
     int listener = install_filter(job_.filter.code, can().notify);
     if (listener < 0) die("seccomp");
-    if (can().notify) tell(Word{}, listener);
+    if (can().notify) send(StartMessage{}, listener);
   }
 
   [[noreturn]] void execute() {
     Command command(plan_, "run");
     add_arguments(command);
-    Word word;
+    StartMessage word;
     word.now_us = now_us();
     word.cpu_us = cpu_clock_us(0);
-    tell(word, -1);
+    send(word, -1);
     syscall(SYS_execveat, kProgramFd, "", command.argv(), command.environment(), AT_EMPTY_PATH);
-    die(kExecStep, is_ours(plan_, errno) ? 1 : kUnfitCode);
+    die(kExecStep, is_ours(plan_, errno) ? 1 : kNotExecutableCode);
   }
 
   void add_arguments(Command& command) const {
@@ -300,8 +302,8 @@ class Launch {
     }
   }
 
-  void tell(const Word& word, int descriptor) {
-    iovec part = {const_cast<Word*>(&word), sizeof word};
+  void send(const StartMessage& word, int descriptor) {
+    iovec part = {const_cast<StartMessage*>(&word), sizeof word};
     alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
     msghdr message = {};
     message.msg_iov = &part;
@@ -319,27 +321,27 @@ class Launch {
   }
 
   [[noreturn]] void die(const char* step, int code = 1) {
-    Word word;
+    StartMessage word;
     word.error = errno != 0 ? errno : EIO;
     strncpy(word.step, step, sizeof word.step - 1);
-    tell(word, -1);
+    send(word, -1);
     _exit(code);
   }
 
-  const Means& can() const { return job_.machine.can; }
+  const Capabilities& can() const { return job_.machine.can; }
 
   Job& job_;
   const Plan& plan_;
   const Contestant& contestant_;
-  const Place& place_;
+  const ProcessDirectories& place_;
   int control_, input_, task_, program_;
 };
 
-// The child's words: the listener, the time it spent, an error; or the end, which is the exec.
-// Returns words if it could not be started.
-inline std::string hear(const Plan& plan, Contestant& contestant) {
+// Reads the child's messages: the listener, the time it spent, an error; or the end of the socket, which is the exec.
+// Returns an error if it could not be started, else nothing.
+inline std::string read_start_messages(const Plan& plan, Contestant& contestant) {
   for (;;) {
-    Word word;
+    StartMessage word;
     iovec part = {&word, sizeof word};
     alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
     msghdr message = {};
@@ -362,7 +364,7 @@ inline std::string hear(const Plan& plan, Contestant& contestant) {
     }
     word.step[sizeof word.step - 1] = '\0';
     if (word.error != 0 && strcmp(word.step, kExecStep) == 0 && !is_ours(plan, word.error)) {
-      contestant.unfit = true;
+      contestant.not_executable = true;
       continue;
     }
     if (word.error != 0) return std::string(word.step) + ": " + strerror(word.error);
@@ -407,9 +409,9 @@ inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   } else {
     known->second++;
   }
-  if (refusal.deadly || refusal.suicide) {
-    contestant.violated |= refusal.deadly;
-    contestant.suicide |= refusal.suicide;
+  if (refusal.deadly || refusal.killed_itself) {
+    contestant.made_deadly_call |= refusal.deadly;
+    contestant.killed_itself |= refusal.killed_itself;
     contestant.process.kill();
     return;
   }

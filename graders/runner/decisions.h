@@ -31,7 +31,7 @@ struct Piece {
 
 // Who else is of a contestant's submission: processes that live at the same time, or other passes of the same test, which
 // must learn nothing of each other either.
-enum class Company { Nobody, Together, InTurn };
+enum class Siblings { Nobody, Together, InTurn };
 
 constexpr long kCalls = 512;     // there are fewer numbers
 constexpr long kLastCall = 480;  // no kernel has named one from here on
@@ -47,11 +47,11 @@ struct CallSet {
 // filter is taken, so ours, and a kill is stricter. What comes of a call is the same everywhere.
 class Decider {
  public:
-  Decider(bool notify, bool reduced, Company company, bool libraries, bool interpreted)
+  Decider(bool notify, bool reduced, Siblings company, bool libraries, bool interpreted)
       : notify_(notify),
         reduced_(reduced),
-        siblings_(company != Company::Nobody),
-        in_turn_(company == Company::InTurn),
+        siblings_(company != Siblings::Nobody),
+        in_turn_(company == Siblings::InTurn),
         libraries_(libraries),
         interpreted_(interpreted) {}
 

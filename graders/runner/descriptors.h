@@ -142,9 +142,9 @@ inline long long out_of_memory_kills() {
 }
 
 // How a child says what went wrong before its exec: a pipe that the exec closes.
-class LastWords {
+class StartError {
  public:
-  LastWords() {
+  StartError() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
     ours_ = Fd(ends[0]);
@@ -152,16 +152,16 @@ class LastWords {
   }
 
   // The child's side.
-  [[noreturn]] void say(const char* what) {
+  [[noreturn]] void exit_with(const char* what) {
     std::string text = std::string(what) + ": " + strerror(errno);
     if (write(theirs_.get(), text.data(), text.size()) < 0) _exit(126);
     _exit(127);
   }
 
-  // After its end. Empty: there were none.
-  std::string hear() {
+  // After its end. Empty: nothing went wrong.
+  std::string read() {
     char text[512];
-    ssize_t n = read(ours_.get(), text, sizeof text);
+    ssize_t n = ::read(ours_.get(), text, sizeof text);
     return std::string(text, static_cast<size_t>(std::max<ssize_t>(n, 0)));
   }
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "descriptors.h"
+#include "job.h"
 #include "judges.h"
 #include "lines.h"
-#include "places.h"
 #include "tasks.h"
 
 namespace runner {
@@ -22,7 +22,10 @@ namespace runner {
 class HangUps {
  public:
   explicit HangUps(Job& job)
-      : closes_(job.closes), interactive_(job.plan.task == TaskType::Interactive), first_(job.places.size(), Nobody), left_by_manager_(first_.size(), 0) {
+      : closes_(job.closes),
+        interactive_(job.plan.task == TaskType::Interactive),
+        first_(job.directories.size(), Nobody),
+        left_by_manager_(first_.size(), 0) {
     if (!job.plan.has_manager() || closes_) return;
     closes_ = Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!closes_) system_fault("inotify_init1");
@@ -48,7 +51,7 @@ class HangUps {
     if (lifeline_ < 0) system_fault("inotify_add_watch");
   }
 
-  void watch(size_t process, const Place& place) {
+  void watch(size_t process, const ProcessDirectories& place) {
     add(process, place.fifo_out, IN_CLOSE_WRITE, IN_CLOSE_NOWRITE);
     add(process, place.fifo_in, IN_CLOSE_NOWRITE, IN_CLOSE_WRITE);
   }

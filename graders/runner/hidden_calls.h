@@ -20,11 +20,11 @@
 
 #include <vector>
 
+#include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
 #include "kernel.h"
 #include "lines.h"
-#include "means.h"
 #include "processes.h"
 #include "seccomp.h"
 #include "system_calls.h"
@@ -140,10 +140,10 @@ class HiddenCalls {
   int heard_[kCalls] = {};
 };
 
-inline void find_hidden_calls(Means& means) {
-  if (!means.notify) return;
-  means.hidden = HiddenCalls().found();
-  means.hides = means.hidden.any();
+inline void find_hidden_calls(Capabilities& found) {
+  if (!found.notify) return;
+  found.hidden = HiddenCalls().found();
+  found.hides = found.hidden.any();
 }
 
 }  // namespace runner

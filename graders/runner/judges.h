@@ -18,15 +18,15 @@
 #include <string>
 #include <vector>
 
-#include "accounts.h"
 #include "contestants.h"
 #include "descriptors.h"
+#include "directories.h"
+#include "job.h"
 #include "kernel.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
-#include "places.h"
 #include "plan.h"
+#include "proc_files.h"
 #include "processes.h"
 #include "protocols.h"
 #include "scores.h"
@@ -41,10 +41,10 @@ class Judge {
   Process process;
   Fd output, errors;
   int64_t started_us = 0, ended_us = 0;
-  Account account;
+  ProcFiles files;
   Sample last;
   JudgeFault fault = JudgeFault::None;
-  std::string words;
+  std::string explanation;
   bool ours = false;  // the fault is none of its own
   std::string kept_feedback;  // a directory, of an earlier pass
 
@@ -55,7 +55,7 @@ class Judge {
 
   JudgeResult result() const { return {process.code(), output.get(), errors.get(), directory + "/feedback"}; }
 
-  Culprit blamed() const { return ours ? Culprit::Runner : who_; }
+  Culprit culprit() const { return ours ? Culprit::Runner : who_; }
 
   // Comes before `begin`, so that they can be watched from the start.
   void open_outputs() {
@@ -63,9 +63,9 @@ class Judge {
     errors = memory_file("judge stderr");
   }
 
-  // `talks` is given for an interactor: the place of the program whose FIFOs become its stdin and stdout.
+  // `partner` is given for an interactor: the directories of the program whose FIFOs become its stdin and stdout.
   void begin(Culprit who, const JudgeSpec& spec, const std::vector<std::string>& args, int input, int answer,
-             int result, int standard_input, const Place* talks = nullptr) {
+             int result, int standard_input, const ProcessDirectories* partner = nullptr) {
     who_ = who;
     spec_ = &spec;
     directory = make_directory(job_.machine.base + "/" + random_name());
@@ -79,7 +79,7 @@ class Judge {
       make_directory(directory + "/feedback");
     }
     started_us = now_us();
-    if (start(process) == 0) run(args, input, answer, result, standard_input, talks);
+    if (start(process) == 0) run(args, input, answer, result, standard_input, partner);
   }
 
   bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
@@ -87,7 +87,7 @@ class Judge {
   // Looks at it, and stops it if it is over a limit. `states`: whether what its threads are at will be asked.
   void look(bool states = false) {
     if (!process.alive()) return;
-    last = account.read(process.pid, last, states);
+    last = files.read(process.pid, last, states);
     if (over(last.cpu_us)) stop(JudgeFault::Time, "over its CPU limit");
     if (now_us() - started_us > spec_->wall_ms * 1000) stop(JudgeFault::Stall, "over its wall clock limit");
     if (last.resident_bytes > spec_->memory_bytes) stop(JudgeFault::Memory, "over its memory limit");
@@ -96,7 +96,7 @@ class Judge {
   void stop(JudgeFault kind, const char* why) {
     if (fault == JudgeFault::None) {
       fault = kind;
-      words = why;
+      explanation = why;
     }
     process.kill();
   }
@@ -106,32 +106,32 @@ class Judge {
     const ProtocolRules& rules = rules_of(spec_->protocol);
     ended_us = now_us();
     if (fault != JudgeFault::None) return;
-    std::string unstarted = last_words_.hear();
+    std::string unstarted = start_error_.read();
     if (!unstarted.empty()) {
       fault = JudgeFault::Start;
-      words = format("the %s was not started: %s", name(), unstarted.c_str());
+      explanation = format("the %s was not started: %s", name(), unstarted.c_str());
       ours = true;
       return;
     }
     if (over(process.cpu_us())) {
       fault = JudgeFault::Time;
-      words = "over its CPU limit";
+      explanation = "over its CPU limit";
     } else if (process.peak_bytes() > spec_->memory_bytes) {
       fault = JudgeFault::Memory;
-      words = "over its memory limit";
+      explanation = "over its memory limit";
     } else if (process.signal() == SIGKILL) {
       fault = JudgeFault::Signal;
-      words = format("the %s was %s", name(), kKilledFromOutside);
+      explanation = format("the %s was %s", name(), kKilledFromOutside);
       ours = true;
     } else if (process.signal() != 0) {
       fault = JudgeFault::Signal;
-      words = format("killed by signal %d", process.signal());
+      explanation = format("killed by signal %d", process.signal());
     } else if (!has(rules.accepts, process.code()) && !has(rules.rejects, process.code())) {
       fault = JudgeFault::Exit;
-      words = format("exit code %d", process.code());
+      explanation = format("exit code %d", process.code());
     }
     std::string said = head(errors.get(), 500);
-    if (fault != JudgeFault::None && !said.empty()) words += ": " + said;
+    if (fault != JudgeFault::None && !said.empty()) explanation += ": " + said;
   }
 
   void clear() {
@@ -153,30 +153,30 @@ class Judge {
 
   // The child's side.
   [[noreturn]] void run(const std::vector<std::string>& args, int input, int answer, int result, int standard_input,
-                        const Place* talks) noexcept {
+                        const ProcessDirectories* partner) noexcept {
     setsid();
     plain_signals();
     umask(077);
     Fd own(reopen(errors.get(), O_WRONLY | O_APPEND)), again(reopen(errors.get(), O_WRONLY | O_APPEND));
-    if (!own || !again) last_words_.say("open its stderr");
-    if (chdir(directory.c_str()) != 0) last_words_.say("chdir");
+    if (!own || !again) start_error_.exit_with("open its stderr");
+    if (chdir(directory.c_str()) != 0) start_error_.exit_with("chdir");
     int standard_output = output.get();
-    if (talks != nullptr) {
+    if (partner != nullptr) {
       // In the order in which the program opens them: each open waits for the other's.
-      if ((standard_output = open(talks->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
-      if ((standard_input = open(talks->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) last_words_.say("open a fifo");
+      if ((standard_output = open(partner->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
+      if ((standard_input = open(partner->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
     }
     if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {input, kJudgeInputFd},
                             {answer, kJudgeResultFd}, {result, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
                             {again.get(), kJudgeLastFd}},
                            INT_MAX)) {
-      last_words_.say("descriptors");
+      start_error_.exit_with("descriptors");
     }
     set_limit(RLIMIT_CORE, kNoCore);
     set_limit(RLIMIT_STACK, RLIM_INFINITY);
     set_limit(RLIMIT_AS, static_cast<rlim_t>(spec_->memory_bytes) + (rlim_t{1} << 30));
     set_limit(RLIMIT_CPU, cpu_backstop_s(spec_->cpu_ms));
-    if (!drop_privileges(geteuid())) last_words_.say("drop privileges");
+    if (!drop_privileges(geteuid())) start_error_.exit_with("drop privileges");
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     std::string itself = std::string("./") + name();
     std::vector<char*> argv{&itself[0]};
@@ -186,7 +186,7 @@ class Judge {
     char lang[] = "LANG=C.UTF-8";
     char* environment[] = {&path[0], &home[0], &tmp[0], lang, nullptr};
     execve(itself.c_str(), argv.data(), environment);
-    if (is_ours(job_.plan, errno)) last_words_.say("execute it");
+    if (is_ours(job_.plan, errno)) start_error_.exit_with("execute it");
     dprintf(STDERR_FILENO, "cannot execute it: %s\n", strerror(errno));
     _exit(127);
   }
@@ -196,7 +196,7 @@ class Judge {
   const Job& job_;
   Culprit who_ = Culprit::Checker;
   const JudgeSpec* spec_ = nullptr;
-  LastWords last_words_;
+  StartError start_error_;
 };
 
 // The contestant's program in a memory file: it can be executed and nothing else, whatever file it came in.

@@ -99,10 +99,10 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* form
 // Our failure: the job has no result. `main` catches it and prints it; what it passes on its way up ends its processes.
 struct Fault {
   FaultKind kind;
-  std::string words;
+  std::string message;
 };
 
-[[noreturn]] inline void fault(FaultKind kind, const std::string& words) { throw Fault{kind, words}; }
+[[noreturn]] inline void fault(FaultKind kind, const std::string& message) { throw Fault{kind, message}; }
 
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void plan_fault(const char* format, ...) {
   va_list args;

@@ -15,7 +15,7 @@ constexpr rlim_t kContestantFds = 128;  // libraries of contests hide a descript
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler
 constexpr rlim_t kWaitingSignals = 64;
-constexpr rlim_t kMoreStrangers = 4096;
+constexpr rlim_t kMoreThreadsOfOthers = 4096;
 constexpr int kJudgeInputFd = 10, kJudgeResultFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13,
               kJudgeLastFd = 14;
 

@@ -21,12 +21,12 @@
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
+#include "job.h"
 #include "judges.h"
 #include "lines.h"
 #include "numbers.h"
 #include "outcome.h"
 #include "passes.h"
-#include "places.h"
 #include "plan.h"
 #include "processes.h"
 #include "protocols.h"
@@ -34,7 +34,7 @@
 #include "tasks.h"
 #include "tokens.h"
 #include "verdicts.h"
-#include "warm.h"
+#include "warm_interpreter.h"
 #include "watching.h"
 #include "white_diff.h"
 
@@ -52,7 +52,7 @@ inline TokenRules token_rules(const Plan& plan, const Test& test) {
 
 class TestRun : Watching {
  public:
-  TestRun(Job& job, Warm& warm, const Test& test, Passes& passes) : Watching(job, warm, test, passes) {}
+  TestRun(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) : Watching(job, warm, test, passes) {}
 
   Outcome run() {
     if (test_.output >= 0) {
@@ -80,17 +80,17 @@ class TestRun : Watching {
     }
     o_.cpu_us = total_cpu_us();
     o_.idle_us = idle_us();
-    const Contestant& told = first != nullptr ? *first : contestants_[0];
-    if (!told.stopped) {
-      o_.code = told.process.code();
-      o_.signal = told.process.signal();
+    const Contestant& reported = first != nullptr ? *first : contestants_[0];
+    if (!reported.stopped) {
+      o_.code = reported.process.code();
+      o_.signal = reported.process.signal();
     }
-    o_.errors = head(told.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
-    if (told.report) o_.report = head(told.report.get(), kReportBytes);
+    o_.errors = head(reported.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
+    if (reported.report) o_.report = head(reported.report.get(), kReportBytes);
     if (o_.fault == JudgeFault::None) decide();
     if (!plan_.has_manager() && o_.fault == JudgeFault::None) o_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
     if (manager_.process.pid > 0) {
-      o_.judge_cpu_us += manager_.process.cpu_us() + sweep({warm_.pid()});
+      o_.judge_cpu_us += manager_.process.cpu_us() + kill_leftovers({warm_.pid()});
       o_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
     }
   }
@@ -108,9 +108,10 @@ class TestRun : Watching {
   // A SIGKILL that is not ours is the machine's: no memory left, most likely. With a listener a contestant cannot send one
   // but by a timer, and we hear of those; else only the kernel's count of such kills can tell.
   bool killed_from_outside(const Contestant& c) {
-    bool other = c.process.signal() == SIGKILL && !c.stopped && !c.violated && c.limit == Limit::None && !over_memory(c) &&
+    bool stopped = c.stopped || c.made_deadly_call || c.limit != Limit::None;
+    bool other = c.process.signal() == SIGKILL && !stopped && !over_memory(c) &&
                  o_.cpu_us < plan_.cpu_ms * 1000;
-    bool can_itself = !can().notify || c.suicide || c.has_timers;
+    bool can_itself = !can().notify || c.killed_itself || c.has_timers;
     return other && (!can_itself || kernel_has_killed());
   }
 
@@ -124,7 +125,7 @@ class TestRun : Watching {
   void decide() {
     for (const Contestant& c : contestants_) {
       if (killed_from_outside(c)) return judge_error(JudgeFault::Signal, Culprit::Runner, kKilledFromOutside);
-      bool never_ran = !c.started && !c.unfit && !c.stopped && c.limit == Limit::None;
+      bool never_ran = !c.started && !c.not_executable && !c.stopped && c.limit == Limit::None;
       if (never_ran) {
         std::string words = format("it ended before the program began: %s ", c.how().c_str());
         return judge_error(JudgeFault::Start, Culprit::Runner, words + head(c.errors.get(), 300));
@@ -134,59 +135,59 @@ class TestRun : Watching {
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
-    // A program that ended by itself, if late, is timed once more, and only timed: what this run was worth is told.
+    // A program that ended by itself, if late, is timed once more, and only timed: `in_time` says what this run was worth.
     if (ended && o_.fault == JudgeFault::None) o_.in_time = o_.score;
-    forgive();
+    clear_judge_error();
     o_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
-    give(Verdict::TLE, "0", "");
+    set_verdict(Verdict::TLE, "0", "");
   }
 
-  // A judge program that failed on an output that came too late has no say.
-  void forgive() {
+  // A judge program that failed on an output that came too late does not count.
+  void clear_judge_error() {
     o_.fault = JudgeFault::None;
-    o_.words.clear();
+    o_.explanation.clear();
   }
 
   // The verdict of all rules but that of CPU time.
   void judge_in_time() {
-    if (own_failure()) return;
-    if (!contestants_[0].left_output) return give(Verdict::WA, "0", kNoOutput + plan_.output_file);
-    Said said;
+    if (program_failed()) return;
+    if (!contestants_[0].left_output) return set_verdict(Verdict::WA, "0", kNoOutput + plan_.output_file);
+    Judgement judgement;
     bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
     bool decided = false;  // by the manager
     if (plan_.has_manager()) {
       crossed = manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
-        said.score = "0";
-        said.valid = true;
-        said.message = "The program ended before the manager was done";
+        judgement.score = "0";
+        judgement.valid = true;
+        judgement.message = "The program ended before the manager was done";
       } else if (manager_.fault != JudgeFault::None) {
-        return judge_error(manager_.fault, manager_.blamed(), manager_.words);
+        return judge_error(manager_.fault, manager_.culprit(), manager_.explanation);
       } else if (!plan_.has_checker || (plan_.task == TaskType::Interactive && manager_.process.code() != 0)) {
-        said = read_words(manager_.result(), plan_.manager.protocol, test_.full);
-        if (!said.valid) return judge_error(JudgeFault::Score, Culprit::Manager, said.words);
+        judgement = read_judgement(manager_.result(), plan_.manager.protocol, test_.full);
+        if (!judgement.valid) return judge_error(JudgeFault::Score, Culprit::Manager, judgement.error);
         decided = true;
       }
     }
     if (!crossed && !decided && plan_.has_checker) {
       if (plan_.left_to_reader()) return leave_to_reader();
-      if (!check_output(said)) return;
+      if (!check_output(judgement)) return;
     }
-    round_down(said);
+    round_down(judgement);
     for (const Contestant& c : contestants_) {
       // It failed after the manager had hung up. Where the judge gives points nonetheless, CMS gives none.
-      if (failed_softly(c) && said.value > 0) return give(Verdict::RE, "0", "");
+      if (failed_softly(c) && judgement.value > 0) return set_verdict(Verdict::RE, "0", "");
     }
-    give_said(said);
+    set_verdict_by_score(judgement);
   }
 
   // Lets the checker judge what the task's type calls the output.
-  bool check_output(Said& said) {
+  bool check_output(Judgement& judgement) {
     switch (plan_.task) {
       case TaskType::Batch:
-      case TaskType::TwoSteps: return check(contestants_.back().output.get(), said);
-      case TaskType::Communication: return check(manager_.output.get(), said);
-      case TaskType::Interactive: return check(open_if_there(manager_.directory + "/output.txt").get(), said);
+      case TaskType::TwoSteps: return check(contestants_.back().output.get(), judgement);
+      case TaskType::Communication: return check(manager_.output.get(), judgement);
+      case TaskType::Interactive: return check(open_if_there(manager_.directory + "/output.txt").get(), judgement);
     }
     return false;
   }
@@ -196,21 +197,23 @@ class TestRun : Watching {
     o_.output = judge_file(test_.output);
     if (file_size(test_.output) > plan_.output_bytes) {
       o_.limit = Limit::Output;
-      return give(Verdict::OLE, "0", "");
+      return set_verdict(Verdict::OLE, "0", "");
     }
     if (plan_.left_to_reader()) return leave_to_reader();
-    Said said;
-    if (!check(test_.output, said)) return;
-    round_down(said);
-    give_said(said);
+    Judgement judgement;
+    if (!check(test_.output, judgement)) return;
+    round_down(judgement);
+    set_verdict_by_score(judgement);
   }
 
-  void round_down(Said& said) const {
-    if (test_.steps > 0) said.set(floor(said.value * static_cast<double>(test_.steps)) / static_cast<double>(test_.steps));
+  void round_down(Judgement& judgement) const {
+    double steps = static_cast<double>(test_.steps);
+    if (test_.steps > 0) judgement.set(floor(judgement.value * steps) / steps);
   }
 
-  void give_said(const Said& said) {
-    give(said.value == 1.0 ? Verdict::AC : said.value == 0.0 ? Verdict::WA : Verdict::PA, said.score, said.message);
+  void set_verdict_by_score(const Judgement& judgement) {
+    Verdict verdict = judgement.value == 1.0 ? Verdict::AC : judgement.value == 0.0 ? Verdict::WA : Verdict::PA;
+    set_verdict(verdict, judgement.score, judgement.message);
   }
 
   bool somebody_hung_up_first() {
@@ -221,8 +224,8 @@ class TestRun : Watching {
   }
 
   // The verdicts that need no judge, in their order.
-  bool own_failure() {
-    bool memory = false, output = false, violated = false, failed = false;
+  bool program_failed() {
+    bool memory = false, output = false, made_deadly_call = false, failed = false;
     Limit limit = limit_;
     for (Contestant& c : contestants_) {
       // After a manager's failure only those count that came before it.
@@ -230,31 +233,31 @@ class TestRun : Watching {
       if (late) continue;
       memory |= !c.stopped && over_memory(c);
       output |= !c.stopped && over_output(c);
-      violated |= c.violated;
+      made_deadly_call |= c.made_deadly_call;
       failed |= is_decisive(c);
       if (limit == Limit::None) limit = c.limit;
     }
     if (limit_ != Limit::None) {
       o_.limit = limit_;
-      give(Verdict::TLE, "0", "");
+      set_verdict(Verdict::TLE, "0", "");
     } else if (memory) {
       o_.limit = Limit::Memory;
-      give(Verdict::MLE, "0", "");
+      set_verdict(Verdict::MLE, "0", "");
     } else if (output) {
       o_.limit = limit != Limit::None ? limit : Limit::Output;
-      give(Verdict::OLE, "0", "");
-    } else if (violated) {
-      give(Verdict::SV, "0", "");
+      set_verdict(Verdict::OLE, "0", "");
+    } else if (made_deadly_call) {
+      set_verdict(Verdict::SV, "0", "");
     } else if (failed) {
       o_.limit = limit;
-      give(Verdict::RE, "0", "");
+      set_verdict(Verdict::RE, "0", "");
     } else {
       return false;
     }
     return true;
   }
 
-  void give(Verdict verdict, const std::string& score, const std::string& message) {
+  void set_verdict(Verdict verdict, const std::string& score, const std::string& message) {
     o_.verdict = verdict;
     o_.score = score;
     o_.message = message;
@@ -265,7 +268,7 @@ class TestRun : Watching {
   void leave_to_reader() { o_.verdict = Verdict::LeftToReader; }
 
   // Compares an output with the answer by ourselves.
-  void compare(int output, Said& said) {
+  void compare(int output, Judgement& judgement) {
     Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
     if (!ours) system_fault("open an output");
     Difference where;
@@ -276,8 +279,8 @@ class TestRun : Watching {
       case Protocol::Compare: {
         comparators::Comparison found = comparators::compare(plan_.rule, ours.get(), answer.get());
         if ((errno = found.error) != 0) system_fault("compare an output");
-        read_score(found.right ? "1" : "0", said);
-        said.message = found.words.substr(0, kMessageBytes);
+        read_score(found.right ? "1" : "0", judgement);
+        judgement.message = found.words.substr(0, kMessageBytes);
         malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
         return;
       }
@@ -286,15 +289,15 @@ class TestRun : Watching {
       case Protocol::Kattis:
       case Protocol::None: plan_fault("the protocol %s compares nothing", rules_of(plan_.protocol).name);
     }
-    read_score(same ? "1" : "0", said);
-    said.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
+    read_score(same ? "1" : "0", judgement);
+    judgement.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
   }
 
   // Lets the checker judge an output. False: it is at fault.
-  bool check(int output, Said& said) {
+  bool check(int output, Judgement& judgement) {
     int64_t begun = now_us();
     if (plan_.compares()) {
-      compare(output, said);
+      compare(output, judgement);
       o_.judge_wall_us += now_us() - begun;
       return true;
     }
@@ -307,13 +310,13 @@ class TestRun : Watching {
       if (!checker.process.reap(false)) checker.look();
     }
     checker.conclude();
-    said = read_words(checker.result(), plan_.protocol, test_.full);
-    o_.judge_cpu_us += checker.process.cpu_us() + sweep({warm_.pid()});
+    judgement = read_judgement(checker.result(), plan_.protocol, test_.full);
+    o_.judge_cpu_us += checker.process.cpu_us() + kill_leftovers({warm_.pid()});
     o_.judge_wall_us += checker.ended_us - checker.started_us;
     if (checker.fault != JudgeFault::None) {
-      judge_error(checker.fault, checker.blamed(), checker.words);
-    } else if (!said.valid) {
-      judge_error(JudgeFault::Score, Culprit::Checker, said.words);
+      judge_error(checker.fault, checker.culprit(), checker.explanation);
+    } else if (!judgement.valid) {
+      judge_error(JudgeFault::Score, Culprit::Checker, judgement.error);
     } else if (plan_.passes > 1) {
       std::string wrong = passes_.conclude(checker);
       if (!wrong.empty()) judge_error(JudgeFault::Score, Culprit::Checker, wrong);

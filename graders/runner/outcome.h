@@ -1,4 +1,4 @@
-// What came of a test, and its line.
+// The outcome of a test, and its line.
 #pragma once
 
 #include <signal.h>
@@ -28,7 +28,7 @@ struct Outcome {
   Fd output;                          // what is returned of it
   JudgeFault fault = JudgeFault::None;  // of a JE, with:
   Culprit program = Culprit::Runner;
-  std::string words;
+  std::string explanation;
   bool zero = false;
 };
 
@@ -50,7 +50,7 @@ inline void print_line(Lines& lines, const Plan& plan, const Test& test, const O
   line += format(",\"judge\":{\"cpu_us\":%lld,\"wall_us\":%lld}", static_cast<long long>(o.judge_cpu_us),
                  static_cast<long long>(o.judge_wall_us));
   if (o.verdict == Verdict::JE) {
-    line += ",\"fault\":" + quoted(name_of(o.fault)) + ",\"program\":" + quoted(name_of(o.program)) + ",\"words\":" + quoted(o.words);
+    line += ",\"fault\":" + quoted(name_of(o.fault)) + ",\"program\":" + quoted(name_of(o.program)) + ",\"words\":" + quoted(o.explanation);
   }
   if (!plan.interpreter.empty()) line += ",\"report\":" + quoted(o.report);
   print(line);

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "descriptors.h"
+#include "directories.h"
+#include "job.h"
 #include "judges.h"
 #include "lines.h"
-#include "means.h"
-#include "places.h"
 #include "plan.h"
 
 namespace runner {
@@ -39,17 +39,17 @@ class Passes {
     feedback_.clear();
   }
 
-  // After the validator's end by its protocol. Returns words if it did what it may not.
+  // After the validator's end by its protocol. Returns an error if it did what it may not, else nothing.
   // Source: Kattis problem package format 2025-09, "Multi-pass validation".
   std::string conclude(const Judge& validator) {
-    std::string mine = validator.directory + "/feedback", next = mine + "/nextpass.in";
+    std::string feedback = validator.directory + "/feedback", next = feedback + "/nextpass.in";
     Fd input = open_if_there(next, O_RDONLY | O_NOFOLLOW);
     if (!input) return "";
     if (validator.process.code() != 42) return "it asks for another pass of an output that it rejects";
     if (done_ >= job_.plan.passes) return format("it asks for more than %ld passes", job_.plan.passes);
     if (file_size(input.get()) < 0) return "its nextpass.in is no file";
     feedback_ = job_.machine.base + "/" + random_name();
-    if (unlink(next.c_str()) != 0 || rename(mine.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
+    if (unlink(next.c_str()) != 0 || rename(feedback.c_str(), feedback_.c_str()) != 0) system_fault("keep a feedback directory");
     input_ = std::move(input);
     wants_another_ = true;
     return "";

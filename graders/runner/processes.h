@@ -25,10 +25,10 @@
 #include <utility>
 #include <vector>
 
+#include "capabilities.h"
 #include "descriptors.h"
 #include "kernel.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
 
 namespace runner {
@@ -120,7 +120,7 @@ void each_number(int directory, F f) {
   }
 }
 
-// All descendants of a process, nearest first. Orphans of theirs are found below the runner or below their zone.
+// All descendants of a process, nearest first. Orphans of theirs are found below the runner or below PID 1 of their namespace.
 inline std::vector<pid_t> descendants(pid_t root) {
   std::vector<pid_t> found{root};
   for (size_t i = 0; i < found.size(); i++) {
@@ -140,7 +140,7 @@ inline std::vector<pid_t> descendants(pid_t root) {
 }
 
 // Kills and reaps every descendant that is not listed: what judges and steps have left behind. Returns their CPU time.
-inline int64_t sweep(const std::vector<pid_t>& keep) {
+inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {
     std::vector<pid_t> strays = descendants(getpid());

@@ -16,29 +16,30 @@
 #include <utility>
 #include <vector>
 
+#include "capabilities.h"
 #include "decisions.h"
 #include "descriptors.h"
+#include "job.h"
 #include "job_files.h"
 #include "judges.h"
 #include "lines.h"
-#include "means.h"
 #include "one_test.h"
 #include "outcome.h"
 #include "passes.h"
-#include "places.h"
 #include "plan.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
 #include "seccomp.h"
 #include "verdicts.h"
-#include "warm.h"
+#include "warm_interpreter.h"
 
 namespace runner {
 
 // Which tests can still matter: those before the first known zero of one of their groups.
-class Needed {
+class NeededTests {
  public:
-  explicit Needed(const Plan& plan) : all_(!plan.needed_only) {}
+  explicit NeededTests(const Plan& plan) : all_(!plan.needed_only) {}
 
   bool has(const Test& test) const {
     if (all_ || test.at.empty()) return true;
@@ -74,20 +75,20 @@ inline void open_interpreter(Job& job, JobFiles& files) {
   if (!plan.with.empty()) job.with = Fd(reopen(files.get(plan.with), O_RDONLY));
 }
 
-inline Outcome run_once(Job& job, Warm& warm, const Test& test, Passes& passes) {
+inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) {
   Outcome outcome;
   {
-    for (size_t i = 0; i < job.places.size() && !job.plan.has_manager() && test.output < 0; i++) {
-      open_place(job, job.places[i], static_cast<long>(i), test);
+    for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
+      make_directories(job, job.directories[i], static_cast<long>(i), test);
     }
     TestRun run(job, warm, test, passes);
     outcome = run.run();
   }
-  for (Place& place : job.places) close_place(job, place);
+  for (ProcessDirectories& place : job.directories) clear_directories(job, place);
   return outcome;
 }
 
-// What came of a test after another pass: that pass decides. Each has the limits for itself.
+// The outcome of a test after another pass: that pass decides. Each has the limits for itself.
 inline Outcome after(const Outcome& earlier, Outcome outcome) {
   outcome.cpu_us = std::max(outcome.cpu_us, earlier.cpu_us);
   outcome.memory_bytes = std::max(outcome.memory_bytes, earlier.memory_bytes);
@@ -101,7 +102,7 @@ inline Outcome after(const Outcome& earlier, Outcome outcome) {
 // Pages that were in use a moment ago cost a program less than those that a virtual machine has to ask its host for. What takes
 // them is a process of its own: what we hold at a fork is part of a child's peak memory. If memory is short, it has to go, and
 // nobody is excused by that.
-inline void make_ready(Job& job) {
+inline void take_pages_once(Job& job) {
   int64_t bytes = std::min(job.plan.ready_bytes, job.plan.memory_bytes);
   Process taker;
   if (bytes == 0 || start(taker) > 0) {
@@ -117,7 +118,7 @@ inline void make_ready(Job& job) {
 
 // What decides of each system call of this job's programs.
 inline Filter filter_of(const Plan& plan, const Machine& machine) {
-  Company company = plan.processes > 1 ? Company::Together : plan.passes > 1 ? Company::InTurn : Company::Nobody;
+  Siblings company = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
   Decider decider(machine.can.notify, !machine.full(), company, !plan.is_static, !plan.interpreter.empty());
   return FilterWriter(decider, machine.can.hidden).filter;
 }
@@ -137,10 +138,10 @@ inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files,
   files.forget();
   malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
   job.filter = filter_of(plan, machine);
-  job.places.resize(static_cast<size_t>(plan.processes));
-  make_ready(job);
-  Warm warm(job);
-  Needed needed(plan);
+  job.directories.resize(static_cast<size_t>(plan.processes));
+  take_pages_once(job);
+  WarmInterpreter warm(job);
+  NeededTests needed(plan);
   int64_t begun_us = now_us();
   for (const Test& test : plan.tests) {
     if (lines.printed > 0 && plan.enough_ms > 0 && now_us() - begun_us >= plan.enough_ms * 1000) break;

@@ -1,4 +1,4 @@
-// Scores: what a judge program's words mean.
+// Scores: how a judge program says what an output is worth.
 #pragma once
 
 #include <malloc.h>
@@ -20,12 +20,12 @@
 namespace runner {
 
 // What a checker or manager said.
-struct Said {
+struct Judgement {
   bool valid = false;
   std::string score;    // as it was printed
   double value = 0;
   std::string message;
-  std::string words;    // what is wrong with it
+  std::string error;    // why it is not valid
 
   void set(double new_value) {
     value = new_value;
@@ -41,8 +41,8 @@ inline std::string trimmed(const std::string& text) {
 inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
 // A score: a plain decimal number within [0, 1] and nothing else. No nan, no inf, no hexadecimal.
-inline bool read_score(const std::string& text, Said& said, int64_t full = 1) {
-  said.score = text;
+inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
+  judgement.score = text;
   const char* at = text.c_str();
   bool digits = false;
   if (*at == '+' || *at == '-') at++;
@@ -56,26 +56,26 @@ inline bool read_score(const std::string& text, Said& said, int64_t full = 1) {
     for (; *at >= '0' && *at <= '9'; at++) digits = true;
   }
   if (!digits || *at != '\0' || text.size() != static_cast<size_t>(at - text.c_str())) {
-    said.words = "not a score: " + (text.empty() ? "nothing was printed where it belongs" : text.substr(0, 100));
+    judgement.error = "not a score: " + (text.empty() ? "nothing was printed where it belongs" : text.substr(0, 100));
     return false;
   }
   double value = strtod(text.c_str(), nullptr);
-  said.valid = value >= 0.0 && value <= static_cast<double>(full);
-  if (!said.valid) said.words = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
-  said.value = value;
-  if (full != 1) said.set(value / static_cast<double>(full));
-  return said.valid;
+  judgement.valid = value >= 0.0 && value <= static_cast<double>(full);
+  if (!judgement.valid) judgement.error = format("a score outside of [0, %lld]: ", static_cast<long long>(full)) + text.substr(0, 100);
+  judgement.value = value;
+  if (full != 1) judgement.set(value / static_cast<double>(full));
+  return judgement.valid;
 }
 
 // The text of a file in which a score stands. What is longer than this is none, and is not cut to make it one.
-inline bool read_score_of(int fd, bool first, Said& said, int64_t full = 1) {
+inline bool read_score_of(int fd, bool first, Judgement& judgement, int64_t full = 1) {
   std::string text = head(fd, kScoreBytes);
   bool cut = file_size(fd) > static_cast<int64_t>(text.size());
   if (cut && !(first && text.find('\n') != std::string::npos)) {
-    said.words = format("not a score: %s of more than %zu bytes", first ? "a line" : "a text", kScoreBytes);
+    judgement.error = format("not a score: %s of more than %zu bytes", first ? "a line" : "a text", kScoreBytes);
     return false;
   }
-  return read_score(first ? first_line(text) : trimmed(text), said, full);
+  return read_score(first ? first_line(text) : trimmed(text), judgement, full);
 }
 
 // The texts of CMS. Source: CMS, cms/grading/steps/evaluation.py.
@@ -85,8 +85,8 @@ const char* const kWrong = "Output isn't correct";
 const char* const kNoOutput = "Evaluation didn't produce file ";
 
 // CMS: the score is the first line of stdout, the message the first line of stderr, which may ask for a standard text.
-inline Said read_cms(int output, int errors) {
-  Said said;
+inline Judgement read_cms(int output, int errors) {
+  Judgement judgement;
   std::string text = first_line(head(errors, kMessageBytes));
   if (text.compare(0, 10, "translate:") == 0) {
     std::string which = trimmed(text.substr(10));
@@ -94,37 +94,37 @@ inline Said read_cms(int output, int errors) {
     if (which == "partial") text = kPartial;
     if (which == "wrong") text = kWrong;
   }
-  said.message = text;
-  read_score_of(output, true, said);
-  return said;
+  judgement.message = text;
+  read_score_of(output, true, judgement);
+  return judgement;
 }
 
 // testlib.h as it is published: 0 ok, 1 wrong answer, 2 presentation error, 4 dirt, 8 unexpected end of file;
 // 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes have no base of their own
 // and overlap with these, so they are refused.) Points are whatever the author means by them; here, parts of 1.
-inline Said read_testlib(int code, int errors) {
-  Said said;
-  said.message = first_line(head(errors, kMessageBytes));
+inline Judgement read_testlib(int code, int errors) {
+  Judgement judgement;
+  judgement.message = first_line(head(errors, kMessageBytes));
   if (code == 7) {
-    std::vector<std::string> words = split(said.message, ' ');
-    read_score(words.size() > 1 && words[0] == "points" ? words[1] : "", said);
-    return said;
+    std::vector<std::string> words = split(judgement.message, ' ');
+    read_score(words.size() > 1 && words[0] == "points" ? words[1] : "", judgement);
+    return judgement;
   }
-  read_score(code == 0 ? "1" : "0", said);
-  return said;
+  read_score(code == 0 ? "1" : "0", judgement);
+  return judgement;
 }
 
 // Kattis: 42 accepts, 43 rejects; `score.txt` in the feedback directory has the score of an accepted output.
-inline Said read_kattis(int code, const std::string& feedback, int64_t full) {
-  Said said;
+inline Judgement read_kattis(int code, const std::string& feedback, int64_t full) {
+  Judgement judgement;
   Fd message = open_if_there(feedback + "/judgemessage.txt"), score = open_if_there(feedback + "/score.txt");
-  if (message) said.message = trimmed(head(message.get(), kMessageBytes));
+  if (message) judgement.message = trimmed(head(message.get(), kMessageBytes));
   if (code != 42 || !score) {
-    read_score(code == 42 ? "1" : "0", said);
+    read_score(code == 42 ? "1" : "0", judgement);
   } else {
-    read_score_of(score.get(), false, said, full);
+    read_score_of(score.get(), false, judgement, full);
   }
-  return said;
+  return judgement;
 }
 
 // What a judge program leaves behind: its exit code, what it printed (descriptors), and its directory of feedback.
@@ -134,7 +134,7 @@ struct JudgeResult {
 };
 
 // What a judge program said that has ended as its protocol wants.
-inline Said read_words(const JudgeResult& result, Protocol protocol, int64_t full) {
+inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, int64_t full) {
   switch (protocol) {
     case Protocol::Cms: return read_cms(result.output, result.errors);
     case Protocol::Testlib: return read_testlib(result.code, result.errors);

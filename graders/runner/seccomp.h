@@ -156,7 +156,7 @@ inline std::string name_of_call(long number) {
 struct Refusal {
   std::string name;
   int error = ENOSYS;
-  bool deadly = false, suicide = false;
+  bool deadly = false, killed_itself = false;
 };
 
 inline Refusal refusal_of(const seccomp_data& data) {
@@ -170,7 +170,7 @@ inline Refusal refusal_of(const seccomp_data& data) {
   if (const Rule* rule = rule_of(data.nr)) {
     refusal.error = rule->error;
     refusal.deadly = rule->let == Let::Deadly;
-    refusal.suicide = rule->let == Let::SignalSelf && data.args[*rule->values.begin()] == SIGKILL;
+    refusal.killed_itself = rule->let == Let::SignalSelf && data.args[*rule->values.begin()] == SIGKILL;
   }
   return refusal;
 }

@@ -33,7 +33,7 @@ inline bool read_number(const std::string& token, long double& value) {
   return end == token.c_str() + token.size();
 }
 
-// Reads the arguments of the checker line. Empty words: they are as they must be.
+// Reads the arguments of the checker line. Returns an error, or nothing.
 inline std::string read_token_rules(const std::vector<std::string>& args, TokenRules& rules) {
   for (size_t i = 0; i < args.size(); i++) {
     const std::string& flag = args[i];

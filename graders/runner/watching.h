@@ -15,25 +15,26 @@
 #include <string>
 #include <vector>
 
-#include "accounts.h"
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
+#include "job.h"
 #include "lines.h"
 #include "numbers.h"
-#include "places.h"
+#include "proc_files.h"
+#include "process_directories.h"
 #include "processes.h"
 #include "protocols.h"
-#include "scene.h"
 #include "tasks.h"
+#include "test_state.h"
 #include "verdicts.h"
-#include "warm.h"
+#include "warm_interpreter.h"
 
 namespace runner {
 
-class Watching : protected Scene {
+class Watching : protected TestState {
  protected:
-  using Scene::Scene;
+  using TestState::TestState;
 
   int64_t idle_us() const { return idle_us_; }
 
@@ -44,8 +45,8 @@ class Watching : protected Scene {
       Contestant& c = contestants_[i];
       c.index = static_cast<long>(i);
       Fd input = standard_input(i);
-      std::string trouble = start_contestant(job_, warm_, c, job_.places[i], input.get(), test_.program);
-      if (!trouble.empty()) judge_error(JudgeFault::Start, Culprit::Runner, trouble);
+      std::string error = start_contestant(job_, warm_, c, job_.directories[i], input.get(), test_.program);
+      if (!error.empty()) judge_error(JudgeFault::Start, Culprit::Runner, error);
     }
   }
 
@@ -56,10 +57,10 @@ class Watching : protected Scene {
       for (Contestant& c : contestants_) {
         if (!c.process.alive() || !c.process.reap(false)) continue;
         c.ended_us = now_us();
-        listen(c);  // its last words may be why
+        listen(c);  // its last message may say why
         bool killed_by_filter = can().seccomp && (!can().notify || can().hides) && c.process.signal() == SIGSYS;
-        if (killed_by_filter && !c.violated) c.attempted.emplace_back(kHiddenCall, 1);
-        c.violated |= killed_by_filter;
+        if (killed_by_filter && !c.made_deadly_call) c.attempted.emplace_back(kHiddenCall, 1);
+        c.made_deadly_call |= killed_by_filter;
       }
       if (manager_.process.alive() && manager_.process.reap(false)) manager_.conclude();
       int64_t now = now_us();
@@ -71,7 +72,7 @@ class Watching : protected Scene {
     for (Contestant& c : contestants_) {
       c.process.reap(true);
       if (c.ended_us == 0) c.ended_us = now_us();
-      c.zone.end();
+      c.pid_namespace.end();
       if (!plan_.output_file.empty()) collect(c);
       if (fchmod(c.output.get(), 0400) != 0) system_fault("fchmod");  // now a checker may
     }
@@ -98,24 +99,24 @@ class Watching : protected Scene {
   void begin_manager() {
     std::vector<std::string> args;
     for (size_t i = 0; i < contestants_.size(); i++) {
-      open_place(job_, job_.places[i], static_cast<long>(i), test_);
-      hang_ups_.watch(i, job_.places[i]);
-      args.push_back(job_.places[i].fifo_out);
-      args.push_back(job_.places[i].fifo_in);
+      make_directories(job_, job_.directories[i], static_cast<long>(i), test_);
+      hang_ups_.watch(i, job_.directories[i]);
+      args.push_back(job_.directories[i].fifo_out);
+      args.push_back(job_.directories[i].fifo_in);
     }
     Fd input = judge_file(test_.input), again = judge_file(test_.input), answer = judge_file(test_.answer);
-    const Place* talks = plan_.task == TaskType::Interactive ? &job_.places[0] : nullptr;
-    if (talks != nullptr) {
+    const ProcessDirectories* partner = plan_.task == TaskType::Interactive ? &job_.directories[0] : nullptr;
+    if (partner != nullptr) {
       const ProtocolRules& rules = rules_of(plan_.manager.protocol);
       args.assign(rules.args.begin(), rules.args.end());
-      held_in_ = hold(talks->fifo_in);
-      held_out_ = hold(talks->fifo_out);
+      held_in_ = hold(partner->fifo_in);
+      held_out_ = hold(partner->fifo_out);
     }
     args.insert(args.end(), plan_.manager.args.begin(), plan_.manager.args.end());
-    if (talks != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
+    if (partner != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
     hang_ups_.watch_end(manager_);  // before its start: it may end before we get to do anything else
-    manager_.begin(Culprit::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), talks);
+    manager_.begin(Culprit::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), partner);
   }
 
   // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
@@ -138,8 +139,8 @@ class Watching : protected Scene {
   }
 
   void collect(Contestant& c) const {
-    if (can().isolation == Isolation::None) sweep({warm_.pid()});  // elsewhere nothing outlives a program
-    collect_output(plan_, c, job_.places[static_cast<size_t>(c.index)]);
+    if (can().isolation == Isolation::None) kill_leftovers({warm_.pid()});  // elsewhere nothing outlives a program
+    collect_output(plan_, c, job_.directories[static_cast<size_t>(c.index)]);
   }
 
   // Most tests are short, so the first looks come soon; no rule is seen to be broken more than 5 ms late, or, before that,
@@ -165,8 +166,8 @@ class Watching : protected Scene {
 
   void listen(Contestant& c) {
     if (c.control) {
-      std::string trouble = hear(plan_, c);
-      if (!trouble.empty()) judge_error(JudgeFault::Start, Culprit::Runner, trouble);
+      std::string error = read_start_messages(plan_, c);
+      if (!error.empty()) judge_error(JudgeFault::Start, Culprit::Runner, error);
     }
     if (!c.listener) return;
     pollfd ready = {c.listener.get(), POLLIN, 0};
@@ -224,19 +225,19 @@ class Watching : protected Scene {
   }
 
   void look(Contestant& c, bool states) {
-    c.last = c.account.read(c.process.pid, c.last, states);
+    c.last = c.files.read(c.process.pid, c.last, states);
     c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
     if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, Limit::Memory);
     if (states && ++c.looks % kLooksAtTables == 0) {
       int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // a page of tables serves 512 pages
-      if (Account::tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
+      if (ProcFiles::tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
-    const Place& place = job_.places[static_cast<size_t>(c.index)];
+    const ProcessDirectories& place = job_.directories[static_cast<size_t>(c.index)];
     if (!job_.full()) {
-      Litter litter = look_at_scratch(place.scratch, plan_.output_file, false);
-      Room room = room_for(plan_, test_);
-      if (litter.bytes > room.bytes || litter.files > room.files) end(c, Limit::Files);
+      ScratchUse use = measure_scratch(place.scratch, plan_.output_file, false);
+      ScratchLimit room = scratch_limit(plan_, test_);
+      if (use.bytes > room.bytes || use.files > room.files) end(c, Limit::Files);
     }
     struct stat status;
     if (!plan_.output_file.empty()) c.written_bytes = find_output(place, plan_.output_file, status) ? status.st_size : 0;
@@ -274,7 +275,7 @@ class Watching : protected Scene {
   int64_t cost_of_pages_us() const {
     int64_t total = 0;
     for (const Contestant& c : contestants_) {
-      int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : Account::cost_of_pages_us(c.process.pid);
+      int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : ProcFiles::cost_of_pages_us(c.process.pid);
       total += std::min(cost, plan_.page_margin_us());
     }
     return std::min(total, plan_.all_pages_margin_us());
@@ -283,7 +284,7 @@ class Watching : protected Scene {
   // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel
   // counts who waits in open(2) among those who have opened.
   std::string unopened(long index) const {
-    const Place& place = job_.places[static_cast<size_t>(index)];
+    const ProcessDirectories& place = job_.directories[static_cast<size_t>(index)];
     Fd in(open(place.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     char byte;
     bool writes = in && (read(in.get(), &byte, 1) != 0);
@@ -320,11 +321,11 @@ class Watching : protected Scene {
     for (size_t i = 0; i < contestants_.size(); i++) {
       const Contestant& c = contestants_[i];
       if (!c.process.alive() && manager_alive) {
-        touch(job_.places[i].fifo_out, O_WRONLY);
-        touch(job_.places[i].fifo_in, O_RDONLY);
+        touch(job_.directories[i].fifo_out, O_WRONLY);
+        touch(job_.directories[i].fifo_in, O_RDONLY);
       } else if (c.process.alive() && !manager_alive && (!c.started || plan_.fifo_use == FifoUse::Paths)) {
-        touch(job_.places[i].fifo_in, O_WRONLY);
-        touch(job_.places[i].fifo_out, O_RDONLY);
+        touch(job_.directories[i].fifo_in, O_WRONLY);
+        touch(job_.directories[i].fifo_out, O_RDONLY);
       }
     }
   }

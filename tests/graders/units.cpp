@@ -51,7 +51,7 @@ std::string fault_of(F f) {
   try {
     f();
   } catch (const Fault& fault) {
-    return std::string(name_of(fault.kind)) + ": " + fault.words;
+    return std::string(name_of(fault.kind)) + ": " + fault.message;
   }
   return "no fault";
 }
@@ -102,7 +102,7 @@ void test_protocols() {
     for (int code : rules.accepts) CHECK(!has(rules.rejects, code));
     Fd nothing = file_of("");
     JudgeResult result{0, nothing.get(), nothing.get(), "/nonexistent"};
-    bool unread = fault_of([&] { read_words(result, protocol, 1); }).find("has no program") != std::string::npos;
+    bool unread = fault_of([&] { read_judgement(result, protocol, 1); }).find("has no program") != std::string::npos;
     CHECK(unread == !has_codes);
   }
 }
@@ -113,17 +113,17 @@ void test_scores() {
   for (auto [code, words, score, valid] : {std::tuple{0, "ok", "1", true}, {1, "wrong", "0", true}, {7, "points 0.25 rest", "0.25", true},
                                            {7, "0.25", "", false}, {7, "points 2", "2", false}}) {
     Fd said_words = file_of(words);
-    Said said = read_words({code, errors.get(), said_words.get(), ""}, Protocol::Testlib, 1);
+    Judgement said = read_judgement({code, errors.get(), said_words.get(), ""}, Protocol::Testlib, 1);
     CHECK(said.valid == valid && said.score == score && said.message == words);
   }
-  Said said;
+  Judgement said;
   CHECK(read_score("30", said, 40) && said.value == 0.75 && said.score == "0.75");
-  CHECK(!read_score("41", said, 40) && said.words == "a score outside of [0, 40]: 41");
+  CHECK(!read_score("41", said, 40) && said.error == "a score outside of [0, 40]: 41");
   Fd longest = file_of("1" + std::string(kScoreBytes - 2, ' ') + "\n" + std::string(kScoreBytes, 'x'));
   CHECK(read_score_of(longest.get(), true, said) && said.value == 1.0);
   Fd longer = file_of("1" + std::string(kScoreBytes, ' ') + "\n");
   CHECK(!read_score_of(longer.get(), true, said) && !read_score_of(longer.get(), false, said));
-  CHECK(said.words == "not a score: a text of more than 4096 bytes");
+  CHECK(said.error == "not a score: a text of more than 4096 bytes");
 }
 
 // What a program of the kernel's filter machine returns for a call. -1: it leaves its text, or uses what no filter may.
@@ -158,7 +158,7 @@ void test_filters() {
   for (int kind = 0; kind < 96; kind++) {
     bool notify = kind & 1, reduced = kind & 2, libraries = kind & 4, interpreted = kind & 8;
     const CallSet& hidden = kind & 16 ? some : none;
-    Company company = static_cast<Company>(kind / 32);
+    Siblings company = static_cast<Siblings>(kind / 32);
     Decider decider(notify, reduced, company, libraries, interpreted);
     Filter filter = FilterWriter(decider, hidden).filter;
     for (size_t at : filter.self) filter.code[at].k = 77;

@@ -103,7 +103,7 @@ def instruction(code: int, true: int, false: int, value: int) -> bytes:
     return struct.pack("HBBI", code, true, false, value)
 
 
-WORD = "=qqi24s4x"  # the runner's `Word`
+WORD = "=qqi24s4x"  # the runner's `StartMessage`
 LOAD_CALL = instruction(0x20, 0, 0, 0)
 ALLOW = instruction(0x06, 0, 0, 0x7FFF0000)
 

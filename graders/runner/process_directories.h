@@ -1,4 +1,4 @@
-// Places: where each process of a submission lives, and what is cleared there between tests.
+// Where each process of a submission lives: its root, its scratch directory, its FIFOs; what is made and cleared for a test.
 #pragma once
 
 #include <dirent.h>
@@ -22,43 +22,18 @@
 #include <utility>
 #include <vector>
 
+#include "capabilities.h"
 #include "descriptors.h"
+#include "directories.h"
+#include "job.h"
 #include "kernel.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
 #include "plan.h"
 #include "plan_lines.h"
-#include "seccomp.h"
 #include "tasks.h"
 
 namespace runner {
-
-// Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
-struct Place {
-  std::string outside;             // full: what becomes its root, as the runner may write it
-  std::string root;                // full: its root directory, read-only
-  std::string scratch;             // its working directory, as the runner sees it
-  std::string fifo_in, fifo_out;   // as the runner and the manager see them
-  std::string inside_in, inside_out;
-  bool made = false;
-};
-
-// What the tests of a job share.
-struct Job {
-  const Plan& plan;
-  const Machine& machine;
-  std::vector<Fd> programs = {};      // a copy for each process: pages that two share would be a channel
-  Fd interpreter = {}, with = {};     // what is executed in their stead, and a file that it needs
-  std::vector<Place> places = {};     // for each process
-  Filter filter = {};
-  // Tells who closed a FIFO. One for all tests, as the kernel takes 10 to 20 ms to close one in which anything was watched: it
-  // waits until nobody can be reading its list of watches. A watch of one test has a number that none of another has.
-  Fd closes = {};
-  long long kills_seen = out_of_memory_kills();
-
-  bool full() const { return machine.full(); }
-};
 
 // (Not `bind`: std::bind is found by its arguments, and fits better, where <functional> comes with another header.)
 inline void bind_mount(const std::string& from, const std::string& to) {
@@ -169,7 +144,7 @@ class View {
 
 // The root directory of a contestant or of a compiler: read-only, with devices, and with what the plan says that it sees.
 // `own`: directories that are made in it.
-inline void make_root(Place& place, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
+inline void make_root(ProcessDirectories& place, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
                       std::initializer_list<const char*> own) {
   place.outside = make_directory(machine.base + "/outside" + name, 0755);
   place.root = make_directory(machine.base + "/root" + name, 0755);
@@ -189,13 +164,13 @@ inline void make_root(Place& place, const Machine& machine, const std::vector<st
 }
 
 // What a scratch directory may hold beside the output file, which has a limit of its own. An input comes on top.
-struct Room {
+struct ScratchLimit {
   int64_t bytes = kScratchBytes;
   int files = kScratchFiles;
 };
 
-inline Room room_for(const Plan& plan, const Test& test) {
-  Room room;
+inline ScratchLimit scratch_limit(const Plan& plan, const Test& test) {
+  ScratchLimit room;
   if (plan.input_file.empty()) return room;
   room.bytes += file_size(test.input) + kScratchSlackBytes;
   room.files++;
@@ -203,21 +178,21 @@ inline Room room_for(const Plan& plan, const Test& test) {
 }
 
 // A file in a scratch directory, made by the runner.
-inline Fd put_file(const Place& place, const std::string& name) {
+inline Fd put_file(const ProcessDirectories& place, const std::string& name) {
   Fd file(open((place.scratch + "/" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0200));
   if (!file) system_fault("make a file in a scratch directory");
   return file;
 }
 
 // A copy, that nobody may write: what the program does to it, or puts in its place, the judge never sees.
-inline void put_input(const Place& place, const std::string& name, int input) {
+inline void put_input(const ProcessDirectories& place, const std::string& name, int input) {
   Fd file = put_file(place, name);
   if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
 }
 
 // The output file is there from the start, as in CMS, and can be written but not read: else it would be memory that is not
 // counted. Its time says whether anybody has opened it to write, as programs cannot set times.
-inline void put_output(const Place& place, const std::string& name, uid_t owner) {
+inline void put_output(const ProcessDirectories& place, const std::string& name, uid_t owner) {
   Fd file = put_file(place, name);
   const timespec never[2] = {};
   bool theirs = owner == geteuid() || fchown(file.get(), owner, static_cast<gid_t>(-1)) == 0;
@@ -225,7 +200,7 @@ inline void put_output(const Place& place, const std::string& name, uid_t owner)
 }
 
 // The output file as it stands. Only a plain file is one, that has no other name; nothing else is opened or followed.
-inline Fd find_output(const Place& place, const std::string& name, struct stat& status) {
+inline Fd find_output(const ProcessDirectories& place, const std::string& name, struct stat& status) {
   Fd found = open_if_there(place.scratch + "/" + name, O_PATH | O_NOFOLLOW);
   if (found && fstat(found.get(), &status) != 0) system_fault("look at an output file");
   return found && S_ISREG(status.st_mode) && status.st_nlink == 1 ? std::move(found) : Fd();
@@ -237,16 +212,16 @@ inline void share_fifo(const std::string& path, uid_t with) {
 }
 
 // One FIFO, that each of the two steps finds in a place of its own: to write to, and to read from.
-inline void put_step_fifo(const Job& job, Place& place, long index) {
+inline void put_step_fifo(const Job& job, ProcessDirectories& place, long index) {
   std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   place.fifo_in = place.fifo_out = directory + "/fifo";
   (index == 0 ? place.inside_out : place.inside_in) = job.full() ? "/fifo/fifo" : place.fifo_in;
   if (index == 0) return share_fifo(place.fifo_out, job.machine.can.contestant_uid);
-  if (link(job.places[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
+  if (link(job.directories[0].fifo_out.c_str(), place.fifo_in.c_str()) != 0) system_fault("link a fifo");
 }
 
 // Two FIFOs, from the manager to the process and back.
-inline void put_manager_fifos(const Job& job, Place& place, long index) {
+inline void put_manager_fifos(const Job& job, ProcessDirectories& place, long index) {
   std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   place.fifo_in = directory + format("/m_to_u%ld", index);
   place.fifo_out = directory + format("/u%ld_to_m", index);
@@ -256,7 +231,7 @@ inline void put_manager_fifos(const Job& job, Place& place, long index) {
 }
 
 // What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
-inline void open_place(const Job& job, Place& place, long index, const Test& test) {
+inline void make_directories(const Job& job, ProcessDirectories& place, long index, const Test& test) {
   const Plan& plan = job.plan;
   uid_t contestant_uid = job.machine.can.contestant_uid;
   if (job.full() && place.root.empty()) {
@@ -264,7 +239,7 @@ inline void open_place(const Job& job, Place& place, long index, const Test& tes
     place.scratch = place.root + "/box";
   }
   if (job.full()) {
-    Room room = room_for(plan, test);
+    ScratchLimit room = scratch_limit(plan, test);
     if (!plan.output_file.empty()) {
       room.bytes += plan.output_bytes + kScratchSlackBytes;
       room.files++;
@@ -293,35 +268,35 @@ inline void open_place(const Job& job, Place& place, long index, const Test& tes
 }
 
 // Under reduced isolation a contestant can make plain files in its scratch directory, and nothing else.
-struct Litter {
+struct ScratchUse {
   int64_t bytes = 0;
   int files = 0;
 };
 
 // `but`: a file that has a limit of its own.
-inline Litter look_at_scratch(const std::string& path, const std::string& but, bool remove) {
-  Litter litter;
+inline ScratchUse measure_scratch(const std::string& path, const std::string& but, bool remove) {
+  ScratchUse use;
   DIR* directory = opendir(path.c_str());
   while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
     if (entry->d_name[0] == '.' && (entry->d_name[1] == '\0' || strcmp(entry->d_name, "..") == 0)) continue;
     if (!remove && but == entry->d_name) continue;
     struct stat status;
-    if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) litter.bytes += status.st_blocks * 512;
-    litter.files++;
+    if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) use.bytes += status.st_blocks * 512;
+    use.files++;
     if (remove) unlinkat(dirfd(directory), entry->d_name, 0);
   }
   if (directory != nullptr) closedir(directory);
-  return litter;
+  return use;
 }
 
-inline void close_place(const Job& job, Place& place) {
+inline void clear_directories(const Job& job, ProcessDirectories& place) {
   if (!place.made) return;
   place.made = false;
   if (job.full()) {
     if (umount2(place.scratch.c_str(), MNT_DETACH) != 0) system_fault("umount");
   } else {
     if (job.plan.names_files() && chmod(place.scratch.c_str(), 0700) != 0) system_fault("chmod");
-    look_at_scratch(place.scratch, "", true);
+    measure_scratch(place.scratch, "", true);
     rmdir(place.scratch.c_str());
   }
   if (place.fifo_in.empty()) return;

@@ -40,7 +40,7 @@ inline int64_t resident_of(const char* statm) {
 }
 
 // How many want a processor, for each that there is, if they are short: more than there are, beside us who ask. Else 0.
-inline int rush() {
+inline int wanting_per_processor() {
   cpu_set_t ours;
   int processors = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
   char text[128];
@@ -53,7 +53,7 @@ inline int rush() {
 // A look happens up to a thousand times a second, beside programs that wait for the processor it takes. To find a file of
 // /proc by its path costs five times what reading it does, so the files stay open: those of the process, and of its main
 // thread, which most have no other beside. They speak of this process for ever, whoever has its number later.
-class Account {
+class ProcFiles {
  public:
   // `states`: whether `runs` and `waits` are asked for. To write `stat` costs the kernel more than all the rest.
   Sample read(pid_t pid, const Sample& before, bool states) {
@@ -109,7 +109,7 @@ class Account {
   static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
-    int wanting = rush();
+    int wanting = wanting_per_processor();
     if (before.at_us == 0 || wanting == 0) return;
     int64_t without = std::max<int64_t>(0, result.at_us - before.at_us - (result.cpu_us - before.cpu_us));
     int64_t most = kHiddenDelayUs + 8 * wanting * result.cpu_us;
@@ -168,7 +168,7 @@ inline int64_t resident_bytes(pid_t pid) {
   snprintf(path, sizeof path, "/proc/%d/statm", pid);
   read_text(AT_FDCWD, path, text, sizeof text);
   int64_t bytes = resident_of(text);
-  return bytes > 0 ? bytes : Account().read(pid, {}, false).resident_bytes;
+  return bytes > 0 ? bytes : ProcFiles().read(pid, {}, false).resident_bytes;
 }
 
 }  // namespace runner

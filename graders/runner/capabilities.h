@@ -1,14 +1,12 @@
-// Means: what isolation can be had here, and the directories it needs.
+// Capabilities: what isolation can be had here, found by trying, and the directory in which the runner works.
 #pragma once
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -16,7 +14,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -30,14 +27,14 @@
 #include "descriptors.h"
 #include "kernel.h"
 #include "lines.h"
+#include "pid_namespaces.h"
 #include "seccomp.h"
 #include "verdicts.h"
 
 namespace runner {
 
-// What isolation is to be had here. Tried, not guessed.
-
-struct Means {
+// What isolation is available here.
+struct Capabilities {
   bool userns = false, pidns = false, mountns = false, netns = false;
   bool boxed = false;  // somebody (bwrap) gave us namespaces and a root directory without the host's files
   bool root = false;   // the machine's: its contestants could not be told from us
@@ -52,7 +49,7 @@ struct Means {
 
 // The machine as the runner found it, and prepared it for itself.
 struct Machine {
-  Means can;
+  Capabilities can;
   Fd own_pidns;
   std::string base;  // full: our own tmpfs. reduced: a directory that we may write.
 
@@ -66,21 +63,21 @@ inline bool has_capability(int capability) {
 }
 
 // How many user ids are mapped here, and one of them that is not ours. The whole range means: no user namespace.
-inline void read_uid_map(Means& means) {
+inline void read_uid_map(Capabilities& found) {
   char text[4096];
   read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof text);
   unsigned long inside, outside, count, total = 0;
-  means.contestant_uid = geteuid();
+  found.contestant_uid = geteuid();
   for (char* line = text; sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3;) {
     total += count;
     for (unsigned long id : {inside + count - 1, inside}) {
-      if (id != geteuid() && means.contestant_uid == geteuid()) means.contestant_uid = static_cast<uid_t>(id);
+      if (id != geteuid() && found.contestant_uid == geteuid()) found.contestant_uid = static_cast<uid_t>(id);
     }
     char* end = strchr(line, '\n');
     if (end == nullptr) break;
     line = end + 1;
   }
-  means.uids = std::max(total, 1UL);
+  found.uids = std::max(total, 1UL);
 }
 
 // As an ordinary user, outside of any box: namespaces of our own, where the system lets us. The caller goes on as PID 1 of
@@ -115,62 +112,14 @@ inline bool make_base(std::string& base) {
   return true;
 }
 
-// A PID namespace for one process: its PID 1, which does nothing. When it is killed, all that lives in it dies.
-// The process for which it is made must not be PID 1 itself: signals to PID 1 do nothing, not even those of abort().
-class Zone {
- public:
-  Zone() = default;
-  ~Zone() { end(); }
-  Zone(const Zone&) = delete;
-  Zone& operator=(const Zone&) = delete;
-
-  // From here to `leave`, children are born into the new namespace. `own`: the runner's.
-  bool enter(const Fd& own) {
-    parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
-    if (unshare(CLONE_NEWPID) != 0) return false;
-    // It shares our memory and our descriptors (nothing to copy, and no copy of a descriptor to keep it open).
-    pid_ = clone(&Zone::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
-    if (pid_ < 0) leave(own);
-    return pid_ > 0;
-  }
-
-  static void leave(const Fd& own) {
-    if (setns(own.get(), CLONE_NEWPID) != 0) system_fault("setns");
-  }
-
-  // Only after everything of ours in it is reaped: its end waits for that.
-  void end() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = 0;
-  }
-
-  pid_t pid() const { return pid_; }
-
- private:
-  static int sleep(void* zone) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    // Has the runner died before that? Its number is not known in here, but it has a descriptor.
-    pollfd parent = {static_cast<const Zone*>(zone)->parent_.get(), POLLIN, 0};
-    if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
-    for (;;) syscall(SYS_pause);
-  }
-
-  pid_t pid_ = 0;
-  Fd parent_;
-  alignas(16) char stack_[4096];
-};
-
 // Capabilities alone do not say so: the PID namespace that we are in may belong to somebody else's user namespace, and
 // there would be no way back into it.
-inline bool can_make_zones(Fd& own) {
+inline bool can_make_pid_namespaces(Fd& own) {
   own = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   if (!own || setns(own.get(), CLONE_NEWPID) != 0) return false;
-  Zone zone;
+  PidNamespace zone;
   if (!zone.enter(own)) return false;
-  Zone::leave(own);
+  PidNamespace::leave(own);
   return true;
 }
 
@@ -201,7 +150,7 @@ inline bool action_available(uint32_t action) {
 // The child's side.
 [[noreturn]] inline void try_own_namespaces() noexcept {
   Machine tried;
-  _exit(enter_own_namespaces() && make_base(tried.base) && can_make_zones(tried.own_pidns) ? 0 : 1);
+  _exit(enter_own_namespaces() && make_base(tried.base) && can_make_pid_namespaces(tried.own_pidns) ? 0 : 1);
 }
 
 // There is no way back from half of a set of namespaces, so a child tries first.
@@ -215,44 +164,36 @@ inline bool could_have_own_namespaces() {
 }
 
 // `most` bounds what is tried; `without` names what is taken for missing, to test what is done without it.
-inline Machine find_means(Isolation most, const std::string& without) {
+inline Machine find_machine(Isolation most, const std::string& without) {
   auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
   Machine machine;
-  Means& means = machine.can;
-  read_uid_map(means);
-  means.root = geteuid() == 0 && means.uids >= 4294967295UL;  // and not just that of a user namespace
+  Capabilities& found = machine.can;
+  read_uid_map(found);
+  found.root = geteuid() == 0 && found.uids >= 4294967295UL;  // and not just that of a user namespace
   if (most >= Isolation::Reduced) {
-    means.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
-    means.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
-    means.notify = means.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
-    if (pretended("landlock")) means.landlock = 0;
-    if (pretended("notify")) means.notify = false;
+    found.landlock = std::max(0, static_cast<int>(syscall(kSysLandlockCreateRuleset, nullptr, 0, 1 /* VERSION */)));
+    found.seccomp = action_available(SECCOMP_RET_KILL_PROCESS);
+    found.notify = found.seccomp && action_available(SECCOMP_RET_USER_NOTIF) && can_listen();
+    if (pretended("landlock")) found.landlock = 0;
+    if (pretended("notify")) found.notify = false;
   }
-  if (most == Isolation::Full && !means.root) {
-    means.boxed = has_capability(CAP_SYS_ADMIN) && can_make_zones(machine.own_pidns);
-    means.userns = means.boxed || (could_have_own_namespaces() && enter_own_namespaces());
-    if (means.userns && !means.boxed) read_uid_map(means);
-    means.netns = means.userns && (!means.boxed || has_no_network());
-    means.mountns = means.userns && make_base(machine.base);
-    means.pidns = means.mountns && can_make_zones(machine.own_pidns);
+  if (most == Isolation::Full && !found.root) {
+    found.boxed = has_capability(CAP_SYS_ADMIN) && can_make_pid_namespaces(machine.own_pidns);
+    found.userns = found.boxed || (could_have_own_namespaces() && enter_own_namespaces());
+    if (found.userns && !found.boxed) read_uid_map(found);
+    found.netns = found.userns && (!found.boxed || has_no_network());
+    found.mountns = found.userns && make_base(machine.base);
+    found.pidns = found.mountns && can_make_pid_namespaces(machine.own_pidns);
   }
-  if (means.root) {
-    means.isolation = Isolation::None;
-  } else if (means.pidns && means.mountns && means.seccomp) {
-    means.isolation = Isolation::Full;
-  } else if (means.landlock >= 1 && means.seccomp) {
-    means.isolation = Isolation::Reduced;
+  if (found.root) {
+    found.isolation = Isolation::None;
+  } else if (found.pidns && found.mountns && found.seccomp) {
+    found.isolation = Isolation::Full;
+  } else if (found.landlock >= 1 && found.seccomp) {
+    found.isolation = Isolation::Reduced;
   }
-  if (!has_capability(CAP_SETUID)) means.contestant_uid = geteuid();
+  if (!has_capability(CAP_SETUID)) found.contestant_uid = geteuid();
   return machine;
-}
-
-inline std::string random_name() {
-  unsigned char bytes[16];
-  if (syscall(SYS_getrandom, bytes, sizeof bytes, 0) != sizeof bytes) system_fault("getrandom");
-  std::string name;
-  for (unsigned char byte : bytes) name += format("%02x", byte);
-  return name;
 }
 
 // Without a tmpfs of ours: the working directory if we may write it, else /tmp. Names in it cannot be guessed.
@@ -265,25 +206,6 @@ inline void find_base(Machine& machine) {
     return;
   }
   fault(FaultKind::System, "neither the working directory nor /tmp can be written");
-}
-
-inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
-  if (mkdir(path.c_str(), mode) != 0) system_fault("mkdir %s", path.c_str());
-  return path;
-}
-
-// Removes a directory that a judge or a step filled. (What contestants fill is unmounted, or flat.)
-inline void remove_tree(int parent, const char* name) {
-  if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
-  Fd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (fd) {
-    DIR* directory = fdopendir(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-    while (dirent* entry = directory != nullptr ? readdir(directory) : nullptr) {
-      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) remove_tree(fd.get(), entry->d_name);
-    }
-    if (directory != nullptr) closedir(directory);
-  }
-  unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 }  // namespace runner

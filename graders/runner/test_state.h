@@ -1,4 +1,4 @@
-// One test: who takes part in it, and what can be told of them.
+// The state of one test: who takes part in it, and which of them has failed.
 #pragma once
 
 #include <fcntl.h>
@@ -10,35 +10,35 @@
 #include <string>
 #include <vector>
 
+#include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
 #include "hang_ups.h"
+#include "job.h"
 #include "judges.h"
 #include "lines.h"
-#include "means.h"
 #include "outcome.h"
 #include "passes.h"
-#include "places.h"
 #include "plan.h"
 #include "tasks.h"
 #include "verdicts.h"
-#include "warm.h"
+#include "warm_interpreter.h"
 
 namespace runner {
 
-class Scene {
+class TestState {
  protected:
-  Scene(Job& job, Warm& warm, const Test& test, Passes& passes)
+  TestState(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes)
       : job_(job),
         plan_(job.plan),
         warm_(warm),
         test_(test),
         passes_(passes),
-        contestants_(job.places.size()),
+        contestants_(job.directories.size()),
         hang_ups_(job),
         manager_(job) {}
 
-  const Means& can() const { return job_.machine.can; }
+  const Capabilities& can() const { return job_.machine.can; }
 
   // A test without an answer has an empty one.
   Fd judge_file(int fd) {
@@ -47,11 +47,11 @@ class Scene {
     return file;
   }
 
-  void judge_error(JudgeFault fault, Culprit program, const std::string& words) {
+  void judge_error(JudgeFault fault, Culprit program, const std::string& explanation) {
     if (o_.fault != JudgeFault::None) return;
     o_.fault = fault;
     o_.program = program;
-    o_.words = words;
+    o_.explanation = explanation;
   }
 
   // What counts against the limit: of two steps, each has it for itself.
@@ -76,7 +76,7 @@ class Scene {
   bool failed_hard(const Contestant& c) const {
     if (c.stopped) return false;
     int signal = c.process.signal();
-    return c.limit != Limit::None || c.violated || c.unfit || (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
+    return c.limit != Limit::None || c.made_deadly_call || c.not_executable || (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
   }
   // A failure that may be the consequence of the manager's end.
   bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
@@ -92,7 +92,7 @@ class Scene {
 
   Job& job_;
   const Plan& plan_;
-  Warm& warm_;
+  WarmInterpreter& warm_;
   const Test& test_;
   Passes& passes_;
   Outcome o_;

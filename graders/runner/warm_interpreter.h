@@ -24,14 +24,15 @@
 #include <utility>
 #include <vector>
 
+#include "capabilities.h"
 #include "contestants.h"
 #include "descriptors.h"
+#include "job.h"
 #include "kernel.h"
 #include "landlock.h"
 #include "lines.h"
-#include "means.h"
 #include "numbers.h"
-#include "places.h"
+#include "pid_namespaces.h"
 #include "plan.h"
 #include "processes.h"
 
@@ -43,23 +44,23 @@ constexpr int kTestsARuleset = 64;
 // of a submission ever runs in it, and it sees no input. For each test it clones a child that is *ours* (CLONE_PARENT), so
 // that all we do with a contestant is done with it too. What Launch does to a contestant before its exec, the child does
 // to itself before it reads its program, with rules that come from here: the same limits, Landlock rules and filter. Its
-// words on the way are those of Launch. PROTOCOL.md says what is asked of it.
+// messages on the way are those of Launch. PROTOCOL.md says what is asked of it.
 //
 //   full      it lives in the contestant's root directory and keeps its capabilities (of our own user namespace), to put each
 //             child into a PID namespace of its own. The child gives them up.
 //   reduced   it lives where we live.
-class Warm {
+class WarmInterpreter {
  public:
-  explicit Warm(const Job& job) : job_(job), plan_(job.plan) {}
-  Warm(const Warm&) = delete;
-  Warm& operator=(const Warm&) = delete;
-  ~Warm() { end(); }
+  explicit WarmInterpreter(const Job& job) : job_(job), plan_(job.plan) {}
+  WarmInterpreter(const WarmInterpreter&) = delete;
+  WarmInterpreter& operator=(const WarmInterpreter&) = delete;
+  ~WarmInterpreter() { end(); }
 
   // 0: there is none.
   pid_t pid() const { return process_.alive() ? process_.pid : 0; }
 
-  // Makes the contestant a fork, in the PID namespace `zone` if there is one. Returns words if it could not.
-  std::string fork(Contestant& c, const Place& place, int control, int input, int task, int zone) {
+  // Makes the contestant a fork, in the PID namespace `zone` if there is one. Returns an error if it could not, else nothing.
+  std::string fork(Contestant& c, const ProcessDirectories& place, int control, int input, int task, int zone) {
     if (!process_.alive() || process_.reap(false)) begin(place);
     Fd output(open_output(plan_, c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
     Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
@@ -97,7 +98,7 @@ class Warm {
  private:
   // The Landlock rules of a test. What is the same for all tests is granted once. A scratch directory of a test before is
   // nowhere any more; that its rule stays costs each later test a little, hence new ones now and then.
-  const Landlock& rules(const Place& place) {
+  const Landlock& rules(const ProcessDirectories& place) {
     if (tests_ruled_++ % kTestsARuleset == 0) {
       rules_ = Landlock(can().landlock);
       grant_system(plan_, rules_, place.root);
@@ -118,7 +119,7 @@ class Warm {
            head(errors_.get(), 900);
   }
 
-  void begin(const Place& place) {
+  void begin(const ProcessDirectories& place) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
     control_ = Fd(ends[0]);
@@ -128,7 +129,7 @@ class Warm {
   }
 
   // The child's side.
-  [[noreturn]] void run(const Place& place, int control) noexcept {
+  [[noreturn]] void run(const ProcessDirectories& place, int control) noexcept {
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
@@ -192,7 +193,7 @@ class Warm {
     return sendmsg(control_.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
 
-  const Means& can() const { return job_.machine.can; }
+  const Capabilities& can() const { return job_.machine.can; }
 
   const Job& job_;
   const Plan& plan_;
@@ -203,8 +204,8 @@ class Warm {
   int tests_ruled_ = 0;
 };
 
-// Returns words if it could not be started.
-inline std::string start_contestant(Job& job, Warm& warm, Contestant& contestant, const Place& place, int input, int task) {
+// Returns an error if it could not be started, else nothing.
+inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant& contestant, const ProcessDirectories& place, int input, int task) {
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
@@ -215,18 +216,18 @@ inline std::string start_contestant(Job& job, Warm& warm, Contestant& contestant
     contestant.report = memory_file("report");
     if (fchmod(contestant.report.get(), 0200) != 0) system_fault("fchmod");
   }
-  if (job.full() && !contestant.zone.enter(job.machine.own_pidns)) system_fault("a PID namespace cannot be made");
+  if (job.full() && !contestant.pid_namespace.enter(job.machine.own_pidns)) system_fault("a PID namespace cannot be made");
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) system_fault("socketpair");
   contestant.control = Fd(ends[0]);
   Fd theirs(ends[1]);
   if (job.plan.warm) {
     Fd zone(job.full() ? open("/proc/self/ns/pid_for_children", O_RDONLY | O_CLOEXEC) : -1);
     if (job.full() && !zone) system_fault("open a PID namespace");
-    if (job.full()) Zone::leave(job.machine.own_pidns);
+    if (job.full()) PidNamespace::leave(job.machine.own_pidns);
     return warm.fork(contestant, place, theirs.get(), input, task, zone.get());
   }
   if (start(contestant.process) == 0) Launch(job, contestant, place, theirs.get(), input, task).run();
-  if (job.full()) Zone::leave(job.machine.own_pidns);
+  if (job.full()) PidNamespace::leave(job.machine.own_pidns);
   return "";
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
   } else if (line.name == "see") {
     std::string file = line.text("file"), path = path_below(line, "as");
     files.get(file);
-    plan.actions.push_back({Kind::See, {file, path}});
+    plan.actions.push_back({Kind::See, path, file});
   } else if (line.name == "sees") {
     plan.sees.push_back(seen_path(line, line.text("path")));
   } else if (line.name == "system") {
@@ -72,11 +73,11 @@ inline void read_compile_line(PlanLine& line, JobFiles& files, Plan& plan) {
   } else if (line.name == "step") {
     std::vector<std::string> argv = line.all("argv");
     if (argv.empty() || argv[0].empty()) line.bad("needs `argv`");
-    plan.actions.push_back({Kind::Step, argv});
+    plan.actions.push_back({Kind::Step, {}, {}, {}, argv});
   } else if (line.name == "artifact") {
     std::string path = path_below(line, "path");
     std::string name = line.has("as") ? line.text("as") : path;
-    plan.actions.push_back({Kind::Artifact, {path, name, line.has("into") ? line.text("into") : ""}});
+    plan.actions.push_back({Kind::Artifact, path, line.has("into") ? line.text("into") : "", name});
   } else {
     line.bad("is unknown in compile mode");
   }
@@ -240,8 +241,11 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
-// Reads the plan strictly: whatever we do not understand, we do not run. The nonce is told at once: a fault of the plan names it.
-inline Plan read_plan(JobFiles& files, std::string& told_nonce) {
+constexpr const char* kRepeated[] = {"test", "see", "step", "artifact", "sees"};  // lines that may stand more than once
+
+// Reads the plan strictly: whatever we do not understand, we do not run. `nonce` is set at once, as a fault of the plan
+// names it.
+inline Plan read_plan(JobFiles& files, std::string& nonce) {
   Plan plan;
   int fd = files.get("plan");
   std::string text = head(fd, 64 << 20);
@@ -262,9 +266,9 @@ inline Plan read_plan(JobFiles& files, std::string& told_nonce) {
     start = end + 1;
     if (i <= 3 && line.name != opening[i - 1]) line.bad(format("stands where `%s` must stand", opening[i - 1]));
     if (i == 1) {
-      std::string nonce = line.bare();
-      if (nonce.size() != 32 || nonce.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
-      told_nonce = nonce;
+      std::string word = line.bare();
+      if (word.size() != 32 || word.find_first_not_of("0123456789abcdef") != std::string::npos) line.bad("is malformed");
+      nonce = word;
     } else if (i == 2) {
       plan.least = line.choice("least", kIsolations);
     } else if (i == 3) {
@@ -272,7 +276,7 @@ inline Plan read_plan(JobFiles& files, std::string& told_nonce) {
       if (mode != "compile" && mode != "run") line.bad("is unknown: " + mode);
       plan.compile = mode == "compile";
     } else {
-      bool repeats = line.name == "test" || line.name == "see" || line.name == "step" || line.name == "artifact" || line.name == "sees";
+      bool repeats = std::any_of(std::begin(kRepeated), std::end(kRepeated), [&](const char* name) { return line.name == name; });
       if (!repeats && std::find(seen.begin(), seen.end(), line.name) != seen.end()) line.bad("stands twice");
       if (!repeats || seen.empty() || seen.back() != line.name) seen.push_back(line.name);
       plan.compile ? read_compile_line(line, files, plan) : read_run_line(line, files, plan);

@@ -1,0 +1,40 @@
+// What the tests of a job share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "capabilities.h"
+#include "descriptors.h"
+#include "plan.h"
+#include "seccomp.h"
+
+namespace runner {
+
+// Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
+struct ProcessDirectories {
+  std::string outside;             // full: what becomes its root, as the runner may write it
+  std::string root;                // full: its root directory, read-only
+  std::string scratch;             // its working directory, as the runner sees it
+  std::string fifo_in, fifo_out;   // as the runner and the manager see them
+  std::string inside_in, inside_out;
+  bool made = false;
+};
+
+// What the tests of a job share.
+struct Job {
+  const Plan& plan;
+  const Machine& machine;
+  std::vector<Fd> programs = {};      // a copy for each process: pages that two share would be a channel
+  Fd interpreter = {}, with = {};     // what is executed in their stead, and a file that it needs
+  std::vector<ProcessDirectories> directories = {};     // for each process
+  Filter filter = {};
+  // Tells who closed a FIFO. One for all tests, as the kernel takes 10 to 20 ms to close one in which anything was watched: it
+  // waits until nobody can be reading its list of watches. A watch of one test has a number that none of another has.
+  Fd closes = {};
+  long long kills_seen = out_of_memory_kills();
+
+  bool full() const { return machine.full(); }
+};
+
+}  // namespace runner

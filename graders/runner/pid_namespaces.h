@@ -1,0 +1,68 @@
+// PID namespaces that live as long as one process of one test.
+#pragma once
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "descriptors.h"
+#include "kernel.h"
+#include "lines.h"
+
+namespace runner {
+
+// A PID namespace for one process: its PID 1, which does nothing. When it is killed, all that lives in it dies.
+// The process for which it is made must not be PID 1 itself: signals to PID 1 do nothing, not even those of abort().
+class PidNamespace {
+ public:
+  PidNamespace() = default;
+  ~PidNamespace() { end(); }
+  PidNamespace(const PidNamespace&) = delete;
+  PidNamespace& operator=(const PidNamespace&) = delete;
+
+  // From here to `leave`, children are born into the new namespace. `own`: the runner's.
+  bool enter(const Fd& own) {
+    parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
+    if (unshare(CLONE_NEWPID) != 0) return false;
+    // It shares our memory and our descriptors (nothing to copy, and no copy of a descriptor to keep it open).
+    pid_ = clone(&PidNamespace::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
+    if (pid_ < 0) leave(own);
+    return pid_ > 0;
+  }
+
+  static void leave(const Fd& own) {
+    if (setns(own.get(), CLONE_NEWPID) != 0) system_fault("setns");
+  }
+
+  // Only after everything of ours in it is reaped: its end waits for that.
+  void end() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+  }
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  static int sleep(void* zone) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    // Has the runner died before that? Its number is not known in here, but it has a descriptor.
+    pollfd parent = {static_cast<const PidNamespace*>(zone)->parent_.get(), POLLIN, 0};
+    if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
+    for (;;) syscall(SYS_pause);
+  }
+
+  pid_t pid_ = 0;
+  Fd parent_;
+  alignas(16) char stack_[4096];
+};
+
+}  // namespace runner
