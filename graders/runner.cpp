@@ -72,9 +72,9 @@
 
 // The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
 // bottom up:
-// kernel, numbers, verdicts, tasks, lines, descriptors, decimal, reader, comparators, protocols, bytes, white_diff,
-// tokens, plan_lines, scores, plan, job_files, plan_reader, system_calls, decisions, seccomp, landlock, directories,
-// pid_namespaces, capabilities, processes, hidden_calls, proc_files, job, process_directories, contestants,
+// kernel, rules, numbers, verdicts, tasks, lines, descriptors, decimal, reader, comparators, protocols, bytes,
+// white_diff, tokens, plan_lines, scores, plan, job_files, plan_reader, system_calls, decisions, seccomp, landlock,
+// directories, pid_namespaces, capabilities, processes, hidden_calls, proc_files, job, process_directories, contestants,
 // warm_interpreter, judges, outcome, hang_ups, passes, test_state, watching, one_test, run_mode, compile_mode.
 
 #include <errno.h>

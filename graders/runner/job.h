@@ -1,4 +1,4 @@
-// What the tests of a job share.
+// A job: what all its tests share, and what each process of a submission has.
 #pragma once
 
 #include <string>

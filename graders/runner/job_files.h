@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -81,7 +80,5 @@ inline Fd executable(JobFiles& files, const std::string& name) {
   if (!copy_bytes(original, copy.get()) || fchmod(copy.get(), 0500) != 0) system_fault("copy %s", name.c_str());
   return Fd(reopen(copy.get(), O_RDONLY));
 }
-
-constexpr int64_t kMostMs = 86'400'000, kMostBytes = int64_t{1} << 46;
 
 }  // namespace runner

@@ -35,11 +35,7 @@ constexpr int64_t kWarmUs = 30'000'000;      // for an interpreter to start, or 
 constexpr size_t kReportBytes = 16384;       // the longest report of an interpreter
 constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // between two looks at what runs
 constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager that does nothing after all contestants have ended
-constexpr int64_t kDiskUs = 5'000'000;  // beside the CPU limit: how long a test may wait for disks
 constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own may show
-// What a page of memory may cost the kernel in CPU time: a virtual machine may have to ask its host for it. 13 us were measured,
-// 1 us elsewhere.
-constexpr int64_t kPageUs = 20;
 constexpr int64_t kHiddenDelayUs = 2'000'000;   // that a process may get no processor, where /proc hides what it waits for
 constexpr int kStepTickMs = 20;               // between two looks at the processes of a step: what grows in between has rlimits
 constexpr size_t kStepFloodBytes = 64 << 20;    // a step that prints more than this is stopped

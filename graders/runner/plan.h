@@ -11,8 +11,8 @@
 
 #include "comparators.h"
 #include "descriptors.h"
-#include "numbers.h"
 #include "protocols.h"
+#include "rules.h"
 #include "tasks.h"
 #include "verdicts.h"
 
@@ -87,14 +87,11 @@ struct Plan {
   bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
 
   // CPU time that is measured beyond the limit, for which a program is TLE; at its end it is stopped.
-  int64_t margin_us() const { return cpu_ms * 250 + 100'000; }
+  int64_t margin_us() const { return cpu_stop_us(cpu_ms) - cpu_ms * 1000; }
 
-  // What is added to it at most, for pages that cost much: not so much that the test would be given up first.
-  int64_t all_pages_margin_us() const { return cpu_ms * 8'000 + 5'000'000; }
-
-  // For those of one process: as many as fit into its memory.
+  // What is added to it at most, for pages of one process that cost much: as many as fit into its memory.
   int64_t page_margin_us() const {
-    return std::min(memory_bytes / getpagesize() * kPageUs, all_pages_margin_us());
+    return std::min(memory_bytes / getpagesize() * kPageUs, most_for_pages_us(cpu_ms));
   }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }

@@ -18,6 +18,7 @@
 #include "plan.h"
 #include "plan_lines.h"
 #include "protocols.h"
+#include "rules.h"
 #include "tasks.h"
 #include "verdicts.h"
 

@@ -99,7 +99,7 @@ class ProcFiles {
     constexpr char kFields[] = " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld %*u %*u %lld";
     long long minor, major, system;
     if (rest == nullptr || sscanf(rest + 1, kFields, &minor, &major, &system) != 3) return 0;
-    return most_for_pages_us(minor + major, system * 1'000'000 / sysconf(_SC_CLK_TCK));
+    return runner::cost_of_pages_us(minor + major, system * 1'000'000 / sysconf(_SC_CLK_TCK));
   }
 
  private:

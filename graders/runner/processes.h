@@ -29,12 +29,12 @@
 #include "descriptors.h"
 #include "kernel.h"
 #include "lines.h"
-#include "numbers.h"
+#include "rules.h"
 
 namespace runner {
 
 // How much of its CPU time a process may have had to spend for its pages: time of the kernel's, and not more than they may cost.
-inline int64_t most_for_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
+inline int64_t cost_of_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
 
 inline int64_t cpu_of(const rusage& usage) {
   return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
@@ -65,7 +65,7 @@ struct Process {
   int64_t cpu_us() const { return cpu_of(usage); }
   int64_t peak_bytes() const { return usage.ru_maxrss * 1024; }
   int64_t cost_of_pages_us() const {
-    return most_for_pages_us(usage.ru_minflt + usage.ru_majflt, usage.ru_stime.tv_sec * 1'000'000LL + usage.ru_stime.tv_usec);
+    return runner::cost_of_pages_us(usage.ru_minflt + usage.ru_majflt, usage.ru_stime.tv_sec * 1'000'000LL + usage.ru_stime.tv_usec);
   }
 
   void kill() {

@@ -213,7 +213,7 @@ class Watching : protected TestState {
     settled_us_ = now;
     idle = std::max<int64_t>(0, idle);
     if (idle == 0 || !anybody(&Sample::waits)) return idle;
-    int64_t forgiven = std::min(idle, plan_.cpu_ms * 1000 + kDiskUs - disk_us_);
+    int64_t forgiven = std::min(idle, disk_stop_us(plan_.cpu_ms) - disk_us_);
     disk_us_ += forgiven;
     return idle - forgiven;
   }
@@ -251,10 +251,9 @@ class Watching : protected TestState {
   }
 
   void check_times(int64_t now) {
-    int64_t limit_us = plan_.cpu_ms * 1000;
-    int64_t over_us = total_cpu_us() - limit_us - plan_.margin_us();
-    int64_t manager_us = plan_.has_manager() ? plan_.manager.cpu_ms * 1000 : 0, wall = now - begun_us_;
-    bool given_up = wall >= 10 * (limit_us + manager_us) + 10'000'000;
+    int64_t over_us = total_cpu_us() - cpu_stop_us(plan_.cpu_ms);
+    int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0, wall = now - begun_us_;
+    bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
     bool soon = given_up || (plan_.pages_wall_ms > 0 && wall >= plan_.pages_wall_ms * 1000);
     if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
     if (given_up) {
@@ -263,7 +262,7 @@ class Watching : protected TestState {
       if (busy >= wall / 2) return judge_error(JudgeFault::Wall, Culprit::Runner, "the machine is too loaded to judge on");
     }
     // Without load to explain so much wall clock it was waiting, only so that the ticks did not see it.
-    if (!given_up && idle_us_ < limit_us + 1'000'000) return;
+    if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });
     if (waits != contestants_.end() && manager_.process.alive())
@@ -278,7 +277,7 @@ class Watching : protected TestState {
       int64_t cost = c.process.ended ? c.process.cost_of_pages_us() : ProcFiles::cost_of_pages_us(c.process.pid);
       total += std::min(cost, plan_.page_margin_us());
     }
-    return std::min(total, plan_.all_pages_margin_us());
+    return std::min(total, most_for_pages_us(plan_.cpu_ms));
   }
 
   // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.apps.bundles import Bundles
+from ioi_eval.jobs import rules
 from ioi_eval.jobs.bundled import BUNDLE_TESTS, Room, size
 from ioi_eval.jobs.python_run import GivenProgram, GivenTest, RunSetup, usual_wall_ms
 from ioi_eval.jobs.returned import Returned, ReturnedAnswer
@@ -43,10 +44,6 @@ class Program:
     def most_tests_first(self) -> int:
         """How many tests the first job has."""
         return 1 if self.stop and self.setup.judgement.by_reader else BUNDLE_TESTS
-
-
-_RUN_OUT, _RUN_OUT_MS = 1.25, 100.0
-"""A program is stopped at so many times its limit and so many ms. Source: PROTOCOL.md, "Time"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +202,7 @@ class TestRuns:
 
     def _ended(self, outcome: TestOutcome) -> bool:
         """Whether a late program ended by itself: nobody stopped it, for sleeping or as it was much too late."""
-        stopped_ms = _RUN_OUT * self._program.setup.limits.cpu_s * 1000 + _RUN_OUT_MS
+        stopped_ms = rules.cpu_stop_ms(self._program.setup.limits.cpu_s)
         return outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < stopped_ms
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.config import JudgeLimits, Policy
+from ioi_eval.jobs import rules
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import RunnerPlan, words
@@ -31,7 +32,6 @@ from ioi_eval.sandbox import Target
 BUNDLE_TESTS = 64
 """Most tests a job: enough that a box's start (8 ms) is nothing, few enough that no job holds 200 descriptors."""
 
-_MOST_MS = 86_400_000  # that a plan may name
 _START_MS = 10_000  # for starting the box and the runner, on a loaded machine
 _LINE_BYTES = 40_000  # a test's longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters
 _REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
@@ -224,14 +224,14 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
     manager has a bound of its own. A manager's must not be the lower one: of a test that is given up it is known that
     the machine was too busy, of a manager that is stopped only that it did not end.
     """
-    given_up_ms = round(problem.time_limit_s * 10_000) + 10 * manager_cpu_ms(problem, policy.judge) + 10_000
+    given_up_ms = rules.given_up_ms(problem.time_limit_s, manager_cpu_ms(problem, policy.judge))
     run_ms = given_up_ms + round(policy.judge.wall_s * 1000)
     return run_ms * problem.passes
 
 
 def ready_wall_ms(ready_bytes: int) -> int:
     """The longest that it takes to make memory ready: PROTOCOL.md allows 20 µs for a page, each of 4 KiB."""
-    return ready_bytes // 4096 * 20 // 1000
+    return rules.pages_ms(ready_bytes)
 
 
 def pages_wall_ms(room_ms: int | None, tests: int, ready_bytes: int) -> int | None:
@@ -244,7 +244,7 @@ def pages_wall_ms(room_ms: int | None, tests: int, ready_bytes: int) -> int | No
     """
     if room_ms is None:
         return None
-    return min(max(1, (room_ms - ready_wall_ms(ready_bytes)) // max(1, tests)), _MOST_MS)
+    return min(max(1, (room_ms - ready_wall_ms(ready_bytes)) // max(1, tests)), rules.MOST_MS)
 
 
 def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
@@ -265,7 +265,7 @@ def usual_wall_ms(problem: Problem) -> int:
     by `most_wall_ms`, which a test reaches on a machine beyond use only: a bundle that meets a server's limit after all
     is cut in halves.
     """
-    return round(2 * (1250 * problem.time_limit_s + 1100))
+    return rules.usual_wall_ms(problem.time_limit_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

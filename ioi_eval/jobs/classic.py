@@ -21,7 +21,9 @@ from typing import Any
 import orjson
 
 from ioi_eval import boxfiles
+from ioi_eval.config import JudgeLimits
 from ioi_eval.errors import InputError, UnsupportedError
+from ioi_eval.jobs import rules
 from ioi_eval.model import (
     CheckerProtocol,
     Content,
@@ -40,10 +42,9 @@ HARD_LIMIT_S = 3.0
 """How far the sandbox's hard limit lies above the problem's, which `run` itself keeps. Source: the source
 documents, "2 or 3 additional seconds"."""
 
-RUNNER_SLACK_MS = 190_000
-"""The same where the runner judges, above ten times the limit: it keeps all limits by itself, gives up at
-10 (L + M) + 10 s, where M is 10 s of a manager's CPU time, its checker has 60 s, and a loaded machine must not decide.
-Source: PROTOCOL.md."""
+RUNNER_SLACK_MS = 80_000
+"""The same where the runner judges, above the wall clock at which it gives up with a manager that may compute for 10 s:
+it keeps all limits by itself, its checker has 60 s, and a loaded machine must not decide."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
@@ -161,7 +162,7 @@ def row_job(
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     ours = beside is not None and _RUNNER in beside
     if ours:
-        wall_ms = round(time_limit_s * 10_000) + RUNNER_SLACK_MS
+        wall_ms = rules.given_up_ms(time_limit_s, round(1000 * JudgeLimits().cpu_s)) + RUNNER_SLACK_MS
         wall_ms = wall_ms if most_wall_ms is None else min(wall_ms, most_wall_ms)
         run_limits = replace(run_limits, wall_ms=wall_ms, cpu_ms=wall_ms)  # servers refuse more than their run_cpu_time
     return _job(

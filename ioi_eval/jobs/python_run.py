@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ioi_eval.config import JudgeLimits
+from ioi_eval.jobs import rules
 from ioi_eval.jobs.bundled import Room, pages_wall_ms, ready_wall_ms, request_room, size
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
@@ -145,7 +146,7 @@ def run_job(
     _checker_line(plan, judgement, limits.return_bytes)
     plan.line("order", run="needed" if any(program.stop for program in programs) else "all")
     files += _test_lines(plan, programs)
-    test_ms = cpu_ms * 10 + 10_000 + round(judgement.limits.wall_s * 1000)
+    test_ms = rules.given_up_ms(limits.cpu_s) + round(judgement.limits.wall_s * 1000)
     wall_ms = _START_MS + ready_wall_ms(limits.ready_bytes) + count * test_ms
     line_bytes = _LINE_BYTES + limits.return_bytes * 4 // 3
     return Job(
@@ -197,7 +198,7 @@ def room(target: Target, setup: RunSetup) -> Room:
 
 def usual_wall_ms(limits: RunLimits) -> int:
     """The longest that one test takes on a machine that is half ours; see `jobs.bundled.usual_wall_ms`."""
-    return round(2 * (1250 * limits.cpu_s + 1100))
+    return rules.usual_wall_ms(limits.cpu_s)
 
 
 def _checker_line(plan: RunnerPlan, judgement: Judgement, return_bytes: int) -> None:

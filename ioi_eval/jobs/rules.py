@@ -1,0 +1,63 @@
+"""The runner's rules of time, for whoever sizes jobs by them. They stand in `graders/runner/rules.h`. Pure.
+
+A change there changes what is computed here: no number is repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ioi_eval import boxfiles
+
+_NUMBER = re.compile(r"^constexpr int64_t (k\w+) = ([0-9']+);$", re.MULTILINE)
+
+
+def numbers(header: str) -> Mapping[str, int]:
+    """The numbers of a header, by their names in C++."""
+    return {name: int(digits.replace("'", "")) for name, digits in _NUMBER.findall(header)}
+
+
+RULES = numbers(boxfiles.read("runner/rules.h").decode("utf-8"))
+
+MOST_MS = RULES["kMostMs"]
+"""The longest time that a plan may name, in ms."""
+
+GIVEN_UP_TIMES = RULES["kGivenUpTimes"]
+"""A test is given up when its wall clock reaches so many times the CPU limits of program and manager, and a slack."""
+
+GIVEN_UP_SLACK_MS = RULES["kGivenUpSlackMs"]
+"""That slack."""
+
+
+def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
+    """The wall clock at which the runner gives a test up, in ms.
+
+    Args:
+        limit_s: the program's CPU limit.
+        manager_ms: the manager's CPU limit; 0 where there is none.
+    """
+    return round(GIVEN_UP_TIMES * 1000 * limit_s) + GIVEN_UP_TIMES * manager_ms + GIVEN_UP_SLACK_MS
+
+
+def cpu_stop_ms(limit_s: float) -> float:
+    """The CPU time at which the runner stops a program whose pages cost little, in ms.
+
+    Args:
+        limit_s: the program's CPU limit.
+    """
+    return 10 * RULES["kCpuPercent"] * limit_s + RULES["kCpuSlackMs"]
+
+
+def usual_wall_ms(limit_s: float) -> int:
+    """The longest that one test takes on a machine that is half ours, in ms: it computes to its stop, then sleeps.
+
+    Args:
+        limit_s: the program's CPU limit.
+    """
+    return round(2 * (10 * RULES["kCpuPercent"] * limit_s + RULES["kCpuSlackMs"] + RULES["kIdleSlackMs"]))
+
+
+def pages_ms(memory_bytes: int) -> int:
+    """What the pages of so much memory may cost at most, in ms of CPU time."""
+    return memory_bytes // RULES["kPageBytes"] * RULES["kPageUs"] // 1000

@@ -1,0 +1,52 @@
+"""The rules of time stand once, in `graders/runner/rules.h`: here is compared who reads, repeats or tells them."""
+
+from __future__ import annotations
+
+import re
+
+from ioi_eval import boxfiles
+from ioi_eval.config import JudgeLimits
+from ioi_eval.jobs import rules
+
+HEADER = boxfiles.read("runner/rules.h").decode("utf-8")
+
+
+def test_every_number_of_the_header_is_read() -> None:
+    """A line that is written otherwise would be lost."""
+    assert len(rules.RULES) == len(re.findall(r"^constexpr int64_t k\w+", HEADER, re.MULTILINE)) == 12
+    assert rules.numbers("constexpr int64_t kA = 1'500;\nconstexpr int kB = 2;\n") == {"kA": 1500}
+
+
+def test_what_follows_from_the_rules() -> None:
+    """A limit of 2 s: stopped at 2.6 s of CPU time or 3 s idle, given up at 30 s, or 130 s with a manager of 10 s."""
+    assert rules.cpu_stop_ms(2.0) == 2600
+    assert rules.usual_wall_ms(2.0) == 2 * (2600 + 1000)
+    assert rules.given_up_ms(2.0) == 30_000
+    assert rules.given_up_ms(2.0, 10_000) == 130_000
+    assert rules.pages_ms(256 << 20) == 1310
+
+
+def test_the_protocol_tells_them() -> None:
+    """Each rule stands in PROTOCOL.md with its numbers."""
+    text = " ".join(boxfiles.read("PROTOCOL.md").decode("utf-8").split())
+    told = rules.RULES
+    for words in (
+        f"`{told['kCpuPercent'] / 100} L + {told['kCpuSlackMs']}`",
+        f"`L + {told['kIdleSlackMs']}`",
+        f"`L + {told['kDiskSlackMs']}` ms",
+        f"`{told['kGivenUpTimes']} (L + M) + {told['kGivenUpSlackMs']}`",
+        f"up to {told['kPageUs']} µs for each page fault",
+        f"`{told['kPagesTimes']} L + {told['kPagesSlackMs']}`",
+    ):
+        assert words in text
+
+
+def test_the_script_repeats_them() -> None:
+    """`run` cannot read a header where it is: its few numbers are those of the rules and of `JudgeLimits`."""
+    said = dict(re.findall(r"^(\w+)=(\d+)$", boxfiles.read("run").decode("utf-8"), re.MULTILINE))
+    limits = JudgeLimits()
+    assert int(said["given_up_times"]) == rules.GIVEN_UP_TIMES
+    assert int(said["given_up_slack_ms"]) == rules.GIVEN_UP_SLACK_MS
+    assert int(said["judge_cpu_ms"]) == 1000 * limits.cpu_s
+    assert int(said["judge_wall_ms"]) == 1000 * limits.wall_s
+    assert f"judge_memory_bytes=$(({limits.memory_bytes >> 30} << 30))" in boxfiles.read("run").decode("utf-8")
