@@ -7,7 +7,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from runner_box import RUNNER_SOURCE
+from tests.graders.runner_box import RUNNER_SOURCE
 
 HEADERS = sorted((RUNNER_SOURCE.parent / "runner").glob("*.h"))
 STRICT = ("-std=c++17", "-Wall", "-Wextra", "-Werror")
