@@ -87,13 +87,17 @@ class AppsTestResult:
         number: its place in the row, from 0.
         verdict: AC, WA, TLE, MLE, OLE, SV, RE, CE (the program does not load), JE or SKIPPED.
         passed: `None` exactly for JE; a test that was skipped has not passed.
-        time_s: CPU time. wall_s: wall clock. memory_bytes: peak resident.
+        time_s: CPU time.
+        wall_s: wall clock.
+        memory_bytes: peak resident memory.
         message: where the output first differs, or how the program failed.
         error: of an exception that ended the program, its `repr`.
         output: the beginning of what was printed, or of the encoded result.
         code: what the profile's grader says; `None` without a profile, or where it says nothing.
         judged_by: the comparator or the profile.
-        exit_code, signal, limit: how it ended, as in `TestOutcome`.
+        exit_code: how it ended, as in `TestOutcome`.
+        signal: likewise.
+        limit: likewise.
         attempted: refused system calls, with their counts.
         evidence: the first bytes of standard error.
         judge_program: for JE: whose fault it is, as in `TestOutcome`; `None` for the sandbox's.
@@ -132,7 +136,8 @@ class AppsResult:
         problem: the row's id.
         verdict: AC if all tests passed; JE if any could not be judged; else that of the first failed test, in the row's
             order. JE also for a row that cannot be judged: see `fault`.
-        passed, total: tests. `total` is the row's number of tests, whatever was run; under a profile, of its codes.
+        passed: how many tests passed.
+        total: the row's number of tests, whatever was run; under a profile, of its codes.
         tests: in the row's order.
         judged_by: the comparator or the profile.
         fault: why the row cannot be judged; `None` if it can.

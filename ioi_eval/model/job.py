@@ -49,7 +49,8 @@ class Job:
     Args:
         kind: what starts it.
         files: what is in the box. The first is the main file.
-        args, stdin: of the run stage (kind SCRIPTS: the runner finds all that it needs in files).
+        args: of the run stage (kind SCRIPTS: the runner finds all that it needs in files).
+        stdin: likewise.
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
         alone: nothing else of ours may run on that machine meanwhile (a near-limit time is measured again).
@@ -100,7 +101,8 @@ class Execution:
     """What a sandbox returns for a job.
 
     Args:
-        run, compile: how its stages ended.
+        run: how its run stage ended.
+        compile: how its compile stage ended, if it had one.
         returned: what was written to the files that `Job.returns` names, where the sandbox gave it such files.
     """
 

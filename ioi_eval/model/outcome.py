@@ -21,7 +21,8 @@ class TestOutcome:
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.
-        exit_code, signal: how the (first failing) process ended.
+        exit_code: that of the first process that failed, or of the last one.
+        signal: what killed it; `None` if it ended by itself.
         limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
         attempted: refused system calls that were seen, with their counts.
         near_limit: CPU time within 10 % of the limit: on a machine that is a little faster or slower, or busier, it may
