@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
 import re
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ioi_eval"
 
@@ -50,15 +50,26 @@ def modules() -> list[Path]:
     return sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
+def name_of(path: Path) -> str:
+    """Its path below the package."""
+    return str(path.relative_to(PACKAGE))
+
+
 def unit(path: Path) -> str:
     """The name in `LAYERS` that a file belongs to."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All of a module's syntax tree."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported_units(path: Path) -> set[str]:
     """The parts of the package that a file imports, at any depth, for types or not."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -70,19 +81,21 @@ def imported_units(path: Path) -> set[str]:
     return found - {"__version__"}
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path: Path) -> None:
+def test_imports_point_down() -> None:
     """A module imports only from modules below its own, or from its own folder."""
-    own = unit(path)
-    assert own in RANK, f"{own} has no place in the arrow"
-    upward = {name for name in imported_units(path) if name != own and RANK.get(name, 99) >= RANK[own]}
-    assert not upward, f"{path.relative_to(PACKAGE)} imports {sorted(upward)}"
+    assert {unit(path) for path in modules()} - RANK.keys() == set(), "these have no place in the arrow"
+    upward = {}
+    for path in modules():
+        above = {name for name in imported_units(path) - {unit(path)} if RANK.get(name, 99) >= RANK[unit(path)]}
+        if above:
+            upward[name_of(path)] = above
+    assert upward == {}
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_modules_stay_readable(path: Path) -> None:
+def test_modules_stay_readable() -> None:
     """No module is over 400 lines."""
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
+    assert {name: count for name, count in lines.items() if count > 400} == {}
 
 
 def test_the_architecture_names_every_unit() -> None:
@@ -93,21 +106,23 @@ def test_the_architecture_names_every_unit() -> None:
     assert named == set(RANK) - {"sample"}
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_modules_that_a_docstring_names_exist(path: Path) -> None:
+def test_modules_that_a_docstring_names_exist() -> None:
     """A bare name is one of ours; `solution.py` is what everybody calls a program."""
-    known = {one.name for one in modules()} | {"solution.py"}
-    assert set(re.findall(r"`([a-z_]+\.py)`", path.read_text(encoding="utf-8"))) <= known
+    known = {path.name for path in modules()} | {"solution.py"}
+    named = {path: set(re.findall(r"`([a-z_]+\.py)`", path.read_text(encoding="utf-8"))) for path in modules()}
+    assert {name_of(path): names - known for path, names in named.items() if not names <= known} == {}
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_messages_name_no_document_of_the_checkout(path: Path) -> None:
+def test_messages_name_no_document_of_the_checkout() -> None:
     """Who has installed a wheel has no `docs/` and no README. (Two modules of `report/` write such documents.)"""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    others = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
-    named = [text for text in others if isinstance(text, str) and re.search(r"docs/|README", text)]
-    assert not named or path in (PACKAGE / "report" / "fidelity.py", PACKAGE / "report" / "pages.py")
+    naming = {}
+    for path in modules():
+        docstrings = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
+        others = [node.value for node in nodes(path) if isinstance(node, ast.Constant) and id(node) not in docstrings]
+        named = [text for text in others if isinstance(text, str) and re.search(r"docs/|README", text)]
+        if named:
+            naming[name_of(path)] = named
+    assert naming.keys() <= {"report/fidelity.py", "report/pages.py"}, naming
 
 
 PURE = (
@@ -136,19 +151,20 @@ IMPURE = frozenset(
 )
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in modules() if str(path.relative_to(PACKAGE)).startswith(PURE)],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_what_is_called_pure_has_no_clock_and_no_files(path: Path) -> None:
+def test_what_is_called_pure_has_no_clock_and_no_files() -> None:
     """Nothing that reads clocks, files, sockets or the environment is imported, and nothing is opened."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported = {alias.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
-    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert not imported & IMPURE
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    assert not called & {"open", "print", "input"}
+    pure = {begin: [path for path in modules() if name_of(path).startswith(begin)] for begin in PURE}
+    assert [begin for begin, paths in pure.items() if not paths] == [], "these are nowhere"
+    impure = {}
+    for path in itertools.chain.from_iterable(pure.values()):
+        found = {alias.name.split(".")[0] for n in nodes(path) if isinstance(n, ast.Import) for alias in n.names}
+        found |= {str(node.module).split(".")[0] for node in nodes(path) if isinstance(node, ast.ImportFrom)}
+        called = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
+        found &= IMPURE
+        found |= {name.id for name in called if isinstance(name, ast.Name)} & {"open", "print", "input"}
+        if found:
+            impure[name_of(path)] = found
+    assert impure == {}
 
 
 def test_front_door_is_light() -> None:
@@ -163,7 +179,7 @@ def test_a_class_name_has_one_meaning() -> None:
     """In the whole package: whoever searches for it finds one class."""
     found: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+                found.setdefault(node.name, []).append(name_of(path))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
