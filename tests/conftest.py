@@ -8,7 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.selecting import deselect
+from tests.selecting import COLLECTED, deselect
 
 # A slow machine is no failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
@@ -22,8 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="also run the tests with large budgets")
 
 
+@pytest.hookimpl(tryfirst=True)  # what is found is recorded before anything is left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out large budgets, unless asked for, and what only root can do, with the reason."""
+    config.stash[COLLECTED] = frozenset(item.nodeid for item in items)
     if not config.getoption("--full"):
         deselect(config, items, lambda item: item.get_closest_marker("full") is not None)
     for item in items:

@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+COLLECTED = pytest.StashKey[frozenset[str]]()
+"""The names of all tests that this process found, also of those that it leaves out."""
+
 
 def deselect(config: pytest.Config, items: list[pytest.Item], unwanted: Callable[[pytest.Item], bool]) -> None:
     """Leave out what nobody asked for. (Skipped is what this machine cannot do.)"""
