@@ -72,7 +72,7 @@
 
 // The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
 // bottom up:
-// kernel, rules, numbers, verdicts, tasks, lines, descriptors, decimal, reader, comparators, protocols, bytes,
+// kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, decimal, reader, comparators, protocols, bytes,
 // white_diff, tokens, plan_lines, scores, plan, job_files, plan_reader, system_calls, decisions, seccomp, landlock,
 // directories, pid_namespaces, capabilities, processes, hidden_calls, proc_files, job, process_directories, contestants,
 // warm_interpreter, judges, outcome, hang_ups, passes, test_state, watching, one_test, run_mode, compile_mode.
@@ -95,6 +95,7 @@
 #include "runner/descriptors.h"
 #include "runner/hidden_calls.h"
 #include "runner/job_files.h"
+#include "runner/json.h"
 #include "runner/kernel.h"
 #include "runner/lines.h"
 #include "runner/capabilities.h"
@@ -111,15 +112,15 @@ namespace runner {
 namespace {
 
 void print_probe(const Capabilities& m) {
-  auto yes = [](bool b) { return b ? "true" : "false"; };
-  std::string hidden;
+  Json line;
+  line.open('{').member("probe", true).member("userns", m.userns).member("pidns", m.pidns).member("mountns", m.mountns);
+  line.member("netns", m.netns).member("landlock", m.landlock).member("seccomp", m.seccomp).member("notify", m.notify);
+  line.key("hidden").open('[');
   for (long number = 0; number < kCalls; number++) {
-    if (m.hidden.has[number]) hidden += (hidden.empty() ? "" : ",") + quoted(name_of_call(number));
+    if (m.hidden.has[number]) line.value(name_of_call(number));
   }
-  print(format("{\"probe\":true,\"userns\":%s,\"pidns\":%s,\"mountns\":%s,\"netns\":%s,\"landlock\":%d,\"seccomp\":%s,"
-               "\"notify\":%s,\"hidden\":[%s],\"uids\":%lu,\"isolation\":\"%s\"}\n",
-               yes(m.userns), yes(m.pidns), yes(m.mountns), yes(m.netns), m.landlock, yes(m.seccomp), yes(m.notify),
-               hidden.c_str(), m.uids, name_of(m.isolation)));
+  line.close(']').member("uids", m.uids).member("isolation", name_of(m.isolation)).close('}');
+  print(line.take() + "\n");
 }
 
 // Nothing that we inherited reaches a child by accident.
@@ -234,8 +235,10 @@ int main_of(int argc, char** argv, Lines& lines) {
   } else {
     run_tests(plan, machine, files, lines);
   }
-  print(format("{\"end\":true,\"nonce\":\"%s\",\"lines\":%d,\"isolation\":\"%s\",\"runner\":%d}\n", lines.nonce.c_str(), lines.printed,
-               name_of(machine.can.isolation), kVersion));
+  Json line;
+  line.open('{').member("end", true).member("nonce", lines.nonce).member("lines", lines.printed);
+  line.member("isolation", name_of(machine.can.isolation)).member("runner", kVersion).close('}');
+  print(line.take() + "\n");
   return 0;
 }
 
@@ -248,7 +251,9 @@ int main(int argc, char** argv) {
   try {
     return main_of(argc, argv, lines);
   } catch (const Fault& fault) {
-    print("{\"fault\":" + quoted(name_of(fault.kind)) + ",\"words\":" + quoted(fault.message) + ",\"nonce\":" + quoted(lines.nonce) + "}\n");
+    Json line;
+    line.open('{').member("fault", name_of(fault.kind)).member("words", fault.message).member("nonce", lines.nonce).close('}');
+    print(line.take() + "\n");
     return 3;
   }
 }

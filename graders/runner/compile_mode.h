@@ -27,6 +27,7 @@
 #include "directories.h"
 #include "job.h"
 #include "job_files.h"
+#include "json.h"
 #include "landlock.h"
 #include "lines.h"
 #include "numbers.h"
@@ -143,11 +144,11 @@ class Compilation {
     if (s.limit == Limit::None) s.limit = late_limit(s);
     // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
     bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
-    std::string line = format("{\"step\":%d,\"code\":%d,\"signal\":%d,\"limit\":", number, s.process.code(), s.process.signal());
-    line += quoted_or_null(name_of(s.limit));
-    line += format(",\"killed\":%d,\"cpu_us\":%lld,\"wall_us\":%lld,\"memory_bytes\":%lld,\"output\":", killed ? SIGKILL : 0,
-                   static_cast<long long>(s.cpu_us), static_cast<long long>(wall), static_cast<long long>(s.peak_bytes));
-    print(line + quoted(s.output) + "}\n");
+    Json line;
+    line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
+    line.member("limit", name_of(s.limit)).member("killed", killed ? SIGKILL : 0).member("cpu_us", s.cpu_us);
+    line.member("wall_us", wall).member("memory_bytes", s.peak_bytes).member("output", s.output).close('}');
+    print(line.take() + "\n");
     lines_.printed++;
     return s.limit == Limit::None && !s.process.failed();
   }
@@ -292,15 +293,16 @@ class Compilation {
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
     int file = files_.inherited(into);
     if (file >= 0 && !copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
-    print("{\"artifact\":" + quoted(as));
+    Json line;
+    line.open('{').member("artifact", as);
     if (file >= 0) {
-      print(",\"into\":" + quoted(into));
+      line.member("into", into);
     } else {
-      print(",\"base64\":\"");
+      print(line.key("base64").open_text().take());
       print_base64(fd.get(), status.st_size);
-      print("\"");
+      line.close_text();
     }
-    print(format(",\"bytes\":%lld}\n", static_cast<long long>(status.st_size)));
+    print(line.member("bytes", status.st_size).close('}').take() + "\n");
     lines_.printed++;
   }
 

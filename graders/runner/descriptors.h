@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "json.h"
 #include "lines.h"
 
 namespace runner {

@@ -41,43 +41,6 @@ inline void print(const char* data, size_t size) {
 
 inline void print(const std::string& text) { print(text.data(), text.size()); }
 
-// Text as a JSON string: bytes that are not printable ASCII become \u00XX, byte for byte.
-inline std::string quoted(const std::string& text) {
-  static const char hex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c >= 0x20 && c < 0x7f) {
-      out += static_cast<char>(c);
-    } else {
-      out += "\\u00";
-      out += hex[c >> 4];
-      out += hex[c & 15];
-    }
-  }
-  return out + '"';
-}
-
-inline std::string quoted_or_null(const char* text) { return text != nullptr ? quoted(text) : "null"; }
-
-inline std::string base64(const unsigned char* bytes, size_t size) {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < size; i += 3) {
-    size_t left = size - i;
-    unsigned bits = static_cast<unsigned>(bytes[i]) << 16;
-    if (left > 1) bits |= static_cast<unsigned>(bytes[i + 1]) << 8;
-    if (left > 2) bits |= bytes[i + 2];
-    text += digits[bits >> 18];
-    text += digits[bits >> 12 & 63];
-    text += left > 1 ? digits[bits >> 6 & 63] : '=';
-    text += left > 2 ? digits[bits & 63] : '=';
-  }
-  return text;
-}
-
 __attribute__((format(printf, 1, 0))) inline std::string vformat(const char* format, va_list args) {
   va_list again;
   va_copy(again, args);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "descriptors.h"
+#include "json.h"
 #include "lines.h"
 #include "plan.h"
 #include "verdicts.h"
@@ -33,34 +34,27 @@ struct Outcome {
 };
 
 inline void print_line(Lines& lines, const Plan& plan, const Test& test, const Outcome& o) {
-  std::string attempted;
-  for (const auto& [name, count] : o.attempted) {
-    attempted += (attempted.empty() ? "" : ",") + quoted(name) + ":" + std::to_string(count);
-  }
-  std::string line = format("{\"test\":%ld,\"verdict\":", test.id);
-  line += quoted_or_null(name_of(o.verdict));
-  line += ",\"score\":" + (o.score.empty() ? "null" : quoted(o.score));
-  line += ",\"message\":" + quoted(o.message);
-  if (!o.in_time.empty()) line += ",\"in_time\":" + quoted(o.in_time);
-  line += format(",\"cpu_us\":%lld,\"wall_us\":%lld,\"idle_us\":%lld,\"memory_bytes\":%lld,\"code\":%d,\"signal\":%d",
-                 static_cast<long long>(o.cpu_us), static_cast<long long>(o.wall_us), static_cast<long long>(o.idle_us),
-                 static_cast<long long>(o.memory_bytes), o.code, o.signal);
-  line += ",\"limit\":" + quoted_or_null(name_of(o.limit));
-  line += ",\"attempted\":{" + attempted + "},\"stderr\":" + quoted(o.errors);
-  line += format(",\"judge\":{\"cpu_us\":%lld,\"wall_us\":%lld}", static_cast<long long>(o.judge_cpu_us),
-                 static_cast<long long>(o.judge_wall_us));
+  Json line;
+  line.open('{').member("test", test.id).member("verdict", name_of(o.verdict));
+  line.member("score", o.score.empty() ? nullptr : o.score.c_str()).member("message", o.message);
+  if (!o.in_time.empty()) line.member("in_time", o.in_time);
+  line.member("cpu_us", o.cpu_us).member("wall_us", o.wall_us).member("idle_us", o.idle_us).member("memory_bytes", o.memory_bytes);
+  line.member("code", o.code).member("signal", o.signal).member("limit", name_of(o.limit));
+  line.key("attempted").open('{');
+  for (const auto& [name, count] : o.attempted) line.member(name.c_str(), count);
+  line.close('}').member("stderr", o.errors);
+  line.key("judge").open('{').member("cpu_us", o.judge_cpu_us).member("wall_us", o.judge_wall_us).close('}');
   if (o.verdict == Verdict::JE) {
-    line += ",\"fault\":" + quoted(name_of(o.fault)) + ",\"program\":" + quoted(name_of(o.program)) + ",\"words\":" + quoted(o.explanation);
+    line.member("fault", name_of(o.fault)).member("program", name_of(o.program)).member("words", o.explanation);
   }
-  if (!plan.interpreter.empty()) line += ",\"report\":" + quoted(o.report);
-  print(line);
+  if (!plan.interpreter.empty()) line.member("report", o.report);
   if (plan.return_bytes > 0 || plan.left_to_reader()) {
     int64_t bytes = o.output ? file_size(o.output.get()) : 0;
-    print(format(",\"output_bytes\":%lld,\"output\":\"", static_cast<long long>(bytes)));
+    print(line.member("output_bytes", bytes).key("output").open_text().take());
     if (bytes > 0) print_base64(o.output.get(), std::min(bytes, plan.return_bytes));
-    print("\"");
+    line.close_text();
   }
-  print("}\n");
+  print(line.close('}').take() + "\n");
   lines.printed++;
 }
 

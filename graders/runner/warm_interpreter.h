@@ -28,6 +28,7 @@
 #include "contestants.h"
 #include "descriptors.h"
 #include "job.h"
+#include "json.h"
 #include "kernel.h"
 #include "landlock.h"
 #include "lines.h"
@@ -153,27 +154,28 @@ class WarmInterpreter {
 
   // What every child is asked to do to itself.
   std::string request(const std::vector<std::pair<const char*, int>>& descriptors) const {
-    std::string names, limits, self;
-    for (const auto& [name, fd] : descriptors) names += (names.empty() ? "" : ",") + quoted(name);
+    Json line;
+    line.open('{').key("descriptors").open('[');
+    for (const auto& [name, fd] : descriptors) line.value(name);
+    line.close(']').member("sibling", true).key("rlimits").open('[');
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) continue;
       rlimit now;
       if (getrlimit(resource, &now) == 0) value = std::min(value, now.rlim_max);  // not everybody can raise it
       long long number = value == RLIM_INFINITY ? -1 : static_cast<long long>(value);
-      limits += format("%s[%d,%lld,%lld]", limits.empty() ? "" : ",", static_cast<int>(resource), number, number);
+      line.open('[').value(static_cast<int>(resource)).value(number).value(number).close(']');
     }
-    for (size_t at : job_.filter.self) self += format("%s%zu", self.empty() ? "" : ",", at);
-    std::string line = "{\"descriptors\":[" + names + "],\"sibling\":true,\"rlimits\":[" + limits + "]";
-    line += format(",\"nofile\":%d,\"ready_fd\":%d", static_cast<int>(kContestantFds), kControlFd);
-    if (job_.full()) line += ",\"drop\":true";
-    if (can().contestant_uid != geteuid()) line += format(",\"uid\":%u", can().contestant_uid);
+    line.close(']').member("nofile", kContestantFds).member("ready_fd", kControlFd);
+    if (job_.full()) line.member("drop", true);
+    if (can().contestant_uid != geteuid()) line.member("uid", can().contestant_uid);
     if (can().seccomp) {
       const std::vector<sock_filter>& code = job_.filter.code;
-      const unsigned char* bytes = reinterpret_cast<const unsigned char*>(code.data());
-      line += ",\"seccomp\":\"" + base64(bytes, code.size() * sizeof code[0]) + "\",\"self\":[" + self + "]";
-      line += format(",\"listener\":%s", can().notify ? "true" : "false");
+      line.member("seccomp", base64(reinterpret_cast<const unsigned char*>(code.data()), code.size() * sizeof code[0]));
+      line.key("self").open('[');
+      for (size_t at : job_.filter.self) line.value(at);
+      line.close(']').member("listener", can().notify);
     }
-    return line + "}";
+    return line.close('}').take();
   }
 
   bool send(const std::string& text, const std::vector<std::pair<const char*, int>>& descriptors) {

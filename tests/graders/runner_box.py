@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from schemas import errors, plan_lines
 
 from ioi_eval.sandbox.local_compiler import detect
 
@@ -108,11 +109,15 @@ class Box:
     scratch: Path = field(default=Path("/nonexistent"))
 
     def run(self, plan_bytes: bytes, files: Files, *, timeout: float = 120, descriptors: int | None = None) -> Answer:
-        """Run a plan with its files, and read the answer."""
+        """Run a plan with its files, and read the answer. Both must be what the schemas say."""
         start = self._by_directory if self.by_directory else self._by_descriptors
         done = start({"plan": plan_bytes, **files}, timeout, descriptors)
         parsed = [json.loads(text) for text in done.stdout.decode("ascii").splitlines()]
+        for entry in parsed:
+            assert not errors("lines", entry), entry
         last = parsed.pop() if parsed else {}
+        if last.get("end"):  # what the runner has understood is a plan
+            assert not errors("plan", plan_lines(plan_bytes))
         return Answer(lines=parsed, last=last, code=done.returncode, stderr=done.stderr.decode(errors="replace"))
 
     def command(self, *arguments: str) -> list[str]:

@@ -22,6 +22,7 @@
 
 #include "../../graders/runner/decisions.h"
 #include "../../graders/runner/descriptors.h"
+#include "../../graders/runner/json.h"
 #include "../../graders/runner/lines.h"
 #include "../../graders/runner/numbers.h"
 #include "../../graders/runner/plan.h"
@@ -62,11 +63,19 @@ Fd file_of(const std::string& text) {
   return fd;
 }
 
-void test_lines() {
+void test_json() {
   CHECK(quoted("a \"b\" \\ ~") == "\"a \\\"b\\\" \\\\ ~\"");
   CHECK(quoted(std::string("\0\n\x7f\xc3\xa9", 5)) == "\"\\u0000\\u000a\\u007f\\u00c3\\u00a9\"");
   const char* encoded[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};  // Source: RFC 4648, 10
   for (size_t i = 0; i < 7; i++) CHECK(base64(reinterpret_cast<const unsigned char*>("foobar"), i) == encoded[i]);
+  Json line;
+  line.open('{').member("a", 1).member("b", true).member("c", static_cast<const char*>(nullptr)).key("d").open('[').value("x").value(-2L);
+  line.close(']').key("e").open('{').close('}').key("f").open_text();
+  CHECK(line.take() == "{\"a\":1,\"b\":true,\"c\":null,\"d\":[\"x\",-2],\"e\":{},\"f\":\"");
+  CHECK(line.close_text().member("g", std::string("h")).close('}').take() == "\",\"g\":\"h\"}");
+}
+
+void test_lines() {
   CHECK(format("%d%s", 7, std::string(5000, 'x').c_str()).size() == 5001);
   CHECK(fault_of([] { plan_fault("line %d", 3); }) == "plan: line 3");
   CHECK(fault_of([] {
@@ -187,6 +196,7 @@ void test_filters() {
 }  // namespace
 
 int main() {
+  test_json();
   test_lines();
   test_plan_lines();
   test_protocols();

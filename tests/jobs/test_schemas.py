@@ -1,0 +1,78 @@
+"""Who writes plans and who reads lines keeps to the schemas. (The runner: `tests/graders/runner_box.py`.)"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from schemas import errors, plan_lines, schema
+
+from ioi_eval.errors import TransportError
+from ioi_eval.jobs.protocol import FAILED, run_answer
+from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
+
+pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+NONCE = "00112233445566778899aabbccddeeff"
+
+
+def golden(kind: str) -> list[Path]:
+    """The golden files of a kind."""
+    return sorted(GOLDEN.glob(f"*.{kind}"))
+
+
+@pytest.mark.parametrize("path", golden("plan"), ids=lambda path: path.stem)
+def test_golden_plans_are_plans(path: Path) -> None:
+    """They are what Python writes (test_runner_golden.py). With an unknown key, or cut off, they are none."""
+    lines = plan_lines(path.read_bytes())
+    assert not errors("plan", lines)
+    assert errors("plan", lines[:-1])
+    assert errors("plan", lines[1:])
+    for number in range(len(lines)):
+        assert errors("plan", [*lines[:number], {**lines[number], "colour": "blue"}, *lines[number + 1 :]])
+
+
+@pytest.mark.parametrize("path", golden("lines"), ids=lambda path: path.stem)
+def test_golden_lines_are_lines(path: Path) -> None:
+    """Each line by itself; and none with a member more."""
+    for text in path.read_text(encoding="ascii").splitlines():
+        line = json.loads(text)
+        assert not errors("lines", line), text
+        assert errors("lines", {**line, "colour": "blue"})
+
+
+def test_the_schema_requires_what_the_reader_needs() -> None:
+    """If the reader does not believe a line without a member, then no line without it is one."""
+
+    def read(line: dict[str, Any]) -> None:
+        end = {"end": True, "nonce": NONCE, "lines": 1, "isolation": "full", "runner": 1}
+        stage = Stage(stdout=f"{json.dumps(line)}\n{json.dumps(end)}\n", stderr="", code=0)
+        run_answer(stage, NONCE, names={number: str(number) for number in range(9)}, time_limit_s=1.0)
+
+    needed = set()
+    for text in (GOLDEN / "batch.lines").read_text(encoding="ascii").splitlines()[:-1]:
+        line = json.loads(text)
+        read(line)
+        for name in line:
+            less = {key: value for key, value in line.items() if key != name}
+            try:
+                read(less)
+            except TransportError:
+                needed.add(name)
+                assert errors("lines", less), name
+    assert {"test", "verdict", "score", "cpu_us"} <= needed
+
+
+def test_both_have_the_same_words() -> None:
+    """Verdicts, isolation levels and protocols of the schemas are those of the package."""
+    test = schema("lines")["$defs"]["test"]
+    verdicts = {*test["properties"]["verdict"]["enum"]} - {None}
+    assert verdicts == {verdict.value for verdict in Verdict} - {"CE", "NC", "SKIPPED"}
+    assert set(test["allOf"][0]["if"]["properties"]["verdict"]["enum"]) == {verdict.value for verdict in FAILED}
+    assert {*schema("lines")["$defs"]["isolation"]["enum"]} == {level.value for level in Isolation}
+    checkers = [row["properties"]["protocol"] for row in schema("plan")["$defs"]["checker"]["oneOf"]]
+    named = {name for row in checkers for name in row.get("enum", [row.get("const")])}
+    assert named == {protocol.value for protocol in CheckerProtocol} | {"compare", "none"}

@@ -1,0 +1,58 @@
+"""The JSON Schemas of plans and lines (`graders/schema/`), for the tests that hold both ends to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:  # a development dependency; test_schemas.py is skipped without it, and says so
+    Draft202012Validator = None
+
+SCHEMAS = Path(__file__).resolve().parents[1] / "graders" / "schema"
+HEADS = ("ioi-eval-runner", "nonce", "mode")  # their words have no keys
+REPEATED = {"step": ("argv",), "program": ("argv", "env", "sees")}
+
+
+@cache
+def schema(name: str) -> Mapping[str, Any]:
+    """A schema by its name."""
+    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def errors(name: str, value: object) -> list[str]:
+    """What of a value a schema forbids; nothing where `jsonschema` is not installed."""
+    if Draft202012Validator is None:
+        return []
+    return [
+        f"{error.json_path}: {error.message}"[:500] for error in Draft202012Validator(schema(name)).iter_errors(value)
+    ]
+
+
+def decoded(word: str) -> str:
+    """What the runner makes of a word of a plan."""
+    return "" if word == "%" else unquote_to_bytes(word).decode("latin-1")
+
+
+def plan_lines(plan: bytes) -> list[dict[str, Any]]:
+    """A plan as its schema sees it."""
+    lines: list[dict[str, Any]] = []
+    for text in plan.decode("ascii").splitlines():
+        name, *rest = text.split(" ")
+        line: dict[str, Any] = {"line": name}
+        if name in HEADS:
+            line["words"] = rest
+            rest = []
+        for pair in rest:
+            key, _, value = pair.partition("=")
+            if key in REPEATED.get(name, ()):
+                line.setdefault(key, []).append(decoded(value))
+            else:
+                line[key] = decoded(value)
+        lines.append(line)
+    return lines
