@@ -69,7 +69,7 @@ struct Plan {
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
   int64_t ready_bytes = 0;   // of memory, that the machine is to have before a program asks for it
-  int64_t pages_wall_ms = 0;  // after so much wall clock pages give a program no more time; 0: no bound
+  int64_t room_ms = -1;      // of wall clock, that whoever started us allows for all tests; -1: no bound
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
   int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound
@@ -92,6 +92,16 @@ struct Plan {
   // What is added to it at most, for pages of one process that cost much: as many as fit into its memory.
   int64_t page_margin_us() const {
     return std::min(memory_bytes / getpagesize() * kPageUs, most_for_pages_us(cpu_ms));
+  }
+
+  // What is taken of memory before the first test, and left again: no more than a program may have.
+  int64_t bytes_to_take() const { return std::min(ready_bytes, memory_bytes); }
+
+  // The wall clock of a test after which pages give a program no more time: its share of the room, or it could outlast that.
+  int64_t pages_stop_us() const {
+    if (room_ms < 0) return INT64_MAX;
+    int64_t taking_ms = bytes_to_take() / kPageBytes * kPageUs / 1000;
+    return std::max<int64_t>(1, (room_ms - taking_ms) / std::max<int64_t>(1, static_cast<int64_t>(tests.size()))) * 1000;
   }
 
   bool names_files() const { return !input_file.empty() || !output_file.empty(); }

@@ -219,7 +219,7 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
     plan.processes = line.number("processes", 1, 64);
     plan.threads = line.number("threads", 1, 100'000);
     if (line.has("ready_bytes")) plan.ready_bytes = line.number("ready_bytes", 0, kMostBytes);
-    if (line.has("pages_wall_ms")) plan.pages_wall_ms = line.number("pages_wall_ms", 1, kMostMs);
+    if (line.has("room_ms")) plan.room_ms = line.number("room_ms", 0, kMostMs);
   } else if (line.name == "task") {
     read_task_line(line, plan);
   } else if (line.name == "manager") {

@@ -103,7 +103,7 @@ inline Outcome after(const Outcome& earlier, Outcome outcome) {
 // them is a process of its own: what we hold at a fork is part of a child's peak memory. If memory is short, it has to go, and
 // nobody is excused by that.
 inline void take_pages_once(Job& job) {
-  int64_t bytes = std::min(job.plan.ready_bytes, job.plan.memory_bytes);
+  int64_t bytes = job.plan.bytes_to_take();
   Process taker;
   if (bytes == 0 || start(taker) > 0) {
     taker.reap(true);

@@ -254,7 +254,7 @@ class Watching : protected TestState {
     int64_t over_us = total_cpu_us() - cpu_stop_us(plan_.cpu_ms);
     int64_t manager_ms = plan_.has_manager() ? plan_.manager.cpu_ms : 0, wall = now - begun_us_;
     bool given_up = wall >= given_up_us(plan_.cpu_ms, manager_ms);
-    bool soon = given_up || (plan_.pages_wall_ms > 0 && wall >= plan_.pages_wall_ms * 1000);
+    bool soon = given_up || wall >= plan_.pages_stop_us();
     if (over_us >= 0 && (soon || over_us >= cost_of_pages_us())) return end_all(Limit::Cpu);
     if (given_up) {
       int64_t busy = busy_us(manager_.process, manager_.last);

@@ -124,7 +124,7 @@ def run_job(
         processes=problem.processes,
         threads=policy.threads,
         ready_bytes=ready_bytes or None,
-        pages_wall_ms=pages_wall_ms(room_ms, len(tests), ready_bytes),
+        room_ms=None if room_ms is None else min(room_ms, rules.MOST_MS),
     )
     _task_lines(plan, problem, programs, policy, return_bytes)
     enough_ms = None if enough_s is None else max(1, round(enough_s * 1000))
@@ -234,19 +234,6 @@ def ready_wall_ms(ready_bytes: int) -> int:
     return rules.pages_ms(ready_bytes)
 
 
-def pages_wall_ms(room_ms: int | None, tests: int, ready_bytes: int) -> int | None:
-    """After how much wall clock a test gets no more time for its pages: else it could outlast what a server allows.
-
-    Args:
-        room_ms: what the server allows for all tests; `None` for no bound.
-        tests: how many these are.
-        ready_bytes: of memory, that is made ready before them.
-    """
-    if room_ms is None:
-        return None
-    return min(max(1, (room_ms - ready_wall_ms(ready_bytes)) // max(1, tests)), rules.MOST_MS)
-
-
 def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
     """How long a manager may compute, in ms of CPU time; 0 where there is none.
 
@@ -261,7 +248,7 @@ def usual_wall_ms(problem: Problem) -> int:
     """The longest that one test takes on a machine that is half ours, in ms of wall clock.
 
     A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time, but for pages that cost much
-    (PROTOCOL.md), which get no time that a server does not allow (`pages_wall_ms`). Bundles are sized by this and not
+    (PROTOCOL.md), which get no time that a server does not allow (`room_ms`). Bundles are sized by this and not
     by `most_wall_ms`, which a test reaches on a machine beyond use only: a bundle that meets a server's limit after all
     is cut in halves.
     """

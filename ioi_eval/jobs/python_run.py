@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.config import JudgeLimits
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.bundled import Room, pages_wall_ms, ready_wall_ms, request_room, size
+from ioi_eval.jobs.bundled import Room, ready_wall_ms, request_room, size
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.harness import Interpreter, program_line
 from ioi_eval.jobs.plan import RunnerPlan
@@ -138,7 +138,7 @@ def run_job(
         processes=1,
         threads=limits.threads,
         ready_bytes=limits.ready_bytes or None,
-        pages_wall_ms=pages_wall_ms(room_ms, count, limits.ready_bytes),
+        room_ms=None if room_ms is None else min(room_ms, rules.MOST_MS),
     )
     plan.line("task", kind="batch")
     if judgement.checker is not None:

@@ -113,7 +113,7 @@ def test_a_late_program_is_late_on_a_busy_machine(boxes: Callable[[str], Box], p
 
 def test_pages_give_no_time_where_little_is_left(plain_box: Box, program: Callable[..., Path]) -> None:
     """Who has had its time is stopped before the sandbox's deadline, whatever its pages cost; who has not, is not."""
-    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "pages_wall_ms": 1}
+    limits: dict[str, Any] = {"cpu_ms": LIMIT_MS, "memory_bytes": 2 << 30, "room_ms": 0}
     stopped, ended = run_batch(plain_box, program("contestant"), "loop-kernel-pages 1", "burn 100", **limits).lines
     assert (stopped["verdict"], stopped["limit"], stopped["signal"]) == ("TLE", "cpu", 9)
     assert stopped["cpu_us"] < 1250 * LIMIT_MS + 600_000

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <set>
 #include <string>
@@ -28,6 +29,7 @@
 #include "../../graders/runner/plan.h"
 #include "../../graders/runner/plan_lines.h"
 #include "../../graders/runner/protocols.h"
+#include "../../graders/runner/rules.h"
 #include "../../graders/runner/scores.h"
 #include "../../graders/runner/seccomp.h"
 #include "../../graders/runner/system_calls.h"
@@ -135,6 +137,25 @@ void test_scores() {
   CHECK(said.error == "not a score: a text of more than 4096 bytes");
 }
 
+// Each test has its share of what the sandbox allows; taking memory comes first: 262,144 pages of 20 us.
+void test_room() {
+  for (auto [room_ms, tests, ready_bytes, stop_ms] : {std::tuple{50'000L, 6, 0L, 8'333L}, {50'000, 1, 1L << 30, 44'758}, {0, 3, 0, 1}}) {
+    Plan plan;
+    plan.cpu_ms = 1'000;
+    plan.memory_bytes = 2L << 30;
+    plan.tests.resize(static_cast<size_t>(tests));
+    CHECK(plan.pages_stop_us() == INT64_MAX);
+    plan.room_ms = room_ms;
+    plan.ready_bytes = ready_bytes;
+    CHECK(plan.pages_stop_us() == stop_ms * 1'000);
+    CHECK(plan.margin_us() == 350'000 && plan.page_margin_us() == std::min<int64_t>(plan.memory_bytes / 4096 * 20, 13'000'000));
+    plan.memory_bytes = 1L << 20;
+    CHECK(plan.bytes_to_take() == std::min(ready_bytes, 1L << 20) && plan.page_margin_us() == 256 * 20);
+  }
+  static_assert(cpu_stop_us(2'000) == 2'600'000 && idle_stop_us(2'000) == 3'000'000 && disk_stop_us(2'000) == 7'000'000);
+  static_assert(given_up_us(2'000, 10'000) == 130'000'000 && most_for_pages_us(1'000) == 13'000'000);
+}
+
 // What a program of the kernel's filter machine returns for a call. -1: it leaves its text, or uses what no filter may.
 int64_t run_filter(const std::vector<sock_filter>& code, const seccomp_data& data) {
   uint32_t accumulator = 0;
@@ -201,6 +222,7 @@ int main() {
   test_plan_lines();
   test_protocols();
   test_scores();
+  test_room();
   test_filters();
   return failed;
 }

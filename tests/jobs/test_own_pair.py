@@ -129,7 +129,7 @@ def test_pages_give_no_more_time(boxes: Boxes) -> None:
     problem = dataclasses.replace(PLAIN, time_limit_s=0.2, memory_limit_bytes=2 << 30)
     assert judged(boxes, problem, code)[0] == "TLE"
     plan = boxes.execute(says_its_plan(pair_job(boxes, problem, code))).run.stderr
-    assert " pages_wall_ms=1" in plan
+    assert " room_ms=0" in plan
 
 
 def test_the_problem_s_own_standard(boxes: Boxes) -> None:

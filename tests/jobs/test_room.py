@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.jobs.bundled import PlannedTest, Programs, pages_wall_ms, room, usual_wall_ms
+from ioi_eval.jobs.bundled import PlannedTest, Programs, room, usual_wall_ms
 from ioi_eval.judging import bundles
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
@@ -72,20 +72,3 @@ def test_what_is_sent_fits() -> None:
     found = room(replace(TARGET, max_body_bytes=body), PROGRAMS)
     assert found.test_bytes is not None
     assert (found.test_bytes + (2 << 20)) * 4 / 3 + 60_000 <= body
-
-
-@pytest.mark.parametrize(
-    ("room_ms", "tests", "ready_bytes", "wall_ms"),
-    [
-        (None, 5, 0, None),
-        (50_000, 6, 0, 8333),
-        (50_000, 1, 1 << 30, 44_758),  # the repetition: 262,144 pages of 20 µs come first
-        (0, 3, 0, 1),  # no room: no time for pages at all
-        (1 << 60, 1, 0, 86_400_000),
-    ],
-)
-def test_pages_get_no_time_beyond_a_deadline(
-    room_ms: int | None, tests: int, ready_bytes: int, wall_ms: int | None
-) -> None:
-    """Each test has its share of what the server allows."""
-    assert pages_wall_ms(room_ms, tests, ready_bytes) == wall_ms

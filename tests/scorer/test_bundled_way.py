@@ -192,11 +192,11 @@ def test_memory_is_made_ready_for_what_is_timed_once_more(tmp_path: Path) -> Non
     assert second == f"{first} ready_bytes=123456789"
 
 
-def test_pages_get_no_time_beyond_what_a_server_allows(tmp_path: Path) -> None:
+def test_the_runner_is_told_what_a_server_allows(tmp_path: Path) -> None:
     """A program that has had its time must not outlast the job: that would be a JE."""
     machine = Machine(max_wall_ms=15_000)
     judge(tmp_path, machine, tests=1)
-    assert machine.limits[0].endswith(" pages_wall_ms=5000")
+    assert machine.limits[0].endswith(" room_ms=5000")
 
 
 def test_a_compilation_that_a_limit_stopped_is_repeated_alone(tmp_path: Path) -> None:
