@@ -47,11 +47,11 @@ struct CallSet {
 // filter is taken, so ours, and a kill is stricter. What comes of a call is the same everywhere.
 class Decider {
  public:
-  Decider(bool notify, bool reduced, Siblings company, bool libraries, bool interpreted)
+  Decider(bool notify, bool reduced, Siblings siblings, bool libraries, bool interpreted)
       : notify_(notify),
         reduced_(reduced),
-        siblings_(company != Siblings::Nobody),
-        in_turn_(company == Siblings::InTurn),
+        siblings_(siblings != Siblings::Nobody),
+        in_turn_(siblings == Siblings::InTurn),
         libraries_(libraries),
         interpreted_(interpreted) {}
 

@@ -25,14 +25,14 @@ struct ProcessDirectories {
 struct Job {
   const Plan& plan;
   const Machine& machine;
-  std::vector<Fd> programs = {};      // a copy for each process: pages that two share would be a channel
-  Fd interpreter = {}, with = {};     // what is executed in their stead, and a file that it needs
-  std::vector<ProcessDirectories> directories = {};     // for each process
+  std::vector<Fd> programs = {};                     // a copy for each process: pages that two share would be a channel
+  Fd interpreter = {}, with = {};                    // what is executed instead of a program, and a file that it needs
+  std::vector<ProcessDirectories> directories = {};  // for each process
   Filter filter = {};
-  // Tells who closed a FIFO. One for all tests, as the kernel takes 10 to 20 ms to close one in which anything was watched: it
-  // waits until nobody can be reading its list of watches. A watch of one test has a number that none of another has.
+  // An inotify descriptor: it tells who closed a FIFO. All tests share it, as the kernel takes 10 to 20 ms to close one in which
+  // anything was watched (it waits until nobody can be reading its list of watches). No two watches have the same number.
   Fd closes = {};
-  long long kills_seen = out_of_memory_kills();
+  long long kills_seen = out_of_memory_kills();  // when the runner last asked
 
   bool full() const { return machine.full(); }
 };

@@ -70,7 +70,7 @@ class Judge {
     spec_ = &spec;
     directory = make_directory(job_.machine.base + "/" + random_name());
     link(kJudgeInputFd, "input.txt");
-    link(kJudgeResultFd, "correct_output.txt");
+    link(kJudgeAnswerFd, "correct_output.txt");
     if (result >= 0) link(kJudgeOutputFd, "output.txt");
     link(kJudgeProgramFd, name());
     if (!kept_feedback.empty()) {
@@ -167,7 +167,7 @@ class Judge {
       if ((standard_input = open(partner->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
     }
     if (!place_descriptors({{standard_input, 0}, {standard_output, 1}, {own.get(), 2}, {input, kJudgeInputFd},
-                            {answer, kJudgeResultFd}, {result, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
+                            {answer, kJudgeAnswerFd}, {result, kJudgeOutputFd}, {spec_->program.get(), kJudgeProgramFd},
                             {again.get(), kJudgeLastFd}},
                            INT_MAX)) {
       start_error_.exit_with("descriptors");

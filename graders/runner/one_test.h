@@ -57,12 +57,12 @@ class TestRun : Watching {
   Outcome run() {
     if (test_.output >= 0) {
       judge_submitted();
-      return std::move(o_);
+      return std::move(outcome_);
     }
     begin();
     watch();
     finish();
-    return std::move(o_);
+    return std::move(outcome_);
   }
 
  private:
@@ -70,39 +70,39 @@ class TestRun : Watching {
     const Contestant* first = nullptr;  // that failed
     for (Contestant& c : contestants_) {
       int64_t peak = std::max(c.peak_bytes, c.started ? c.process.peak_bytes() : 0);
-      o_.memory_bytes = std::max(o_.memory_bytes, peak);
-      if (c.started) o_.wall_us = std::max(o_.wall_us, c.ended_us - c.started_us);
+      outcome_.memory_bytes = std::max(outcome_.memory_bytes, peak);
+      if (c.started) outcome_.wall_us = std::max(outcome_.wall_us, c.ended_us - c.started_us);
       for (const auto& entry : c.attempted) add_attempt(entry);
       bool failed = failed_hard(c) || failed_softly(c);
       bool better = first == nullptr || (is_decisive(c) && !is_decisive(*first)) ||
                     (is_decisive(c) == is_decisive(*first) && c.ended_us < first->ended_us);
       if (failed && better) first = &c;
     }
-    o_.cpu_us = total_cpu_us();
-    o_.idle_us = idle_us();
+    outcome_.cpu_us = total_cpu_us();
+    outcome_.idle_us = idle_us();
     const Contestant& reported = first != nullptr ? *first : contestants_[0];
     if (!reported.stopped) {
-      o_.code = reported.process.code();
-      o_.signal = reported.process.signal();
+      outcome_.code = reported.process.code();
+      outcome_.signal = reported.process.signal();
     }
-    o_.errors = head(reported.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
-    if (reported.report) o_.report = head(reported.report.get(), kReportBytes);
-    if (o_.fault == JudgeFault::None) decide();
-    if (!plan_.has_manager() && o_.fault == JudgeFault::None) o_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
+    outcome_.errors = head(reported.errors.get(), std::min(kStderrBytes, static_cast<size_t>(plan_.stderr_bytes)));
+    if (reported.report) outcome_.report = head(reported.report.get(), kReportBytes);
+    if (outcome_.fault == JudgeFault::None) decide();
+    if (!plan_.has_manager() && outcome_.fault == JudgeFault::None) outcome_.output = Fd(reopen(contestants_.back().output.get(), O_RDONLY));
     if (manager_.process.pid > 0) {
-      o_.judge_cpu_us += manager_.process.cpu_us() + kill_leftovers({warm_.pid()});
-      o_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
+      outcome_.judge_cpu_us += manager_.process.cpu_us() + kill_leftovers({warm_.pid()});
+      outcome_.judge_wall_us += manager_.ended_us > 0 ? manager_.ended_us - manager_.started_us : 0;
     }
   }
 
   void add_attempt(const std::pair<std::string, int>& entry) {
-    for (auto& known : o_.attempted) {
+    for (auto& known : outcome_.attempted) {
       if (known.first == entry.first) {
         known.second += entry.second;
         return;
       }
     }
-    o_.attempted.push_back(entry);
+    outcome_.attempted.push_back(entry);
   }
 
   // A SIGKILL that is not ours is the machine's: no memory left, most likely. With a listener a contestant cannot send one
@@ -110,7 +110,7 @@ class TestRun : Watching {
   bool killed_from_outside(const Contestant& c) {
     bool stopped = c.stopped || c.made_deadly_call || c.limit != Limit::None;
     bool other = c.process.signal() == SIGKILL && !stopped && !over_memory(c) &&
-                 o_.cpu_us < plan_.cpu_ms * 1000;
+                 outcome_.cpu_us < plan_.cpu_ms * 1000;
     bool can_itself = !can().notify || c.killed_itself || c.has_timers;
     return other && (!can_itself || kernel_has_killed());
   }
@@ -131,21 +131,21 @@ class TestRun : Watching {
         return judge_error(JudgeFault::Start, Culprit::Runner, words + head(c.errors.get(), 300));
       }
     }
-    bool late = o_.cpu_us >= plan_.cpu_ms * 1000;
+    bool late = outcome_.cpu_us >= plan_.cpu_ms * 1000;
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
     // A program that ended by itself, if late, is timed once more, and only timed: `in_time` says what this run was worth.
-    if (ended && o_.fault == JudgeFault::None) o_.in_time = o_.score;
+    if (ended && outcome_.fault == JudgeFault::None) outcome_.in_time = outcome_.score;
     clear_judge_error();
-    o_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
+    outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
     set_verdict(Verdict::TLE, "0", "");
   }
 
   // A judge program that failed on an output that came too late does not count.
   void clear_judge_error() {
-    o_.fault = JudgeFault::None;
-    o_.explanation.clear();
+    outcome_.fault = JudgeFault::None;
+    outcome_.explanation.clear();
   }
 
   // The verdict of all rules but that of CPU time.
@@ -194,9 +194,9 @@ class TestRun : Watching {
 
   // An output that no program of ours has written. No rule but that of its size is for it.
   void judge_submitted() {
-    o_.output = judge_file(test_.output);
+    outcome_.output = judge_file(test_.output);
     if (file_size(test_.output) > plan_.output_bytes) {
-      o_.limit = Limit::Output;
+      outcome_.limit = Limit::Output;
       return set_verdict(Verdict::OLE, "0", "");
     }
     if (plan_.left_to_reader()) return leave_to_reader();
@@ -238,18 +238,18 @@ class TestRun : Watching {
       if (limit == Limit::None) limit = c.limit;
     }
     if (limit_ != Limit::None) {
-      o_.limit = limit_;
+      outcome_.limit = limit_;
       set_verdict(Verdict::TLE, "0", "");
     } else if (memory) {
-      o_.limit = Limit::Memory;
+      outcome_.limit = Limit::Memory;
       set_verdict(Verdict::MLE, "0", "");
     } else if (output) {
-      o_.limit = limit != Limit::None ? limit : Limit::Output;
+      outcome_.limit = limit != Limit::None ? limit : Limit::Output;
       set_verdict(Verdict::OLE, "0", "");
     } else if (made_deadly_call) {
       set_verdict(Verdict::SV, "0", "");
     } else if (failed) {
-      o_.limit = limit;
+      outcome_.limit = limit;
       set_verdict(Verdict::RE, "0", "");
     } else {
       return false;
@@ -258,14 +258,14 @@ class TestRun : Watching {
   }
 
   void set_verdict(Verdict verdict, const std::string& score, const std::string& message) {
-    o_.verdict = verdict;
-    o_.score = score;
-    o_.message = message;
-    o_.zero = strtod(score.c_str(), nullptr) == 0.0;
+    outcome_.verdict = verdict;
+    outcome_.score = score;
+    outcome_.message = message;
+    outcome_.zero = strtod(score.c_str(), nullptr) == 0.0;
   }
 
   // It has failed by no rule; whoever reads its output judges it.
-  void leave_to_reader() { o_.verdict = Verdict::LeftToReader; }
+  void leave_to_reader() { outcome_.verdict = Verdict::LeftToReader; }
 
   // Compares an output with the answer by ourselves.
   void compare(int output, Judgement& judgement) {
@@ -298,7 +298,7 @@ class TestRun : Watching {
     int64_t begun = now_us();
     if (plan_.compares()) {
       compare(output, judgement);
-      o_.judge_wall_us += now_us() - begun;
+      outcome_.judge_wall_us += now_us() - begun;
       return true;
     }
     Judge checker(job_);
@@ -311,8 +311,8 @@ class TestRun : Watching {
     }
     checker.conclude();
     judgement = read_judgement(checker.result(), plan_.protocol, test_.full);
-    o_.judge_cpu_us += checker.process.cpu_us() + kill_leftovers({warm_.pid()});
-    o_.judge_wall_us += checker.ended_us - checker.started_us;
+    outcome_.judge_cpu_us += checker.process.cpu_us() + kill_leftovers({warm_.pid()});
+    outcome_.judge_wall_us += checker.ended_us - checker.started_us;
     if (checker.fault != JudgeFault::None) {
       judge_error(checker.fault, checker.culprit(), checker.explanation);
     } else if (!judgement.valid) {
@@ -321,7 +321,7 @@ class TestRun : Watching {
       std::string wrong = passes_.conclude(checker);
       if (!wrong.empty()) judge_error(JudgeFault::Score, Culprit::Checker, wrong);
     }
-    return o_.fault == JudgeFault::None;
+    return outcome_.fault == JudgeFault::None;
   }
 
   void begin_checker(Judge& checker, int output) {

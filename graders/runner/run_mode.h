@@ -99,9 +99,9 @@ inline Outcome after(const Outcome& earlier, Outcome outcome) {
   return outcome;
 }
 
-// Pages that were in use a moment ago cost a program less than those that a virtual machine has to ask its host for. What takes
-// them is a process of its own: what we hold at a fork is part of a child's peak memory. If memory is short, it has to go, and
-// nobody is excused by that.
+// Takes memory and leaves it again: pages that were in use a moment ago cost a program less than those that a virtual machine has
+// to ask its host for. A process of its own takes them, as what the runner holds at a fork is part of a child's peak memory. If
+// memory is short the kernel kills this process first, and that excuses no contestant.
 inline void take_pages_once(Job& job) {
   int64_t bytes = job.plan.bytes_to_take();
   Process taker;
@@ -116,10 +116,10 @@ inline void take_pages_once(Job& job) {
   _exit(0);
 }
 
-// What decides of each system call of this job's programs.
+// The filter decides of each system call that this job's programs make.
 inline Filter filter_of(const Plan& plan, const Machine& machine) {
-  Siblings company = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
-  Decider decider(machine.can.notify, !machine.full(), company, !plan.is_static, !plan.interpreter.empty());
+  Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
+  Decider decider(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty());
   return FilterWriter(decider, machine.can.hidden).filter;
 }
 
@@ -129,7 +129,7 @@ inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files,
   }
   Job job{plan, machine};
   if (!plan.has_program()) {
-    // every output was submitted
+    // Every output was submitted.
   } else if (plan.interpreter.empty()) {
     for (long i = 0; i < plan.processes; i++) job.programs.push_back(program_copy(files.get(plan.program)));
   } else {

@@ -40,7 +40,7 @@ class TestState {
 
   const Capabilities& can() const { return job_.machine.can; }
 
-  // A test without an answer has an empty one.
+  // A file of the test, opened for a judge program. A test without an answer has an empty one.
   Fd judge_file(int fd) {
     Fd file(fd >= 0 ? reopen(fd, O_RDONLY) : open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!file) system_fault("open a file of test %ld for a judge program", test_.id);
@@ -48,16 +48,17 @@ class TestState {
   }
 
   void judge_error(JudgeFault fault, Culprit program, const std::string& explanation) {
-    if (o_.fault != JudgeFault::None) return;
-    o_.fault = fault;
-    o_.program = program;
-    o_.explanation = explanation;
+    if (outcome_.fault != JudgeFault::None) return;
+    outcome_.fault = fault;
+    outcome_.program = program;
+    outcome_.explanation = explanation;
   }
 
-  // What counts against the limit: of two steps, each has it for itself.
+  // The CPU time that counts against the limit. Each of two steps has the limit for itself.
   int64_t total_cpu_us() const {
     int64_t total = 0;
-    for (const Contestant& c : contestants_) total = plan_.task == TaskType::TwoSteps ? std::max(total, c.cpu_us()) : total + c.cpu_us();
+    bool apart = plan_.task == TaskType::TwoSteps;
+    for (const Contestant& c : contestants_) total = apart ? std::max(total, c.cpu_us()) : total + c.cpu_us();
     return total;
   }
 
@@ -72,13 +73,14 @@ class TestState {
     return c.limit == Limit::Files || c.limit == Limit::Output || c.process.signal() == SIGXFSZ ||
            std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes;
   }
-  // A failure that has no cause outside of the program.
+  // It has failed, and nothing outside of the program can be the cause.
   bool failed_hard(const Contestant& c) const {
     if (c.stopped) return false;
     int signal = c.process.signal();
-    return c.limit != Limit::None || c.made_deadly_call || c.not_executable || (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
+    if (c.limit != Limit::None || c.made_deadly_call || c.not_executable) return true;
+    return (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
   }
-  // A failure that may be the consequence of the manager's end.
+  // It has failed, and the manager's end may be the cause.
   bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
 
   bool hung_up_first(const Contestant& c) {
@@ -95,11 +97,11 @@ class TestState {
   WarmInterpreter& warm_;
   const Test& test_;
   Passes& passes_;
-  Outcome o_;
+  Outcome outcome_;
   std::vector<Contestant> contestants_;
   HangUps hang_ups_;
   Judge manager_;
-  Limit limit_ = Limit::None;  // a rule about all processes together
+  Limit limit_ = Limit::None;  // the rule about all processes together that stopped them
 };
 
 }  // namespace runner

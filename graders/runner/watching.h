@@ -330,7 +330,7 @@ class Watching : protected TestState {
   }
 
   bool is_over(int64_t now) {
-    if (o_.fault != JudgeFault::None) return true;
+    if (outcome_.fault != JudgeFault::None) return true;
     for (Contestant& c : contestants_) {
       if (c.process.ended && is_decisive(c)) return true;
     }

@@ -188,8 +188,8 @@ void test_filters() {
   for (int kind = 0; kind < 96; kind++) {
     bool notify = kind & 1, reduced = kind & 2, libraries = kind & 4, interpreted = kind & 8;
     const CallSet& hidden = kind & 16 ? some : none;
-    Siblings company = static_cast<Siblings>(kind / 32);
-    Decider decider(notify, reduced, company, libraries, interpreted);
+    Siblings siblings = static_cast<Siblings>(kind / 32);
+    Decider decider(notify, reduced, siblings, libraries, interpreted);
     Filter filter = FilterWriter(decider, hidden).filter;
     for (size_t at : filter.self) filter.code[at].k = 77;
     CHECK(filter.code.size() <= BPF_MAXINSNS);
