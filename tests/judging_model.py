@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 from small_problems import small_problem
 
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.packing import bundles
 from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging, bundles
 from ioi_eval.model import (
     CompileOutcome,
     Problem,

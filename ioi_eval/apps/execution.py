@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.bundles import Bundles
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
-from ioi_eval.apps.running import Program, TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
+from ioi_eval.engine.running import Program, TestRuns
+from ioi_eval.engine.sharing import Bundles
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup, room

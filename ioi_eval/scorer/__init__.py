@@ -4,10 +4,10 @@ This is the shell around three pure parts: `jobs/` words the question and reads 
 to run next, `scores.py` says what it is worth. Here, and for APPS in `apps/execution.py`, a sandbox failure becomes
 JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
 
-    Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job (`classic`: one)
+    Scorer ── target.py: which target ──┬── bundled.py: the runner judges many tests a job (`classic`: one)
               (another, if it is lost)   └── classic.py: scripts of the worker's own judge one test a job
 
-`run.py` holds what is known of a submission on the way; `spreading.py` cuts its tests into jobs.
+`run.py` holds what is known of a submission on the way; `packing.py` cuts its tests into jobs.
 
 A submission is judged on one target from its compilation to its last test. If that target is lost on the way, all of
 it begins anew on another one: a result names one compiler and one profile, and so does its fingerprint.
@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
+from ioi_eval.engine.target import Bindings
 from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
@@ -30,7 +31,6 @@ from ioi_eval.model import CompileOutcome, Keep, Problem, Submission, Submission
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.binding import Bindings
 from ioi_eval.scorer.bundled import BundledWay, one_lane
 from ioi_eval.scorer.classic import ClassicWay
 from ioi_eval.scorer.run import SubmissionRun

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ioi_eval.config import Policy
+from ioi_eval.engine.packing import BUNDLE_S, Paces, Reach, both, bundles, run_spread
 from ioi_eval.errors import (
     LostDataError,
     RejectedError,
@@ -31,14 +32,12 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import PlannedTest, Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, RunAnswer, run_answer
-from ioi_eval.judging import bundles
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import CompileOutcome, Execution, Isolation, Keep, Language, Verdict
 from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
-from ioi_eval.scorer.spreading import BUNDLE_S, Paces, Reach, both, run_spread
 
 _SURE_SHARE = 0.7
 """Of the CPU time that compiling may take: a program that takes more may be over the limit without that header."""

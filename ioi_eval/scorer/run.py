@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ioi_eval.engine.judging import Judging
 from ioi_eval.errors import SandboxError
 from ioi_eval.jobs.bundled import PlannedTest
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.judging import Judging
 from ioi_eval.model import Isolation, Language, OutputFile, Problem, SourceFile, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 

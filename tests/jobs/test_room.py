@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from small_problems import small_problem
 
+from ioi_eval.engine.packing import bundles
 from ioi_eval.jobs.bundled import PlannedTest, Programs, pages_wall_ms, room, usual_wall_ms
-from ioi_eval.judging import bundles
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain

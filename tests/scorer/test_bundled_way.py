@@ -14,11 +14,11 @@ import pytest
 from small_problems import small_problem
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.engine.packing import TRUST
 from ioi_eval.errors import TransportError
 from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage, Submission, Subtask, TaskType, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
-from ioi_eval.scorer.spreading import TRUST
 from ioi_eval.toolchain import Toolchain
 
 RIGHT = {

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from small_targets import small_target
 
-from ioi_eval.apps.bundles import Bundles
-from ioi_eval.apps.running import Program, TestRuns
+from ioi_eval.engine.running import Program, TestRuns
+from ioi_eval.engine.sharing import Bundles
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.bundled import Room
 from ioi_eval.jobs.harness import Interpreter

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.apps.bundles import Bundles
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.sharing import Bundles
 from ioi_eval.jobs.bundled import BUNDLE_TESTS, Room, size
 from ioi_eval.jobs.python_run import GivenProgram, GivenTest, RunSetup, usual_wall_ms
 from ioi_eval.jobs.returned import Returned, ReturnedAnswer
-from ioi_eval.judging import Judging
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
 from ioi_eval.programs import repeated
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging_model import make_problem, names
 
+from ioi_eval.engine.packing import bundles
 from ioi_eval.errors import InputError
 from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import bundles
 from ioi_eval.model import Blob, TestCase
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.apps.bundles import MOST_S
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.engine.sharing import MOST_S
 from ioi_eval.model import Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target

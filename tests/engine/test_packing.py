@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import pytest
 from small_problems import small_problem
 
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
-from ioi_eval.scorer.spreading import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
 
 KEY = ProblemKey(year=2024, id="tree")
 TESTS = tuple(f"t{number}" for number in range(20))

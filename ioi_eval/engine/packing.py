@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging
-from ioi_eval.model import ProblemKey, TestOutcome
+from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.errors import InputError
+from ioi_eval.jobs.bundled import PlannedTest, size
+from ioi_eval.model import Content, Problem, ProblemKey, TestOutcome
 
 BUNDLE_S = 2.0
 """How long a job should take, and may before it begins another test, in seconds of wall clock; a job's start takes
@@ -34,7 +35,6 @@ TRUST = 64
 _FIRST_TESTS = 8
 _WEIGHT = 0.2  # of a new test in the mean
 
-Bundle = Sequence[PlannedTest]
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -176,4 +176,52 @@ async def run_spread(
 def _apart(pending: Bundle, running: Bundle) -> Bundle:
     """The tests in whose groups nothing runs come first: a zero that is found meanwhile says nothing of them."""
     groups = {group for planned in running for group, _ in planned.at}
-    return sorted(pending, key=lambda planned: any(group in groups for group, _ in planned.at))
+    return tuple(sorted(pending, key=lambda planned: any(group in groups for group, _ in planned.at)))
+
+
+def bundles(
+    problem: Problem,
+    pending: Sequence[PlannedTest],
+    *,
+    outputs: Mapping[str, Content] | None = None,
+    max_tests: int | None = None,
+    max_bytes: int | None = None,
+    max_wall_ms: int | None = None,
+    wall_ms_per_test: int = 0,
+) -> tuple[Bundle, ...]:
+    """Cut tests into bundles of consecutive ones, none over a limit; `None` is no limit.
+
+    A test that is over a limit all by itself gets a bundle of its own: the sandbox will say in its own words that
+    it is too large, which nobody could learn from a test that was never sent.
+
+    Args:
+        problem: gives the sizes of inputs and answers.
+        pending: in the order in which they are to run.
+        outputs: what was submitted for some of them, by test.
+        max_tests: tests in a bundle.
+        max_bytes: bytes of inputs, answers and outputs in a bundle, before any encoding.
+        max_wall_ms: the longest that a bundle may take.
+        wall_ms_per_test: the longest that one test is expected to take (`jobs.bundled.usual_wall_ms`).
+
+    Raises:
+        InputError: `max_tests` is below 1.
+    """
+    if max_tests is not None and max_tests < 1:
+        raise InputError(f"bundles of at most {max_tests} tests cannot hold one; give 1 or more, or no limit")
+    if max_wall_ms is not None and wall_ms_per_test > 0:
+        by_time = max(1, max_wall_ms // wall_ms_per_test)
+        max_tests = by_time if max_tests is None else min(max_tests, by_time)
+    cut: list[Bundle] = []
+    bundle: list[PlannedTest] = []
+    bundle_bytes = 0
+    for planned in pending:
+        case = problem.tests[planned.test]
+        carried = (case.input, case.answer, (outputs or {}).get(planned.test))
+        added = sum(size(content) for content in carried if content is not None)
+        full = len(bundle) == max_tests or (max_bytes is not None and bundle_bytes + added > max_bytes)
+        if bundle and full:
+            cut.append(tuple(bundle))
+            bundle, bundle_bytes = [], 0
+        bundle.append(planned)
+        bundle_bytes += added
+    return (*cut, tuple(bundle)) if bundle else ()

@@ -9,9 +9,9 @@ from dataclasses import replace
 from small_problems import small_problem
 
 from ioi_eval.config import Policy
+from ioi_eval.engine.target import Bindings
 from ioi_eval.model import Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
-from ioi_eval.scorer.binding import Bindings
 from ioi_eval.toolchain import Toolchain
 
 GCC = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)

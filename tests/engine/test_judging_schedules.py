@@ -18,7 +18,7 @@ from judging_model import (
     round_model,
 )
 
-from ioi_eval.judging import Judging, TestState
+from ioi_eval.engine.judging import Judging, TestState
 from ioi_eval.model import Problem, TestOutcome, Verdict
 
 
