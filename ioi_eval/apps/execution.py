@@ -1,10 +1,8 @@
 """Scores programs on APPS problems, through any sandbox: the shell around `verdicts.py`.
 
-    problem, code ── task ── run jobs (`running.py`) ── what came of each test ── AppsResult
+    problem, code ── task ── run jobs (`engine/running.py`) ── what came of each test (`running.py`) ── AppsResult
 
-What is repeated, and why, is as in `scorer/`: a lost answer; a late program that ended by itself (alone on the
-machine); a judge program that failed (once, in a clean box). Here, as there, a sandbox's failure becomes JE: it has no
-score, and is never a 0.
+A failure of the sandbox is JE here as everywhere: it has no score, and is never a 0.
 """
 
 from __future__ import annotations
@@ -15,15 +13,17 @@ from pathlib import Path
 
 from ioi_eval.apps import verdicts
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
-from ioi_eval.engine.running import Program, TestRuns
-from ioi_eval.engine.sharing import Bundles
+from ioi_eval.engine.running import ProgramRunner
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
+from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
-from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup, room
+from ioi_eval.jobs.python_run import Judgement, RunLimits
 from ioi_eval.jobs.returned import Returned
+from ioi_eval.jobs.run_job import GivenTest
 from ioi_eval.model import SourceFile, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
@@ -61,8 +61,7 @@ class AppsExecutor:
         jobs: int | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._jobs = jobs
-        self._bundles: Bundles | None = None
+        self._runner = ProgramRunner(sandbox, lanes=lambda _: 1, jobs=jobs)
         self._chosen: Target | None = None
         self._settings = settings or AppsSettings()
         self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
@@ -96,20 +95,17 @@ class AppsExecutor:
         if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
-            program = await self._program(problem, code, target)
+            runs = await self._runs(problem, code, target)
         except UnavailableError:
             raise  # nothing is left to run on: that ends the run, not this program
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
-        if self._bundles is None:
-            self._bundles = Bundles(self._sandbox, target, jobs=self._jobs)
         if settings.profile is None:
-            runs = _own_runs(problem, self._bundles, program, settings)
-            result = await _judge(problem, runs, settings)
+            await runs.run(self._runner, target)
+            result = _judge(problem, runs, settings)
         else:
             try:
-                runs = _graded_runs(problem, self._bundles, program, settings.profile)
-                result = await _grade(problem, runs, settings, settings.profile)
+                result = await self._grade(problem, runs, settings.profile, target)
             except ODD_DATA as error:
                 return _crashed(problem, settings, error)
         python = str(await self.interpreter())
@@ -140,11 +136,11 @@ class AppsExecutor:
             self._chosen = replace(max(fit, key=lambda one: one.slots), is_only=True)  # all programs run on one kind
         return self._chosen
 
-    async def _program(self, problem: AppsProblem, code: str, target: Target) -> Program:
+    async def _runs(self, problem: AppsProblem, code: str, target: Target) -> TestRuns:
         settings, profile = self._settings, self._settings.profile
         interpreter = await self.interpreter()
         fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
-        setup = RunSetup(
+        setup = python_run.setup_of(
             runner=await self._builder.runner(target),
             interpreter=interpreter,
             grader=profile.harness if profile is not None else None,
@@ -153,14 +149,38 @@ class AppsExecutor:
             least=settings.isolation,
             warm=settings.warm,
             preload=preloaded(code, calls=fn_name is not None),
+            stops=settings.fail_fast if profile is None else profile.stops,
         )
-        return Program(
-            task=task(code, fn_name=fn_name, conventions=settings.conventions),
-            stop=settings.fail_fast if profile is None else profile.stops,
-            setup=setup,
-            room=room(target, setup),
+
+        def is_right(place: int, returned: Returned) -> bool:
+            if profile is None:
+                return verdicts.returns_right(problem.tests[place], returned, settings)
+            return verdicts.grades_right(problem, place, returned, profile)
+
+        return TestRuns(
+            problem.id,
+            task(code, fn_name=fn_name, conventions=settings.conventions),
+            setup,
+            [_given(test) for test in problem.tests] if profile is None else _given_by(profile, problem),
+            is_right=is_right,
             alone_runs=settings.near_limit_repeats,
+            one_by_one=profile is not None,
         )
+
+    async def _grade(self, problem: AppsProblem, runs: TestRuns, profile: Profile, target: Target) -> AppsResult:
+        """Run what the other grader would, and let it grade that."""
+        settings = self._settings
+
+        def wanted() -> bool:
+            seen, ran = _seen(problem, runs, profile)
+            return _fault(seen) is None and profile.wants_another(problem, ran)
+
+        await runs.run(self._runner, target, wanted=wanted)
+        seen, ran = _seen(problem, runs, profile)
+        fault = _fault(seen)
+        if fault is not None:
+            return _unjudged(problem, settings, fault)
+        return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
 
     async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:
         settings = self._settings
@@ -255,78 +275,30 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
 # --------------------------------------------------------------------------- our own rules
 
 
-def _own_runs(problem: AppsProblem, bundles: Bundles, program: Program, settings: AppsSettings) -> TestRuns:
-    tests = problem.tests
-    return TestRuns(
-        bundles,
-        program,
-        [_given(test) for test in tests],
-        is_right=lambda place, returned: verdicts.returns_right(tests[place], returned, settings),
-    )
-
-
-async def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
-    """Run the tests that matter, and judge them by the comparator."""
-    unjudged: dict[int, AppsTestResult] = {}
-    try:
-        while await runs.run_next() or await runs.repeat_next():
-            pass
-    except UnavailableError:
-        raise
-    except SandboxError as error:
-        words = str(error)
-        unjudged = {place: verdicts.failed(problem.tests[place], settings, words) for place in runs.unsettled}
+def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
+    """What came of the tests, judged by the comparator."""
     tests: list[AppsTestResult] = []
-    load_error, failed = "", False
+    load_error, has_failed = "", False
     for place, test in enumerate(problem.tests):
         returned = runs.returned.get(place)
-        if place in unjudged and not failed:
-            tests.append(unjudged[place])
-        elif returned is None or failed:  # what ran behind a failure does not count: a job's size changes nothing
+        if returned is None or has_failed:  # what ran behind a failure does not count: a job's size changes nothing
             tests.append(verdicts.skipped(test, settings))
-        else:
-            tests.append(verdicts.judged(test, returned, settings, passed=runs.passed[place]))
-            if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
-                load_error = load_error or returned.report.error
-            failed = settings.fail_fast and tests[-1].passed is False
+            continue
+        tests.append(verdicts.judged(test, returned, settings, passed=runs.passed[place]))
+        if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
+            load_error = load_error or returned.report.error
+        has_failed = settings.fail_fast and tests[-1].passed is False
     result = verdicts.result_of(problem, tests, settings)
     return verdicts.without_program(result, load_error) if load_error else result
 
 
 def _given(test: AppsTest) -> GivenTest:
     if isinstance(test, CallTest):
-        return GivenTest(name=str(test.number), stdin=encode(arguments_of(test)), answer=None)
-    return GivenTest(name=str(test.number), stdin=test.stdin, answer=test.answer)
+        return GivenTest(input=encode(arguments_of(test)))
+    return GivenTest(input=test.stdin, answer=test.answer)
 
 
 # --------------------------------------------------------------------------- another grader's rules
-
-
-def _graded_runs(problem: AppsProblem, bundles: Bundles, program: Program, profile: Profile) -> TestRuns:
-    return TestRuns(
-        bundles,
-        program,
-        _given_by(profile, problem),
-        is_right=lambda place, returned: verdicts.grades_right(problem, place, returned, profile),
-    )
-
-
-async def _grade(problem: AppsProblem, runs: TestRuns, settings: AppsSettings, profile: Profile) -> AppsResult:
-    """Run what the other grader would, and let it grade that."""
-    try:
-        while True:
-            wanted = profile.wants_another(problem, _seen(problem, runs, profile)[1])
-            if not (wanted and await runs.run_next()) and not await runs.repeat_next():
-                break
-    except UnavailableError:
-        raise
-    except SandboxError as error:
-        return _unjudged(problem, settings, str(error))
-    seen, ran = _seen(problem, runs, profile)
-    fault = next((one for one in seen if one.judged and one.outcome.verdict is Verdict.JE), None)
-    if fault is not None:
-        return _unjudged(problem, settings, fault.outcome.message)
-    return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
 
 
 def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[Returned], list[TestRun]]:
@@ -339,8 +311,14 @@ def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[
     return seen, ran
 
 
+def _fault(seen: Sequence[Returned]) -> str | None:
+    """Why a program cannot be graded: the first failure of ours, or of a judge program."""
+    faults = (one.outcome.message for one in seen if one.judged and one.outcome.verdict is Verdict.JE)
+    return next(faults, None)
+
+
 def _given_by(profile: Profile, problem: AppsProblem) -> Sequence[GivenTest]:
     """What the grader gives a program. Where it only loads it, that is one run with nothing."""
     if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
-        return (GivenTest(name="load", stdin=b"", answer=None),)
-    return [GivenTest(name=str(test.number), stdin=profile.given(test), answer=None) for test in problem.tests]
+        return (GivenTest(input=b""),)
+    return [GivenTest(input=profile.given(test)) for test in problem.tests]

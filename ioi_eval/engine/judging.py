@@ -68,7 +68,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
-from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
 
 Bundle = tuple[PlannedTest, ...]

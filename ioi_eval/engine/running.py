@@ -1,220 +1,213 @@
-"""Runs one program on tests, as many a job as make sense, and repeats what is in doubt: `judging.py` says what.
+"""Runs a program on its tests until nothing that is left can change the result. `judging.py` says what is run next.
 
-What comes out is what happened, never what it is worth: `verdicts.py` says that.
+What is repeated, and why:
+- a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
+- a checker or manager that failed: once, in a clean box; the same twice is final;
+- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost;
+- a job whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on this
+  target are as small.
+What the sandbox fails at all the same is JE, which is nobody's score, and judged again another day.
+
+What comes out is what happened, never what it is worth: that say `scorer/` and `apps/`, to which it is handed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from ioi_eval.engine.judging import Judging
-from ioi_eval.engine.sharing import Bundles
-from ioi_eval.jobs.bundled import BUNDLE_TESTS, Room, size
-from ioi_eval.jobs.python_run import GivenProgram, GivenTest, RunSetup, usual_wall_ms
+from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.engine.packing import Paces, Reach, fitting, run_spread
+from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
+from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs.returned import Returned, ReturnedAnswer
-from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
-from ioi_eval.programs import repeated
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size, usual_wall_ms
+from ioi_eval.model import Content, Isolation, TestOutcome, Verdict
+from ioi_eval.programs import ATTEMPTS
+from ioi_eval.sandbox import Sandbox, Target
 
 _GROWTH = 4
-"""Where only our side can say that a program has failed, the first job has one test, and each further one four times as
-many as the one before: a program that fails at once costs little, one that never does few jobs."""
+"""Where only our side can say that a program has failed, and nothing is run after that, the first job has one test, and
+each further one four times as many as the one before: a program that fails at once costs little, one that never does
+few jobs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program, and how it is run and judged: what is the same for all of its tests.
+    """A program, and how it is run and judged.
 
     Args:
-        task: as the harness reads it.
-        stop: run nothing after the first failure.
-        alone_runs: how many runs alone on the machine may measure the time of a late test.
+        problem: names what it is for: tests of one problem take about as long.
+        content: as it travels; for an interpreter a task that it reads; `None` where all tests have submitted outputs.
+        tests: as they travel, by name.
         setup: what it has in common with other programs.
-        room: how much one job holds.
+        one_by_one: no two of its jobs run at once, as what came of one says whether another is wanted.
     """
 
-    task: bytes
-    stop: bool
+    problem: Hashable
+    content: Content | None
+    tests: Mapping[str, GivenTest]
     setup: RunSetup
-    room: Room
-    alone_runs: int = 1
-
-    @property
-    def most_tests_first(self) -> int:
-        """How many tests the first job has."""
-        return 1 if self.stop and self.setup.judgement.by_reader else BUNDLE_TESTS
+    one_by_one: bool = False
 
 
-_RUN_OUT, _RUN_OUT_MS = 1.25, 100.0
-"""A program is stopped at so many times its limit and so many ms. Source: PROTOCOL.md, "Time"."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A program's tests as judging sees them: one subtask, in which each counts, or the first zero ends it."""
-
-    subtasks: tuple[Subtask, ...]
-    score_type: ScoreType
-
-
-class TestRuns:
-    """Runs a program, one job after the other.
+class ProgramRunner:
+    """Runs programs on one sandbox. Safe to use from many tasks at once; threads may share it.
 
     Args:
-        bundles: runs it, maybe beside others.
-        program: what.
-        given: its tests, in order.
-        is_right: whether what came of a test, by its place, passes; asked where the runner leaves that to us. A program
-            that was late is asked about as well: a late run that is wrong is not repeated.
+        sandbox: executes the jobs.
+        lanes: how many jobs of one program may run at once on a target now.
+        most_tests: in one job.
+        jobs: how many shared jobs run at once at most; `None` for as many as their target has slots.
     """
-
-    __test__ = False
 
     def __init__(
         self,
-        bundles: Bundles,
-        program: Program,
-        given: Sequence[GivenTest],
+        sandbox: Sandbox,
         *,
-        is_right: Callable[[int, Returned], bool],
+        lanes: Callable[[Target], int],
+        most_tests: int = BUNDLE_TESTS,
+        jobs: int | None = None,
     ) -> None:
-        self._bundles = bundles
-        self._program = program
-        self._given = given
-        self._is_right = is_right
-        self._size = program.most_tests_first
-        self._returned: dict[int, Returned] = {}
-        row = _Row(
-            subtasks=(Subtask(name="", points=1.0, tests=tuple(str(place) for place in range(len(given)))),),
-            score_type=ScoreType.GROUP_MIN if program.stop else ScoreType.SUM,
-        )
-        self._judging = Judging(row, alone_runs=program.alone_runs)
-        self.passed: dict[int, bool] = {}
-        self.weakest: Isolation | None = None
+        self.lanes, self.most_tests = lanes, most_tests
+        most_shared = MOST_TESTS if most_tests > 1 else 1
+        self.paces, self.reach = Paces(most_tests), Reach(max(most_tests, most_shared))
+        self.jobs = SharedJobs(sandbox, self.paces, self.reach, most_tests=most_shared, jobs=jobs)
 
-    @property
-    def returned(self) -> Mapping[int, Returned]:
-        """What stands of the tests that were run, by their places."""
-        return self._returned
+    async def run(
+        self,
+        program: Program,
+        judging: Judging,
+        target: Target,
+        record: Callable[[Returned], None],
+        *,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Isolation | None:
+        """Run what can still matter, and repeat what is in doubt.
 
-    @property
-    def unsettled(self) -> frozenset[int]:
-        """The places of the tests that are still to be run, for the first time or once more."""
+        Args:
+            program: what is run.
+            judging: says what is next.
+            target: where.
+            record: records what came of a test in `judging`.
+            wanted: whether another test is to be run for the first time.
+
+        Returns:
+            The weakest isolation over all jobs; `None` if nothing ran.
+
+        Raises:
+            UnavailableError: no endpoint is left to run on.
+            SetupError: the runner cannot work there.
+        """
+        return await _Run(self, program, judging, target, record=record, wanted=wanted).run()
+
+
+class _Run:
+    """One program's way; see `ProgramRunner.run`."""
+
+    def __init__(
+        self,
+        runner: ProgramRunner,
+        program: Program,
+        judging: Judging,
+        target: Target,
+        *,
+        record: Callable[[Returned], None],
+        wanted: Callable[[], bool],
+    ) -> None:
+        self._runner, self._program, self._judging = runner, program, judging
+        self._target, self._record, self._wanted = target, record, wanted
+        self._grows = program.setup.stops and program.setup.by_reader
+        self._next = 1 if self._grows else runner.most_tests
+        self._most = runner.most_tests  # fewer once an answer was cut: `reach` hears only of those that were whole
+        self._room = room(target, program.setup)
+        self._weakest: Isolation | None = None
+
+    async def run(self) -> Isolation | None:
         judging = self._judging
-        open_ = (*judging.pending(), *judging.judge_fault_reruns(), *judging.near_limit_reruns())
-        return frozenset(int(planned.test) for planned in open_)
+        while True:
+            if judging.pending() and self._wanted():
+                await run_spread(judging, self._cut, self._ask, self._lanes, self._wanted)
+            elif again := judging.judge_fault_reruns():
+                await self._ask(again[:1], apart=True)
+            elif late := judging.near_limit_reruns():
+                await self._ask(self._fitting(late, self._most), alone=True)
+            else:
+                return self._weakest
 
-    async def run_next(self) -> bool:
-        """Run the next tests, as many as make a job.
+    def _lanes(self) -> int:
+        return 1 if self._grows or self._program.one_by_one else self._runner.lanes(self._target)
 
-        Returns:
-            Whether there were any.
+    def _cut(self, pending: Bundle) -> Bundle:
+        """The tests of the next job."""
+        runner = self._runner
+        paced = runner.paces.tests(self._program.problem, len(pending), self._lanes())
+        bundle = self._fitting(pending, min(self._next, self._most, paced, runner.reach.tests(self._target.name)))
+        self._next = min(self._next * _GROWTH, runner.most_tests)
+        return bundle
 
-        Raises:
-            SandboxError: the job could not be run.
-        """
-        pending = [int(planned.test) for planned in self._judging.pending()]
-        bundle = pending[: self._fitting(pending)]
-        self._size *= _GROWTH
-        if bundle:
-            await self._run(bundle)
-        return bool(bundle)
+    def _fitting(self, pending: Bundle, most_tests: int) -> Bundle:
+        program = self._program
+        return fitting(
+            pending,
+            program.tests,
+            self._room,
+            most_tests=most_tests,
+            wall_ms_per_test=usual_wall_ms(program.setup.time_limit_s),
+            taken_bytes=0 if program.content is None else size(program.content),
+        )
 
-    async def repeat_next(self) -> bool:
-        """Repeat what is in doubt: one test in a clean box, or late ones with the machine to themselves.
+    def _request(self, tests: Bundle, *, alone: bool) -> RunRequest:
+        """For those that run alone the memory that their first runs had is made ready."""
+        program, known = self._program, self._judging.outcomes()
+        return RunRequest(
+            problem=program.problem,
+            program=GivenProgram(
+                content=program.content,
+                tests=[program.tests[planned.test] for planned in tests],
+                at=[planned.at for planned in tests],
+            ),
+            setup=program.setup,
+            target=self._target,
+            alone=alone,
+            ready_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
+        )
 
-        Returns:
-            Whether there were any.
+    async def _ask(self, tests: Bundle, *, apart: bool = False, alone: bool = False) -> None:
+        """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE."""
+        attempts, asked = ATTEMPTS, len(tests)
+        while True:
+            attempts -= 1
+            arrived = True
+            try:
+                answer = await self._runner.jobs.run(self._request(tests, alone=alone), apart=apart)
+            except UnavailableError:
+                raise
+            except SandboxError as error:
+                answer, arrived = error, False
+            if isinstance(answer, ReturnedAnswer):
+                break
+            if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
+                tests, attempts = tests[: (len(tests) + 1) // 2], ATTEMPTS
+            elif attempts == 0 or not isinstance(answer, TransientError):
+                for planned in tests:
+                    self._record(Returned(outcome=failed(planned.test, answer), judged=True))
+                break
+            apart = True
+        if len(tests) < asked:
+            self._most = min(self._most, len(tests))
+        if isinstance(answer, ReturnedAnswer):
+            self._runner.reach.observe(self._target.name, asked=asked, granted=len(tests), held=len(answer.tests))
+            self._take_in(tests, answer)
 
-        Raises:
-            SandboxError: the job could not be run.
-        """
-        faults = [int(planned.test) for planned in self._judging.judge_fault_reruns()]
-        if faults:
-            await self._run(faults[:1], apart=True)
-            return True
-        late = [int(planned.test) for planned in self._judging.near_limit_reruns()]
-        bundle = late[: self._fitting(late)]
-        if bundle:
-            ready_bytes = max(self._returned[place].outcome.memory_bytes or 0 for place in bundle)
-            await self._run(bundle, alone=True, ready_bytes=ready_bytes)
-        return bool(bundle)
-
-    def _fitting(self, places: Sequence[int]) -> int:
-        """How many of the first tests make a job; one that is too large by itself the sandbox will tell of."""
-        room, setup = self._program.room, self._program.setup
-        most = min(self._size, BUNDLE_TESTS, room.tests)
-        if room.wall_ms is not None:
-            most = min(most, room.wall_ms // usual_wall_ms(setup.limits))
-        if room.test_bytes is not None:
-            left = room.test_bytes - len(self._program.task)
-            for number, place in enumerate(places[:most]):
-                test = self._given[place]
-                left -= size(test.stdin) + (0 if test.answer is None else size(test.answer))
-                if left < 0:
-                    most = number
-                    break
-        return max(1, most)
-
-    async def _run(
-        self, places: Sequence[int], *, apart: bool = False, alone: bool = False, ready_bytes: int = 0
-    ) -> None:
-        """Run tests and take in what came of them. For those that run alone memory is made ready.
-
-        A lost answer is asked for again, then in a job of its own: one that shared the first may have broken it.
-        """
-        tests = [self._given[place] for place in places]
-        program = GivenProgram(task=self._program.task, tests=tests, stop=self._program.stop)
-        setup = self._program.setup
-        setup = replace(setup, limits=replace(setup.limits, ready_bytes=ready_bytes))
-        together = not apart and not alone
-
-        async def ask() -> ReturnedAnswer:
-            nonlocal together
-            if not together:
-                return await self._bundles.run_apart(program, setup, alone=alone)
-            together = False
-            return await self._bundles.run(program, setup)
-
-        answer = await repeated(ask)
-        if self.weakest is None or answer.isolation.rank < self.weakest.rank:
-            self.weakest = answer.isolation
+    def _take_in(self, tests: Bundle, answer: ReturnedAnswer) -> None:
+        if self._weakest is None or answer.isolation.rank < self._weakest.rank:
+            self._weakest = answer.isolation
         for number, returned in answer.tests.items():
-            self._record(places[number], returned)
-
-    def _record(self, place: int, returned: Returned) -> None:
-        outcome = self._assessed(place, returned)
-        if (standing := self._judging.record(outcome)) is not None:
-            marked = replace(returned.outcome, reran=standing.reran, final=standing.final)
-            self._returned[place] = replace(returned, outcome=marked)
-            self.passed[place] = standing.score == 1.0
-
-    def _assessed(self, place: int, returned: Returned) -> TestOutcome:
-        """The outcome as judging sees it. Only full marks pass; whatever is less is a zero."""
-        outcome = replace(returned.outcome, test=str(place))
-        if outcome.verdict is Verdict.TLE:
-            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.judgement.by_reader:
-                return replace(outcome, in_time_score=float(self._is_right(place, returned)))
-            return replace(outcome, in_time_score=_whole(outcome.in_time_score))
-        if not returned.judged:
-            outcome = replace(outcome, judge_program=None, score=float(self._is_right(place, returned)))
-        if outcome.score is None:
-            return outcome
-        passes = outcome.score == 1.0
-        return replace(outcome, score=float(passes), verdict=_verdict(outcome.verdict, passes=passes))
-
-    def _ended(self, outcome: TestOutcome) -> bool:
-        """Whether a late program ended by itself: nobody stopped it, for sleeping or as it was much too late."""
-        stopped_ms = _RUN_OUT * self._program.setup.limits.cpu_s * 1000 + _RUN_OUT_MS
-        return outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < stopped_ms
+            outcome = replace(returned.outcome, test=tests[number].test)
+            self._record(replace(returned, outcome=outcome))
 
 
-def _whole(score: float | None) -> float | None:
-    return None if score is None else float(score == 1.0)
-
-
-def _verdict(verdict: Verdict, *, passes: bool) -> Verdict:
-    """That of a test which nobody has judged yet, or which is worth a part."""
-    if verdict in (Verdict.JE, Verdict.PA):
-        return Verdict.AC if passes else Verdict.WA
-    return verdict
+def failed(test: str, error: SandboxError) -> TestOutcome:
+    """The outcome of a test that the sandbox failed at: JE, to be judged again another day."""
+    return TestOutcome(test=test, verdict=Verdict.JE, score=None, message=str(error))

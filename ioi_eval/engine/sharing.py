@@ -1,12 +1,13 @@
-"""Run jobs that programs share.
+"""Run jobs, which programs of several submissions may share.
 
 A box, a runner and a warm interpreter take 30 ms or more to start, a trivial test takes 3. While all slots are busy,
-what is to be run waits here; a slot that comes free takes the first in the queue, and with it what may share its job:
-programs that are run and judged alike. They share nothing else: each test is a process of its own, which is forked from
-an interpreter that has seen no program, and after which nothing is left.
+what may share a job waits here; a slot that comes free takes the first in the queue, and with it what is run and judged
+alike. They share nothing else: each test is a process of its own, which is forked from an interpreter that has seen no
+program, and after which nothing is left.
 
 Whoever waits first runs the job, and hands the others their parts of the answer. Who is cancelled while others wait for
-its job gives them back to the queue.
+its job gives them back to the queue. A job that came to nothing is not repeated for all: each asks by itself, as it may
+have been one of them that broke it.
 """
 
 from __future__ import annotations
@@ -14,211 +15,255 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-from collections import deque
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from ioi_eval.errors import ExhaustedError, IoiEvalError, TransientError, TransportError
-from ioi_eval.jobs.bundled import size
-from ioi_eval.jobs.python_run import GivenProgram, RunSetup, room, run_job, usual_wall_ms
+from ioi_eval.engine.packing import BUNDLE_S, Paces, Reach
+from ioi_eval.errors import IoiEvalError, SandboxError, TransportError, UnavailableError
 from ioi_eval.jobs.returned import ReturnedAnswer, returned_answer
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job, usual_wall_ms
 from ioi_eval.sandbox import Sandbox, Target
 
-MOST_TESTS = 128
+MOST_TESTS = 2 * BUNDLE_TESTS
 """Most tests of a job that programs share: with two descriptors a test, few enough for the usual limit of 1,024."""
 
-MOST_S = 2.0
-"""How long a shared job is expected to take at most: slow programs gain nothing by sharing, and fill slots better one
-by one."""
-
 _MOST_BYTES = 64 * 1024 * 1024
-_WEIGHT = 0.2  # of the last job, in the mean time of a test
+
+Answer: TypeAlias = ReturnedAnswer | SandboxError
+"""What came of a program's tests, by their place in it; or why an answer that arrived cannot be used."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Request:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
     """What one program wants run.
 
     Args:
-        program, setup: what, and how.
-        turn: the requests of the job that it is to run, its own first; or what came of it in another's job.
+        problem: of which the tests are: those of one problem take about as long.
+        program: what.
+        setup: how.
+        target: where.
+        alone: with nothing else of ours on that machine.
+        ready_bytes: of memory, that the machine is made to have before the first test.
     """
 
+    problem: Hashable
     program: GivenProgram
     setup: RunSetup
-    turn: asyncio.Future[Sequence[_Request] | ReturnedAnswer]
+    target: Target
+    alone: bool = False
+    ready_bytes: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A request in the queue.
+
+    Args:
+        request: what is run.
+        turn: the job that it is to run, its own request first; or what came of it in another's; or `None`, if that came
+            to nothing.
+    """
+
+    request: RunRequest
+    turn: asyncio.Future[Sequence[_Waiting] | Answer | None]
 
 
 @dataclass(slots=True)
 class _Queue:
-    """What waits in one event loop, and how many of its jobs run. Who shares a job is told by a future of its loop."""
+    """What waits for a target in one event loop, and how many of its jobs run: turns are futures of that loop."""
 
-    waiting: deque[_Request] = field(default_factory=deque)
+    waiting: deque[_Waiting] = field(default_factory=deque)
     running: int = 0
 
 
-class Bundles:
-    """Runs programs on one target, as many a job as make sense. Threads may share it, each with its own event loop.
+class SharedJobs:
+    """Runs programs, as many a job as make sense. Threads may share it, each with its own event loop.
 
     Args:
         sandbox: executes the jobs.
-        target: where.
-        jobs: how many at once at most; `None` for as many as the target has slots.
+        paces: how long tests take.
+        reach: how many of them an answer can hold.
+        most_tests: of a job that programs share.
+        jobs: how many of these run at once at most; `None` for as many as their target has slots.
     """
 
-    def __init__(self, sandbox: Sandbox, target: Target, *, jobs: int | None = None) -> None:
-        self._sandbox = sandbox
-        self._target = target
-        self._jobs = jobs
-        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, _Queue] = WeakKeyDictionary()
-        self._mean_s: float | None = None
+    def __init__(
+        self, sandbox: Sandbox, paces: Paces, reach: Reach, *, most_tests: int = MOST_TESTS, jobs: int | None = None
+    ) -> None:
+        self._sandbox, self._paces, self._reach = sandbox, paces, reach
+        self._most_tests, self._jobs = most_tests, jobs
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, defaultdict[str, _Queue]] = WeakKeyDictionary()
 
-    async def run(self, program: GivenProgram, setup: RunSetup) -> ReturnedAnswer:
-        """What came of a program's tests, by their place in it; in a job that others may share.
+    async def run(self, request: RunRequest, *, apart: bool = False) -> Answer:
+        """What came of a program's tests.
+
+        Args:
+            request: what is run.
+            apart: in a job of its own.
 
         Raises:
-            SandboxError: the job could not be run. It may have been another program that broke it.
+            SandboxError: the job could not be run: no answer arrived.
         """
-        request = _Request(program=program, setup=setup, turn=asyncio.get_running_loop().create_future())
-        self._queue.waiting.append(request)
-        self._start()
+        if apart or request.alone or not request.setup.shares:
+            return await self._apart(request)
+        waiting = _Waiting(request, asyncio.get_running_loop().create_future())
+        queue = self._queue(request.target)
+        queue.waiting.append(waiting)
+        self._start(request.target, queue)
         try:
-            turn = await request.turn
+            turn = await waiting.turn
         except asyncio.CancelledError:
-            self._give_up(request)
+            self._give_up(waiting, queue)
             raise
-        return turn if isinstance(turn, ReturnedAnswer) else await self._lead(turn)
+        if isinstance(turn, Sequence):
+            turn = await self._lead(turn, queue)
+        return await self._apart(request) if turn is None else turn
 
-    async def run_apart(self, program: GivenProgram, setup: RunSetup, *, alone: bool = False) -> ReturnedAnswer:
-        """The same in a job of its own, and if it is to be `alone`, with nothing else of ours on that machine.
-
-        Raises:
-            SandboxError: the job could not be run.
-        """
-        (answer,) = await self._execute([program], setup, alone=alone)
-        return _whole(answer)
+    async def _apart(self, request: RunRequest) -> Answer:
+        (answer,) = await self._execute([request])
+        return _begun(answer)
 
     # ------------------------------------------------------------------ whose turn it is
 
-    @property
-    def _queue(self) -> _Queue:
+    def _queue(self, target: Target) -> _Queue:
         """That of the running event loop."""
-        return self._queues.setdefault(asyncio.get_running_loop(), _Queue())
+        queues = self._queues.setdefault(asyncio.get_running_loop(), defaultdict(_Queue))
+        return queues[target.name]
 
-    @property
-    def _slots(self) -> int:
+    def _slots(self, target: Target) -> int:
         """How many jobs may run at once. A cluster's workers come and go."""
-        now = next((one.slots for one in self._sandbox.targets() if one.name == self._target.name), self._target.slots)
+        now = next((one.slots for one in self._sandbox.targets() if one.name == target.name), target.slots)
         return max(1, now if self._jobs is None else min(now, self._jobs))
 
-    def _start(self) -> None:
-        slots, queue = self._slots, self._queue
+    def _start(self, target: Target, queue: _Queue) -> None:
+        slots = self._slots(target)
         while queue.running < slots and (bundle := self._take(queue, slots)):
             queue.running += 1
             bundle[0].turn.set_result(bundle)
 
-    def _take(self, queue: _Queue, slots: int) -> list[_Request]:
+    def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
         """The first that waits, and those behind it that share its job: not more than leaves the other slots theirs."""
-        waiting = [request for request in queue.waiting if not request.turn.done()]
-        bundle: list[_Request] = []
-        tests = taken_bytes = 0
-        share = math.ceil(sum(len(request.program.tests) for request in waiting) / slots)
-        for request in waiting:
-            if bundle and request.setup != bundle[0].setup:
+        queue.waiting = deque(one for one in queue.waiting if not one.turn.done())
+        share = math.ceil(sum(len(one.request.program.tests) for one in queue.waiting) / slots)
+        bundle: list[_Waiting] = []
+        for one in queue.waiting:
+            if bundle and one.request.setup != bundle[0].request.setup:
                 continue
-            tests += len(request.program.tests)
-            taken_bytes += _bytes_of(request.program)
-            if bundle and not self._holds(request.setup, tests, taken_bytes, share):
+            if bundle and not self._holds([*(each.request for each in bundle), one.request], share):
                 break
-            bundle.append(request)
-        queue.waiting = deque(request for request in waiting if request not in bundle)
+            bundle.append(one)
+        queue.waiting = deque(one for one in queue.waiting if one not in bundle)
         return bundle
 
-    def _holds(self, setup: RunSetup, tests: int, taken_bytes: int, share: int) -> bool:
-        bounds = room(self._target, setup)
+    def _holds(self, requests: Sequence[RunRequest], share: int) -> bool:
+        """Whether a job for all of them is over no limit; slow programs gain nothing by sharing one."""
+        first = requests[0]
+        bounds = room(first.target, first.setup)
+        tests = sum(len(one.program.tests) for one in requests)
+        expected_s = sum(self._paces.expected_s(one.problem, len(one.program.tests)) for one in requests)
+        most_bytes = _MOST_BYTES if bounds.test_bytes is None else min(_MOST_BYTES, bounds.test_bytes)
         wall_ms = math.inf if bounds.wall_ms is None else bounds.wall_ms
         return (
-            tests <= min(MOST_TESTS, share, bounds.tests)
-            and tests * (self._mean_s or 0.0) <= MOST_S
-            and tests * usual_wall_ms(setup.limits) <= wall_ms
-            and taken_bytes <= (_MOST_BYTES if bounds.test_bytes is None else min(_MOST_BYTES, bounds.test_bytes))
+            tests <= min(self._most_tests, share, bounds.tests, self._reach.tests(first.target.name))
+            and expected_s <= BUNDLE_S
+            and tests * usual_wall_ms(first.setup.time_limit_s) <= wall_ms
+            and sum(one.program.size for one in requests) <= most_bytes
         )
 
-    def _give_up(self, request: _Request) -> None:
+    def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
         """One that does not wait any more: it may have been about to run a job."""
-        turn = request.turn
-        if not turn.cancelled() and turn.exception() is None and not isinstance(led := turn.result(), ReturnedAnswer):
-            self._release(led)
+        turn = waiting.turn
+        if not turn.cancelled() and turn.exception() is None and isinstance(led := turn.result(), Sequence):
+            self._release(led, queue)
 
-    def _release(self, bundle: Sequence[_Request]) -> None:
+    def _release(self, bundle: Sequence[_Waiting], queue: _Queue) -> None:
         """A job is over. Those whom it gave nothing wait again, in front."""
-        queue = self._queue
-        queue.waiting.extendleft(request for request in reversed(bundle) if not request.turn.done())
+        queue.waiting.extendleft(one for one in reversed(bundle) if not one.turn.done())
         queue.running -= 1
-        self._start()
+        self._start(bundle[0].request.target, queue)
 
     # ------------------------------------------------------------------ running
 
-    async def _lead(self, bundle: Sequence[_Request]) -> ReturnedAnswer:
+    async def _lead(self, bundle: Sequence[_Waiting], queue: _Queue) -> Answer | None:
+        """Run a job for all of them. Who none of its tests were begun for, as others took long, waits again."""
         followers = bundle[1:]
         try:
-            answers = await self._execute([request.program for request in bundle], bundle[0].setup)
+            answers = await self._shared(bundle) if followers else await self._execute([bundle[0].request])
             for follower, answer in zip(followers, answers[1:], strict=True):
-                _tell(follower, answer)
-            return _whole(answers[0])
-        except IoiEvalError as failure:
-            error = failure
-            if followers and isinstance(failure, ExhaustedError):
-                error = TransientError(f"{failure} (several programs shared it: each is asked for by itself)")
+                unbegun = isinstance(answer, ReturnedAnswer) and not answer.tests
+                if not unbegun and not follower.turn.done():
+                    follower.turn.set_result(answer)
+            return None if answers[0] is None else _begun(answers[0])
+        except IoiEvalError as error:
             for follower in followers:
                 if not follower.turn.done():
                     follower.turn.set_exception(error)
-            raise error from failure
+            raise
         finally:
-            self._release(bundle)
+            self._release(bundle, queue)
 
-    async def _execute(
-        self, programs: Sequence[GivenProgram], setup: RunSetup, *, alone: bool = False
-    ) -> list[ReturnedAnswer]:
-        """One job; what came of each program."""
+    async def _shared(self, bundle: Sequence[_Waiting]) -> Sequence[Answer | None]:
+        """What came of each program; `None` for all if the job came to nothing.
+
+        Raises:
+            UnavailableError: nobody is left to ask.
+            SetupError: the runner cannot work there.
+        """
+        try:
+            answers = await self._execute([one.request for one in bundle])
+        except UnavailableError:
+            raise
+        except SandboxError:
+            return [None] * len(bundle)
+        if isinstance(answers[0], SandboxError):
+            self._reach.cut(bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle))
+            return [None] * len(bundle)
+        return answers
+
+    async def _execute(self, requests: Sequence[RunRequest]) -> list[Answer]:
+        """One job; what came of each program.
+
+        Raises:
+            SandboxError: no answer arrived.
+            SetupError: the runner cannot work there.
+        """
+        setup, target = requests[0].setup, requests[0].target
+        alone, ready_bytes = requests[0].alone, requests[0].ready_bytes
+        programs = [request.program for request in requests]
         nonce = secrets.token_hex(16)
-        names = dict(enumerate(test.name for program in programs for test in program.tests))
-        job = run_job(programs, setup, nonce=nonce, alone=alone, room_ms=room(self._target, setup).wall_ms)
-        execution = await self._sandbox.execute(job, self._target)
-        answer = returned_answer(execution.run, nonce, names=names, time_limit_s=setup.limits.cpu_s)
-        self._observe(answer)
-        parts = []
+        job = run_job(
+            programs,
+            setup,
+            nonce=nonce,
+            alone=alone,
+            ready_bytes=ready_bytes,
+            room_ms=room(target, setup).wall_ms,
+            enough_s=None if alone else BUNDLE_S,
+        )
+        execution = await self._sandbox.execute(job, target)
+        count = sum(len(program.tests) for program in programs)
+        names = {number: str(number) for number in range(count)}
+        try:
+            answer = returned_answer(execution.run, nonce, names=names, time_limit_s=setup.time_limit_s)
+        except SandboxError as error:
+            return [error] * len(programs)
+        parts: list[Answer] = []
         first = 0
-        for program in programs:
-            places = range(len(program.tests))
+        for request in requests:
+            places = range(len(request.program.tests))
             tests = {place: answer.tests[first + place] for place in places if first + place in answer.tests}
             parts.append(ReturnedAnswer(tests=tests, isolation=answer.isolation))
-            first += len(program.tests)
+            first += len(places)
+            for returned in tests.values():
+                self._paces.observe(request.problem, returned.outcome)
         return parts
 
-    def _observe(self, answer: ReturnedAnswer) -> None:
-        spent_s = math.fsum((one.outcome.cpu_ms or 0.0) / 1000 + one.idle_s for one in answer.tests.values())
-        mean_s = spent_s / max(1, len(answer.tests))
-        self._mean_s = mean_s if self._mean_s is None else self._mean_s + _WEIGHT * (mean_s - self._mean_s)
 
-
-def _bytes_of(program: GivenProgram) -> int:
-    return len(program.task) + sum(
-        size(test.stdin) + (0 if test.answer is None else size(test.answer)) for test in program.tests
-    )
-
-
-def _whole(answer: ReturnedAnswer) -> ReturnedAnswer:
-    if 0 not in answer.tests:
-        raise TransportError("the runner ran none of the tests that it was asked to run")
+def _begun(answer: Answer) -> Answer:
+    """The answer to one program's job: the first test is needed, or it would not have been asked for."""
+    if isinstance(answer, ReturnedAnswer) and not answer.tests:
+        return TransportError("the runner ran none of the tests that it was asked to run")
     return answer
-
-
-def _tell(follower: _Request, answer: ReturnedAnswer) -> None:
-    if follower.turn.done():
-        return
-    try:
-        follower.turn.set_result(_whole(answer))
-    except TransportError as error:
-        follower.turn.set_exception(error)

@@ -21,12 +21,13 @@ from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
+from ioi_eval.engine.running import ProgramRunner
 from ioi_eval.engine.target import Bindings
 from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
-from ioi_eval.jobs.bundled import BUNDLE_TESTS
 from ioi_eval.jobs.harness import Interpreter
+from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.model import CompileOutcome, Keep, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
@@ -81,8 +82,7 @@ class Scorer:
                 builder,
                 headers,
                 policy,
-                bundle_tests=tests,
-                lanes=lanes,
+                runner=ProgramRunner(sandbox, lanes=lanes, most_tests=tests),
                 return_bytes=wanted,
                 keep=keep,
             )

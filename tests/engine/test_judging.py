@@ -8,7 +8,7 @@ import pytest
 from judging_model import KINDS, make_problem, names, result_of, scored_as
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, TestOutcome, Verdict
 
 

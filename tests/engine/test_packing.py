@@ -12,7 +12,7 @@ from small_problems import small_problem
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
 from ioi_eval.errors import TransportError
-from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
 
 KEY = ProblemKey(year=2024, id="tree")

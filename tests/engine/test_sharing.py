@@ -11,7 +11,7 @@ import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.engine.sharing import MOST_S
+from ioi_eval.engine.packing import BUNDLE_S
 from ioi_eval.model import Execution, Job, Verdict
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
@@ -160,7 +160,7 @@ def test_whoever_is_cancelled_leaves_the_others_their_results(
 
 def test_slow_programs_do_not_share(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
     """Once tests are known to take long, each program gets a job: no slot is left idle behind a queue."""
-    slow = f"import time\ntime.sleep({MOST_S / 5})\n" + RIGHT
+    slow = f"import time\ntime.sleep({BUNDLE_S / 5})\n" + RIGHT
     results = _score(loop, sandbox, cache, [slow, slow + "\n", slow + "\n\n"])
     assert all(result.verdict is Verdict.AC for result in results)
     assert sandbox.tests == [3, 3, 3]

@@ -23,6 +23,7 @@ from ioi_eval.toolchain import Toolchain
 
 RIGHT = {
     **{"verdict": "AC", "score": "1", "message": "", "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "code": 0},
+    "idle_us": 0,
     **{"signal": 0, "limit": None, "attempted": {}, "stderr": "", "judge": {"cpu_us": 1, "wall_us": 1}},
 }
 """What the runner says of a test, but for its number."""

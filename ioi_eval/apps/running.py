@@ -1,0 +1,123 @@
+"""One program's runs on the tests of a row, as judging sees them: what passes, and what stands.
+
+What comes out is what happened, never what it is worth: `verdicts.py` says that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.running import Program, ProgramRunner
+from ioi_eval.jobs.returned import Returned
+from ioi_eval.jobs.run_job import GivenTest, RunSetup
+from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
+from ioi_eval.sandbox import Target
+
+_RUN_OUT, _RUN_OUT_MS = 1.25, 100.0
+"""A program is stopped at so many times its limit and so many ms. Source: PROTOCOL.md, "Time"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A program's tests as judging sees them: one subtask, in which each counts, or the first zero ends it."""
+
+    subtasks: tuple[Subtask, ...]
+    score_type: ScoreType
+
+
+class TestRuns:
+    """The runs of a program.
+
+    Args:
+        problem: the row's id.
+        task: the program as the harness reads it.
+        setup: how it is run.
+        given: its tests, in order.
+        is_right: whether what came of a test, by its place, passes; asked where the runner leaves that to us. A program
+            that was late is asked about as well: a late run that is wrong is not repeated.
+        alone_runs: how many runs alone on the machine may measure the time of a late test.
+        one_by_one: see `Program`.
+    """
+
+    __test__ = False
+
+    def __init__(
+        self,
+        problem: str,
+        task: bytes,
+        setup: RunSetup,
+        given: Sequence[GivenTest],
+        *,
+        is_right: Callable[[int, Returned], bool],
+        alone_runs: int = 1,
+        one_by_one: bool = False,
+    ) -> None:
+        names = tuple(map(str, range(len(given))))
+        tests = dict(zip(names, given, strict=True))
+        self._program = Program(problem=problem, content=task, tests=tests, setup=setup, one_by_one=one_by_one)
+        self._is_right = is_right
+        self._returned: dict[int, Returned] = {}
+        row = _Row(
+            subtasks=(Subtask(name="", points=1.0, tests=names),),
+            score_type=ScoreType.GROUP_MIN if setup.stops else ScoreType.SUM,
+        )
+        self._judging = Judging(row, alone_runs=alone_runs)
+        self.passed: dict[int, bool] = {}
+        self.weakest: Isolation | None = None
+
+    @property
+    def returned(self) -> Mapping[int, Returned]:
+        """What stands of the tests that were run, by their places."""
+        return self._returned
+
+    async def run(self, runner: ProgramRunner, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Run the tests that matter, and repeat what is in doubt.
+
+        Args:
+            runner: runs them.
+            target: where.
+            wanted: whether another test is to be run for the first time.
+
+        Raises:
+            UnavailableError: no endpoint is left to run on.
+        """
+        self.weakest = await runner.run(self._program, self._judging, target, self._record, wanted=wanted)
+
+    def _record(self, returned: Returned) -> None:
+        place = int(returned.outcome.test)
+        if (standing := self._judging.record(self._assessed(place, returned))) is not None:
+            marked = replace(returned.outcome, reran=standing.reran, final=standing.final)
+            self._returned[place] = replace(returned, outcome=marked)
+            self.passed[place] = standing.score == 1.0
+
+    def _assessed(self, place: int, returned: Returned) -> TestOutcome:
+        """The outcome as judging sees it. Only full marks pass; whatever is less is a zero."""
+        outcome = returned.outcome
+        if outcome.verdict is Verdict.TLE:
+            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.by_reader:
+                return replace(outcome, in_time_score=float(self._is_right(place, returned)))
+            return replace(outcome, in_time_score=_whole(outcome.in_time_score))
+        if not returned.judged:
+            outcome = replace(outcome, judge_program=None, score=float(self._is_right(place, returned)))
+        if outcome.score is None:
+            return outcome
+        passes = outcome.score == 1.0
+        return replace(outcome, score=float(passes), verdict=_verdict(outcome.verdict, passes=passes))
+
+    def _ended(self, outcome: TestOutcome) -> bool:
+        """Whether a late program ended by itself: nobody stopped it, for sleeping or as it was much too late."""
+        stopped_ms = _RUN_OUT * self._program.setup.time_limit_s * 1000 + _RUN_OUT_MS
+        return outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < stopped_ms
+
+
+def _whole(score: float | None) -> float | None:
+    return None if score is None else float(score == 1.0)
+
+
+def _verdict(verdict: Verdict, *, passes: bool) -> Verdict:
+    """That of a test which nobody has judged yet, or which is worth a part."""
+    if verdict in (Verdict.JE, Verdict.PA):
+        return Verdict.AC if passes else Verdict.WA
+    return verdict
