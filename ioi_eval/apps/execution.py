@@ -12,22 +12,25 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
+from ioi_eval.apps.fingerprints import fingerprint_of, way_of
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
 from ioi_eval.engine.running import ProgramRunner
+from ioi_eval.engine.target import Bindings, NoTargetError
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
 from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import Judgement, RunLimits
 from ioi_eval.jobs.returned import Returned
 from ioi_eval.jobs.run_job import GivenTest
-from ioi_eval.model import SourceFile, Verdict
+from ioi_eval.model import Isolation, SourceFile, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
+from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
-from ioi_eval.programs import Builder, ProblemProgramError
+from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings", "AppsTestResult"]
@@ -45,8 +48,8 @@ class AppsExecutor:
         sandbox: executes the jobs.
         artifacts: keeps the runner and checkers.
         settings: how programs are run and judged.
-        jobs: how many run at once at most; `None` for as many as the target has slots. To judge more programs at once
-            than that pays: those that wait share jobs.
+        jobs: how many run at once on a target at most; `None` for as many as it has slots. To judge more programs at
+            once than that pays: those that wait share jobs.
 
     Raises:
         InputError: the checker cannot be read.
@@ -61,23 +64,31 @@ class AppsExecutor:
         jobs: int | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._runner = ProgramRunner(sandbox, lanes=lambda _: 1, jobs=jobs)
-        self._chosen: Target | None = None
         self._settings = settings or AppsSettings()
+        self._bindings: Bindings[None] = Bindings(lambda target, _: _refusal(target, self._settings.isolation))
+        self._runner = ProgramRunner(sandbox, lanes=self._bindings.lanes, jobs=jobs)
+        self._ways: dict[str, str] = {}  # of each target, as far as its interpreter was asked
         self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
         self._checker = read_checker(self._settings)
 
     async def interpreter(self) -> Interpreter:
-        """The Python that programs are run with.
+        """The Python that programs are run with; on a cluster of several kinds of workers that of the largest.
+
+        All of them are asked, so that `fingerprints` names what they have.
 
         Raises:
-            SetupError: there is none on the target, it does not work in a box, or it lacks what the profile needs.
-            SandboxError: it could not be asked.
+            SetupError: there is none on any target, it does not work in a box, or it lacks what the profile needs.
+            SandboxError: one could not be asked.
         """
-        interpreter = await self._builder.interpreter(self._settings.python, self.target)
-        if self._settings.profile is not None:
-            require_fit(interpreter, self._settings.profile, on=self.target.name)
-        return interpreter
+        found, refused = [], None
+        for target in sorted(self._suitable(), key=lambda one: -one.slots):
+            try:
+                found.append(await self._interpreter(target))
+            except UnfitError as error:
+                refused = refused or error
+        if not found:
+            raise SetupError(str(refused))
+        return found[0]
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge one program.
@@ -88,16 +99,81 @@ class AppsExecutor:
 
         Raises:
             InputError: the comparator's checker does not compile.
-            SetupError: the target cannot judge anything (no compiler, no such interpreter, not enough isolation).
+            SetupError: no target can judge anything (no compiler, no such interpreter, not enough isolation).
             UnavailableError: no endpoint is left to run on.
         """
-        settings, target = self._settings, self.target
+        settings = self._settings
         if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
-            runs = await self._runs(problem, code, target)
-        except UnavailableError:
-            raise  # nothing is left to run on: that ends the run, not this program
+            return await self._bindings.judged(self._sandbox, None, lambda to: self._score_on(to, problem, code))
+        except NoTargetError as error:
+            if error.unfit:
+                self._suitable()
+                raise SetupError(str(error)) from error
+            return _unjudged(problem, settings, str(error))
+
+    @property
+    def checker(self) -> bytes | None:
+        """The source of the comparator's checker, as it was read when this was made; `None` without one."""
+        return self._checker
+
+    @property
+    def slots(self) -> int:
+        """How many jobs the targets that may run programs run at once.
+
+        Raises:
+            SetupError: none of them may.
+        """
+        return sum(target.slots for target in self._suitable())
+
+    def fingerprints(self, problem: str, submission: AppsSubmission) -> tuple[str, ...]:
+        """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
+
+        Args:
+            problem: the problem's digest.
+            submission: the program.
+        """
+        ways = dict.fromkeys(self._ways.values())
+        return tuple(fingerprint_of(way, problem, submission) for way in ways)
+
+    def _suitable(self) -> Sequence[Target]:
+        """The targets that may run programs.
+
+        Raises:
+            SetupError: none of them may.
+        """
+        targets = self._sandbox.targets()
+        fit = self._bindings.suitable(targets, None)
+        if not fit:
+            there = ", ".join(f"{one.name} ({one.profile}, isolation {one.isolation})" for one in targets)
+            raise SetupError(f"{_needed(self._settings.isolation)}; there is {there}")
+        return fit
+
+    async def _interpreter(self, target: Target) -> Interpreter:
+        """That of a target.
+
+        Raises:
+            UnfitError: there is none, it does not work in a box, or it lacks what the profile needs.
+            SandboxError: it could not be asked.
+        """
+        settings = self._settings
+        try:
+            found = await self._builder.interpreter(settings.python, target)
+            if settings.profile is not None:
+                require_fit(found, settings.profile, on=target.name)
+        except SetupError as error:
+            raise UnfitError(str(error)) from error
+        self._ways[target.name] = way_of(settings, target, found.fingerprint, checker=self._checker)
+        return found
+
+    async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
+        settings = self._settings
+        try:
+            interpreter = await self._interpreter(target)
+            runs = await self._runs(problem, code, target, interpreter)
+        except (UnavailableError, UnfitError):
+            raise  # nothing is left to run on, or not here: that is not this program's end
         except SandboxError as error:
             return _unjudged(problem, settings, str(error))
         if settings.profile is None:
@@ -108,37 +184,16 @@ class AppsExecutor:
                 result = await self._grade(problem, runs, settings.profile, target)
             except ODD_DATA as error:
                 return _crashed(problem, settings, error)
-        python = str(await self.interpreter())
-        return replace(result, isolation=runs.weakest, target=f"{target.name}, {target.profile}", python=python)
+        return replace(
+            result,
+            isolation=runs.weakest,
+            target=f"{target.name}, {target.profile}",
+            python=str(interpreter),
+            way=self._ways[target.name],
+        )
 
-    @property
-    def checker(self) -> bytes | None:
-        """The source of the comparator's checker, as it was read when this was made; `None` without one."""
-        return self._checker
-
-    @property
-    def target(self) -> Target:
-        """Where programs are run: of the targets that may, the one with most slots when it was first asked for.
-
-        Raises:
-            SetupError: none of them may: Python programs need the bundled profile, and the isolation that is asked for.
-        """
-        if self._chosen is None:
-            targets = self._sandbox.targets()
-            least = self._settings.isolation.rank
-            fit = [one for one in targets if one.profile == "bundled" and one.isolation.rank >= least]
-            if not fit:
-                there = ", ".join(f"{one.name} ({one.profile}, isolation {one.isolation})" for one in targets)
-                raise SetupError(
-                    "Python programs need a target with the bundled profile and isolation "
-                    f"{self._settings.isolation.value!r} or more; there is {there}"
-                )
-            self._chosen = replace(max(fit, key=lambda one: one.slots), is_only=True)  # all programs run on one kind
-        return self._chosen
-
-    async def _runs(self, problem: AppsProblem, code: str, target: Target) -> TestRuns:
+    async def _runs(self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter) -> TestRuns:
         settings, profile = self._settings, self._settings.profile
-        interpreter = await self.interpreter()
         fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
         setup = python_run.setup_of(
             runner=await self._builder.runner(target),
@@ -194,6 +249,17 @@ class AppsExecutor:
         except ProblemProgramError as error:
             raise InputError(f"{settings.comparator}: {error}") from error
         return Judgement(checker=checker, limits=settings.judge)
+
+
+def _refusal(target: Target, least: Isolation) -> str | None:
+    """Why a target may not run programs; `None` if it may."""
+    if target.profile == "bundled" and target.isolation.rank >= least.rank:
+        return None
+    return f"{target.name} has the profile {target.profile} and isolation {target.isolation.value!r}; {_needed(least)}"
+
+
+def _needed(least: Isolation) -> str:
+    return f"Python programs need a target with the bundled profile and isolation {least.value!r} or more"
 
 
 def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
