@@ -201,3 +201,41 @@ def test_where_nobody_is_left_nobody_is_asked_again() -> None:
     """It was waited for an endpoint as long as jobs may: to wait twice more helps nobody."""
     with pytest.raises(UnavailableError):
         settled(NOBODY, RIGHT)
+
+
+class Cutting:
+    """A sandbox whose answers are cut off if they are of more than two tests; it finds all outputs right."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def targets(self) -> Sequence[Target]:
+        """One."""
+        return (TARGET,)
+
+    async def execute(self, job: Job, target: Target) -> Execution:  # noqa: ARG002 - the only one
+        """Answer as the runner does."""
+        plan = next(file.content for file in job.files if file.name == "plan")
+        assert isinstance(plan, bytes)
+        tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
+        self.asked.append(tests)
+        lines = [{**RIGHT, "test": number} for number in range(tests)]
+        lines.append({"end": True, "nonce": nonce, "lines": tests, "isolation": "full", "runner": 1})
+        said = "".join(f"{json.dumps(line)}\n" for line in lines)
+        return Execution(run=Stage(stdout=said if tests <= 2 else said[: len(said) // 2], stderr="", code=0))
+
+
+def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
+    """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start."""
+
+    async def run(runner: ProgramRunner) -> Sequence[Returned]:
+        given = [GivenTest(input=b"", answer=b"")] * 8
+        runs = TestRuns("0", b"", SETUP, given, is_right=lambda *_: False)
+        await runs.run(runner, TARGET)
+        return [runs.returned[place] for place in range(8)]
+
+    sandbox = Cutting()
+    runner = ProgramRunner(sandbox, lanes=lambda _: 1)
+    for _ in range(2):
+        assert {one.outcome.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
+    assert sandbox.asked == [8, 4, 2, 2, 2, 2, *[2] * 4]
