@@ -17,8 +17,9 @@
         └── RejectedError         the server refuses this request for good (its words are kept)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
-A verdict is never an exception and an exception is never a verdict. Two shells turn a `SandboxError` into JE: `scorer/`
-for problems of contests, `apps/execution.py` for APPS. An `UnavailableError` passes through them, as it ends the run;
+A verdict is never an exception and an exception is never a verdict. A `SandboxError` of a run job becomes JE in
+`engine/running.py`, one of a compilation in `scorer/` and, for APPS, `apps/execution.py`. An `UnavailableError` passes
+through them, as it ends the run (but for a `TargetLostError`, which moves the submission: `engine/target.py`);
 what it hit is marked by whoever drives that (`pipeline/run.py`, `validate/`). Messages say what was wrong, where, and
 what to do.
 

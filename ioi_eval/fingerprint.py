@@ -33,9 +33,9 @@ from ioi_eval.model import Blob, Problem, Submission
 from ioi_eval.sandbox import Target
 
 _RULES = (
-    *("compat", "jobs", "languages", "model", "scorer"),
-    *("interpreters.py", "judging.py", "programs.py", "reductions.py", "scores.py", "toolchain.py"),
-    *("apps/bundles.py", "apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
+    *("compat", "engine", "jobs", "languages", "model", "scorer"),
+    *("interpreters.py", "programs.py", "reductions.py", "scores.py", "toolchain.py"),
+    *("apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
     *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # what a box holds, and how a stage ended
     "sandbox/two_stages.py",

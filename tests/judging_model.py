@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging, bundles
+from ioi_eval.engine.judging import Judging
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import (
     CompileOutcome,
     Problem,
@@ -192,7 +192,8 @@ def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exha
         choice = data.draw(st.integers(0, len(starts) + len(boxes) - 1))
         if choice < len(starts):
             way, planned = starts[choice]
-            cut = bundles(problem, planned, max_tests=data.draw(st.integers(1, 8)))
+            most = data.draw(st.integers(1, 8))
+            cut = [planned[first : first + most] for first in range(0, len(planned), most)]
             started = cut[: data.draw(st.integers(1, len(cut)))]
             run_all = exhaustive or not problem.score_type.zero_decides
             boxes += [Box(bundle, way, behaviours, run_all=run_all) for bundle in started]

@@ -22,7 +22,8 @@ REPEATED = {"step": ("argv",), "program": ("argv", "env", "sees")}
 @cache
 def schema(name: str) -> Mapping[str, Any]:
     """A schema by its name."""
-    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+    read: Mapping[str, Any] = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+    return read
 
 
 def errors(name: str, value: object) -> list[str]:

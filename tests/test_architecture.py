@@ -27,9 +27,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("reductions", "estimates"),
     ("scores",),
     ("jobs", "compat"),
-    ("judging", "interpreters"),
+    ("interpreters",),
     ("programs", "fingerprint"),
     ("headers",),
+    ("engine",),
     ("scorer",),
     ("selection",),
     ("journal",),
@@ -128,7 +129,7 @@ def test_messages_name_no_document_of_the_checkout() -> None:
 PURE = (
     *(
         "jobs",
-        "judging.py",
+        "engine/judging.py",
         "reductions.py",
         "estimates.py",
         "scores.py",

@@ -190,7 +190,7 @@ MODULES = (
     "scorer/run.py",
     "model/outcome.py",
     "compat/hendrycks.py",
-    "judging.py",
+    "engine/judging.py",
     "programs.py",
     "sandbox/scripts.py",
 )

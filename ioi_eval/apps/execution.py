@@ -1,10 +1,8 @@
 """Scores programs on APPS problems, through any sandbox: the shell around `verdicts.py`.
 
-    problem, code ── task ── run jobs (`running.py`) ── what came of each test ── AppsResult
+    problem, code ── task ── run jobs (`engine/running.py`) ── what came of each test (`running.py`) ── AppsResult
 
-What is repeated, and why, is as in `scorer/`: a lost answer; a late program that ended by itself (alone on the
-machine); a judge program that failed (once, in a clean box). Here, as there, a sandbox's failure becomes JE: it has no
-score, and is never a 0.
+A failure of the sandbox is JE here as everywhere: it has no score, and is never a 0.
 """
 
 from __future__ import annotations
@@ -14,20 +12,25 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.bundles import Bundles
+from ioi_eval.apps.fingerprints import fingerprint_of, way_of
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
-from ioi_eval.apps.running import Program, TestRuns
+from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
 from ioi_eval.config import Policy
+from ioi_eval.engine.running import ProgramRunner
+from ioi_eval.engine.target import Bindings, NoTargetError
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
+from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
-from ioi_eval.jobs.python_run import GivenTest, Judgement, RunLimits, RunSetup, room
+from ioi_eval.jobs.python_run import Judgement, RunLimits
 from ioi_eval.jobs.returned import Returned
-from ioi_eval.model import SourceFile, Verdict
+from ioi_eval.jobs.run_job import GivenTest
+from ioi_eval.model import Isolation, SourceFile, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
+from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
-from ioi_eval.programs import Builder, ProblemProgramError
+from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
 __all__ = ["AppsExecutor", "AppsResult", "AppsSettings", "AppsTestResult"]
@@ -45,8 +48,8 @@ class AppsExecutor:
         sandbox: executes the jobs.
         artifacts: keeps the runner and checkers.
         settings: how programs are run and judged.
-        jobs: how many run at once at most; `None` for as many as the target has slots. To judge more programs at once
-            than that pays: those that wait share jobs.
+        jobs: how many run at once on a target at most; `None` for as many as it has slots. To judge more programs at
+            once than that pays: those that wait share jobs.
 
     Raises:
         InputError: the checker cannot be read.
@@ -61,24 +64,31 @@ class AppsExecutor:
         jobs: int | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._jobs = jobs
-        self._bundles: Bundles | None = None
-        self._chosen: Target | None = None
         self._settings = settings or AppsSettings()
+        self._bindings: Bindings[None] = Bindings(lambda target, _: _refusal(target, self._settings.isolation))
+        self._runner = ProgramRunner(sandbox, lanes=self._bindings.lanes, jobs=jobs)
+        self._ways: dict[str, str] = {}  # of each target, as far as its interpreter was asked
         self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
         self._checker = read_checker(self._settings)
 
     async def interpreter(self) -> Interpreter:
-        """The Python that programs are run with.
+        """The Python that programs are run with; on a cluster of several kinds of workers that of the largest.
+
+        All of them are asked, so that `fingerprints` names what they have.
 
         Raises:
-            SetupError: there is none on the target, it does not work in a box, or it lacks what the profile needs.
-            SandboxError: it could not be asked.
+            SetupError: there is none on any target, it does not work in a box, or it lacks what the profile needs.
+            SandboxError: one could not be asked.
         """
-        interpreter = await self._builder.interpreter(self._settings.python, self.target)
-        if self._settings.profile is not None:
-            require_fit(interpreter, self._settings.profile, on=self.target.name)
-        return interpreter
+        found, refused = [], None
+        for target in sorted(self._suitable(), key=lambda one: -one.slots):
+            try:
+                found.append(await self._interpreter(target))
+            except UnfitError as error:
+                refused = refused or error
+        if not found:
+            raise SetupError(str(refused))
+        return found[0]
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge one program.
@@ -89,31 +99,19 @@ class AppsExecutor:
 
         Raises:
             InputError: the comparator's checker does not compile.
-            SetupError: the target cannot judge anything (no compiler, no such interpreter, not enough isolation).
+            SetupError: no target can judge anything (no compiler, no such interpreter, not enough isolation).
             UnavailableError: no endpoint is left to run on.
         """
-        settings, target = self._settings, self.target
+        settings = self._settings
         if settings.profile is None and (refused := verdicts.refusal_of(problem, settings)):
             return _unjudged(problem, settings, refused)
         try:
-            program = await self._program(problem, code, target)
-        except UnavailableError:
-            raise  # nothing is left to run on: that ends the run, not this program
-        except SandboxError as error:
+            return await self._bindings.judged(self._sandbox, None, lambda to: self._score_on(to, problem, code))
+        except NoTargetError as error:
+            if error.unfit:
+                self._suitable()
+                raise SetupError(str(error)) from error
             return _unjudged(problem, settings, str(error))
-        if self._bundles is None:
-            self._bundles = Bundles(self._sandbox, target, jobs=self._jobs)
-        if settings.profile is None:
-            runs = _own_runs(problem, self._bundles, program, settings)
-            result = await _judge(problem, runs, settings)
-        else:
-            try:
-                runs = _graded_runs(problem, self._bundles, program, settings.profile)
-                result = await _grade(problem, runs, settings, settings.profile)
-            except ODD_DATA as error:
-                return _crashed(problem, settings, error)
-        python = str(await self.interpreter())
-        return replace(result, isolation=runs.weakest, target=f"{target.name}, {target.profile}", python=python)
 
     @property
     def checker(self) -> bytes | None:
@@ -121,30 +119,83 @@ class AppsExecutor:
         return self._checker
 
     @property
-    def target(self) -> Target:
-        """Where programs are run: of the targets that may, the one with most slots when it was first asked for.
+    def slots(self) -> int:
+        """How many jobs the targets that may run programs run at once.
 
         Raises:
-            SetupError: none of them may: Python programs need the bundled profile, and the isolation that is asked for.
+            SetupError: none of them may.
         """
-        if self._chosen is None:
-            targets = self._sandbox.targets()
-            least = self._settings.isolation.rank
-            fit = [one for one in targets if one.profile == "bundled" and one.isolation.rank >= least]
-            if not fit:
-                there = ", ".join(f"{one.name} ({one.profile}, isolation {one.isolation})" for one in targets)
-                raise SetupError(
-                    "Python programs need a target with the bundled profile and isolation "
-                    f"{self._settings.isolation.value!r} or more; there is {there}"
-                )
-            self._chosen = replace(max(fit, key=lambda one: one.slots), is_only=True)  # all programs run on one kind
-        return self._chosen
+        return sum(target.slots for target in self._suitable())
 
-    async def _program(self, problem: AppsProblem, code: str, target: Target) -> Program:
+    def fingerprints(self, problem: str, submission: AppsSubmission) -> tuple[str, ...]:
+        """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
+
+        Args:
+            problem: the problem's digest.
+            submission: the program.
+        """
+        ways = dict.fromkeys(self._ways.values())
+        return tuple(fingerprint_of(way, problem, submission) for way in ways)
+
+    def _suitable(self) -> Sequence[Target]:
+        """The targets that may run programs.
+
+        Raises:
+            SetupError: none of them may.
+        """
+        targets = self._sandbox.targets()
+        fit = self._bindings.suitable(targets, None)
+        if not fit:
+            there = ", ".join(f"{one.name} ({one.profile}, isolation {one.isolation})" for one in targets)
+            raise SetupError(f"{_needed(self._settings.isolation)}; there is {there}")
+        return fit
+
+    async def _interpreter(self, target: Target) -> Interpreter:
+        """That of a target.
+
+        Raises:
+            UnfitError: there is none, it does not work in a box, or it lacks what the profile needs.
+            SandboxError: it could not be asked.
+        """
+        settings = self._settings
+        try:
+            found = await self._builder.interpreter(settings.python, target)
+            if settings.profile is not None:
+                require_fit(found, settings.profile, on=target.name)
+        except SetupError as error:
+            raise UnfitError(str(error)) from error
+        self._ways[target.name] = way_of(settings, target, found.fingerprint, checker=self._checker)
+        return found
+
+    async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
+        settings = self._settings
+        try:
+            interpreter = await self._interpreter(target)
+            runs = await self._runs(problem, code, target, interpreter)
+        except (UnavailableError, UnfitError):
+            raise  # nothing is left to run on, or not here: that is not this program's end
+        except SandboxError as error:
+            return _unjudged(problem, settings, str(error))
+        if settings.profile is None:
+            await runs.run(self._runner, target)
+            result = _judge(problem, runs, settings)
+        else:
+            try:
+                result = await self._grade(problem, runs, settings.profile, target)
+            except ODD_DATA as error:
+                return _crashed(problem, settings, error)
+        return replace(
+            result,
+            isolation=runs.weakest,
+            target=f"{target.name}, {target.profile}",
+            python=str(interpreter),
+            way=self._ways[target.name],
+        )
+
+    async def _runs(self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter) -> TestRuns:
         settings, profile = self._settings, self._settings.profile
-        interpreter = await self.interpreter()
         fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
-        setup = RunSetup(
+        setup = python_run.setup_of(
             runner=await self._builder.runner(target),
             interpreter=interpreter,
             grader=profile.harness if profile is not None else None,
@@ -153,14 +204,38 @@ class AppsExecutor:
             least=settings.isolation,
             warm=settings.warm,
             preload=preloaded(code, calls=fn_name is not None),
+            stops=settings.fail_fast if profile is None else profile.stops,
         )
-        return Program(
-            task=task(code, fn_name=fn_name, conventions=settings.conventions),
-            stop=settings.fail_fast if profile is None else profile.stops,
-            setup=setup,
-            room=room(target, setup),
+
+        def is_right(place: int, returned: Returned) -> bool:
+            if profile is None:
+                return verdicts.returns_right(problem.tests[place], returned, settings)
+            return verdicts.grades_right(problem, place, returned, profile)
+
+        return TestRuns(
+            problem.id,
+            task(code, fn_name=fn_name, conventions=settings.conventions),
+            setup,
+            [_given(test) for test in problem.tests] if profile is None else _given_by(profile, problem),
+            is_right=is_right,
             alone_runs=settings.near_limit_repeats,
+            one_by_one=profile is not None,
         )
+
+    async def _grade(self, problem: AppsProblem, runs: TestRuns, profile: Profile, target: Target) -> AppsResult:
+        """Run what the other grader would, and let it grade that."""
+        settings = self._settings
+
+        def wanted() -> bool:
+            seen, ran = _seen(problem, runs, profile)
+            return _fault(seen) is None and profile.wants_another(problem, ran)
+
+        await runs.run(self._runner, target, wanted=wanted)
+        seen, ran = _seen(problem, runs, profile)
+        fault = _fault(seen)
+        if fault is not None:
+            return _unjudged(problem, settings, fault)
+        return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
 
     async def _judgement(self, problem: AppsProblem, target: Target) -> Judgement:
         settings = self._settings
@@ -174,6 +249,17 @@ class AppsExecutor:
         except ProblemProgramError as error:
             raise InputError(f"{settings.comparator}: {error}") from error
         return Judgement(checker=checker, limits=settings.judge)
+
+
+def _refusal(target: Target, least: Isolation) -> str | None:
+    """Why a target may not run programs; `None` if it may."""
+    if target.profile == "bundled" and target.isolation.rank >= least.rank:
+        return None
+    return f"{target.name} has the profile {target.profile} and isolation {target.isolation.value!r}; {_needed(least)}"
+
+
+def _needed(least: Isolation) -> str:
+    return f"Python programs need a target with the bundled profile and isolation {least.value!r} or more"
 
 
 def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
@@ -255,78 +341,30 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
 # --------------------------------------------------------------------------- our own rules
 
 
-def _own_runs(problem: AppsProblem, bundles: Bundles, program: Program, settings: AppsSettings) -> TestRuns:
-    tests = problem.tests
-    return TestRuns(
-        bundles,
-        program,
-        [_given(test) for test in tests],
-        is_right=lambda place, returned: verdicts.returns_right(tests[place], returned, settings),
-    )
-
-
-async def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
-    """Run the tests that matter, and judge them by the comparator."""
-    unjudged: dict[int, AppsTestResult] = {}
-    try:
-        while await runs.run_next() or await runs.repeat_next():
-            pass
-    except UnavailableError:
-        raise
-    except SandboxError as error:
-        words = str(error)
-        unjudged = {place: verdicts.failed(problem.tests[place], settings, words) for place in runs.unsettled}
+def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
+    """What came of the tests, judged by the comparator."""
     tests: list[AppsTestResult] = []
-    load_error, failed = "", False
+    load_error, has_failed = "", False
     for place, test in enumerate(problem.tests):
         returned = runs.returned.get(place)
-        if place in unjudged and not failed:
-            tests.append(unjudged[place])
-        elif returned is None or failed:  # what ran behind a failure does not count: a job's size changes nothing
+        if returned is None or has_failed:  # what ran behind a failure does not count: a job's size changes nothing
             tests.append(verdicts.skipped(test, settings))
-        else:
-            tests.append(verdicts.judged(test, returned, settings, passed=runs.passed[place]))
-            if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
-                load_error = load_error or returned.report.error
-            failed = settings.fail_fast and tests[-1].passed is False
+            continue
+        tests.append(verdicts.judged(test, returned, settings, passed=runs.passed[place]))
+        if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
+            load_error = load_error or returned.report.error
+        has_failed = settings.fail_fast and tests[-1].passed is False
     result = verdicts.result_of(problem, tests, settings)
     return verdicts.without_program(result, load_error) if load_error else result
 
 
 def _given(test: AppsTest) -> GivenTest:
     if isinstance(test, CallTest):
-        return GivenTest(name=str(test.number), stdin=encode(arguments_of(test)), answer=None)
-    return GivenTest(name=str(test.number), stdin=test.stdin, answer=test.answer)
+        return GivenTest(input=encode(arguments_of(test)))
+    return GivenTest(input=test.stdin, answer=test.answer)
 
 
 # --------------------------------------------------------------------------- another grader's rules
-
-
-def _graded_runs(problem: AppsProblem, bundles: Bundles, program: Program, profile: Profile) -> TestRuns:
-    return TestRuns(
-        bundles,
-        program,
-        _given_by(profile, problem),
-        is_right=lambda place, returned: verdicts.grades_right(problem, place, returned, profile),
-    )
-
-
-async def _grade(problem: AppsProblem, runs: TestRuns, settings: AppsSettings, profile: Profile) -> AppsResult:
-    """Run what the other grader would, and let it grade that."""
-    try:
-        while True:
-            wanted = profile.wants_another(problem, _seen(problem, runs, profile)[1])
-            if not (wanted and await runs.run_next()) and not await runs.repeat_next():
-                break
-    except UnavailableError:
-        raise
-    except SandboxError as error:
-        return _unjudged(problem, settings, str(error))
-    seen, ran = _seen(problem, runs, profile)
-    fault = next((one for one in seen if one.judged and one.outcome.verdict is Verdict.JE), None)
-    if fault is not None:
-        return _unjudged(problem, settings, fault.outcome.message)
-    return verdicts.graded_result(problem, seen, profile.grade(problem, ran), settings)
 
 
 def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[Returned], list[TestRun]]:
@@ -339,8 +377,14 @@ def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[
     return seen, ran
 
 
+def _fault(seen: Sequence[Returned]) -> str | None:
+    """Why a program cannot be graded: the first failure of ours, or of a judge program."""
+    faults = (one.outcome.message for one in seen if one.judged and one.outcome.verdict is Verdict.JE)
+    return next(faults, None)
+
+
 def _given_by(profile: Profile, problem: AppsProblem) -> Sequence[GivenTest]:
     """What the grader gives a program. Where it only loads it, that is one run with nothing."""
     if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
-        return (GivenTest(name="load", stdin=b"", answer=None),)
-    return [GivenTest(name=str(test.number), stdin=profile.given(test), answer=None) for test in problem.tests]
+        return (GivenTest(input=b""),)
+    return [GivenTest(input=profile.given(test)) for test in problem.tests]

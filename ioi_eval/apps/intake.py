@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.journal import Keys, keys_of
-from ioi_eval.pipeline.intake import Refused, faulty
+from ioi_eval.pipeline.intake import Refused, best_known, faulty
 from ioi_eval.problems.apps_submissions import (
     PROBLEM_COLUMNS,
     PROGRAM_COLUMNS,
@@ -42,6 +42,10 @@ class AppsCandidate:
     fingerprint: str
     keys: Keys
     most_s: float
+
+    def keys_under(self, fingerprint: str) -> Keys:
+        """The keys of its record where it is judged in that way."""
+        return _keys(self.submission, fingerprint)
 
     @property
     def names(self) -> Mapping[str, Any]:
@@ -87,13 +91,18 @@ class Invalid(Refused):
     samples: int
 
 
+def _keys(submission: AppsSubmission, fingerprint: str) -> Keys:
+    return keys_of(submission.problem, submission.id, fingerprint, found_by=(submission.extraction,))
+
+
 class AppsIntake:
     """Reads a dump's rows as submissions to problems.
 
     Args:
         source: the dump.
         catalog: the problems that were asked for.
-        fingerprint: of all that determines a submission's outcome, from the problem's digest and the submission.
+        fingerprints: of all that determines a submission's outcome, from the problem's digest and the submission: one
+            for each way in which it may be judged.
         test_s: how long a test may take.
         id_column: the column that names a row within its problem; where a row has none, it is named by its place
             among the samples for its problem.
@@ -105,31 +114,35 @@ class AppsIntake:
         source: RowSource,
         catalog: Catalog,
         *,
-        fingerprint: Callable[[str, AppsSubmission], str],
+        fingerprints: Callable[[str, AppsSubmission], Sequence[str]],
         test_s: float = 10.0,
         id_column: str = "uuid",
         rules: Rules = our_rules,
     ) -> None:
         self.source, self.catalog = source, catalog
         self.passed_over = 0
-        self._fingerprint, self._test_s, self.id_column, self._rules = fingerprint, test_s, id_column, rules
+        self._fingerprints, self._test_s, self.id_column, self._rules = fingerprints, test_s, id_column, rules
 
     def ways(self) -> Iterator[str]:
         """How each problem is judged, and what results tell of it."""
         for listed in self.catalog.listed.values():
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
-            yield f"{listed!r} {self._fingerprint(listed.digest, probe)}"
+            yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
-    def candidates(self) -> Iterator[AppsCandidate | Refused]:
+    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[AppsCandidate | Refused]:
         """What is to be judged, in the dump's order, and a refusal for each row that cannot be."""
-        for entry in self.entries():
+        for entry in self.entries(standing=standing):
             yield entry.candidate if isinstance(entry, JudgeableSample) else entry
 
-    def entries(self, *, whole_rows: bool = False) -> Iterator[JudgeableSample | Refused]:
+    def entries(
+        self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
+    ) -> Iterator[JudgeableSample | Refused]:
         """One for each program, in order; rows for problems that were not asked for are passed over.
 
         Args:
             whole_rows: with all their columns; else only with those that judging looks at.
+            standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
+                the one is taken of which most is known.
         """
         columns = None if whole_rows else (self.id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
         ordinals: Counter[str] = Counter()
@@ -137,12 +150,16 @@ class AppsIntake:
         self.passed_over = 0
         for row in self.source.iterate(columns):
             try:
-                yield from self._row_entries(row, ordinals, taken)
+                yield from self._row_entries(row, ordinals, taken, standing)
             except ODD_DATA as error:
                 yield faulty(row, error)
 
     def _row_entries(
-        self, row: Row, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]
+        self,
+        row: Row,
+        ordinals: Counter[str],
+        taken: dict[bytes, tuple[str, int]],
+        standing: Callable[[Keys], int] | None,
     ) -> Iterator[JudgeableSample | Refused]:
         try:
             problem = problem_of(row)
@@ -166,13 +183,20 @@ class AppsIntake:
         else:
             for sample in samples:
                 try:
-                    entry = self._entry(row, sample, listed, ordinals, taken)
+                    entry = self._entry(row, sample, listed, ordinals, taken, standing=standing)
                 except ODD_DATA as error:
                     entry = faulty(row, error)
                 yield entry
 
     def _entry(
-        self, row: Row, sample: Sample, listed: Listed, ordinals: Counter[str], taken: dict[bytes, tuple[str, int]]
+        self,
+        row: Row,
+        sample: Sample,
+        listed: Listed,
+        ordinals: Counter[str],
+        taken: dict[bytes, tuple[str, int]],
+        *,
+        standing: Callable[[Keys], int] | None,
     ) -> JudgeableSample | Refused:
         try:
             name = self._name(row, sample, listed.id, ordinals)
@@ -186,12 +210,14 @@ class AppsIntake:
             message = f"{self.id_column} {name!r} of problem {listed.id} stands in {first[0]}, row {first[1]} already"
             words = f"{message}, which is the one that counts; make the ids unique, or give another --id-column"
             return Refused(row=row, kind=kind, message=str(row.error(words)))
-        fingerprint = self._fingerprint(listed.digest, found)
+        fingerprint, keys = best_known(
+            self._fingerprints(listed.digest, found), lambda one: _keys(found, one), standing
+        )
         candidate = AppsCandidate(
             listed=listed,
             submission=found,
             fingerprint=fingerprint,
-            keys=keys_of(listed.id, name, fingerprint, found_by=(found.extraction,)),
+            keys=keys,
             most_s=self._test_s * listed.tests,
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)

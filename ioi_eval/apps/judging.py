@@ -1,26 +1,23 @@
-"""What is particular to APPS in a run: how a program is judged, how its result is kept, what makes it another one."""
+"""What is particular to APPS in a run: how a program is judged, and how its result is kept."""
 
 from __future__ import annotations
 
-import hashlib
 import math
-from dataclasses import fields
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 from ioi_eval.apps.catalog import Catalog
 from ioi_eval.apps.codec import decode_result, encode_result
+from ioi_eval.apps.fingerprints import fingerprint_of
 from ioi_eval.apps.intake import AppsCandidate
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
-from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
+from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.ledger import Format
 from ioi_eval.pipeline.run import Told
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.report.tally import CpuSplit
-from ioi_eval.sandbox import Target
 
 
 class Executor(Protocol):
@@ -50,7 +47,10 @@ class AppsJudging:
             verdict, words = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
             return self._nothing(candidate, verdict, words)
         problem = await in_thread(self._catalog.problem, candidate.listed.id)
-        return await self._executor.score(problem, submission.code)
+        result = await self._executor.score(problem, submission.code)
+        if not result.way:
+            return result
+        return replace(result, fingerprint=fingerprint_of(result.way, candidate.listed.digest, submission))
 
     def failed(self, candidate: AppsCandidate, words: str) -> AppsResult:
         """The result of one that our sandbox failed at."""
@@ -61,7 +61,13 @@ class AppsJudging:
         kept = kind_of(result) is not None
         run_s = math.fsum(test.time_s or 0.0 for test in result.tests)
         blames_sandbox = not kept and blames_the_sandbox(result)
-        return Told(verdict=result.verdict, cpu=CpuSplit(run=run_s), kept=kept, blames_sandbox=blames_sandbox)
+        return Told(
+            verdict=result.verdict,
+            cpu=CpuSplit(run=run_s),
+            kept=kept,
+            blames_sandbox=blames_sandbox,
+            fingerprint=result.fingerprint,
+        )
 
     def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
         return AppsResult(
@@ -93,40 +99,3 @@ def blames_the_sandbox(result: AppsResult) -> bool:
     """Whether a judge error says that the sandbox failed, rather than a checker, or that the row has a fault."""
     errors = [test for test in result.tests if test.verdict is Verdict.JE]
     return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
-
-
-class AppsFingerprints:
-    """Makes fingerprints: of everything that can change what a program is worth.
-
-    Args:
-        settings: how programs are run and judged.
-        target: where.
-        python: the interpreter there, by its fingerprint.
-        checker: the source of the comparator's checker, as it judges (`AppsExecutor.checker`): the file may have been
-            edited since.
-    """
-
-    def __init__(self, settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> None:
-        values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
-        profile = settings.profile
-        values["profile"] = None if profile is None else profile.name  # its rules are among ours
-        values["time_limit_s"] = settings.cpu_s
-        values["comparator"] = str(settings.comparator)
-        values["warm"] = None  # how a program is started changes no result
-        if settings.near_limit_repeats == 1:
-            del values["near_limit_repeats"]  # as it was before there was a choice
-        values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
-        toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
-        ours = (rules_digest(), harness_digest(), runner_digest())
-        narrowed = filter(None, [target.narrowed])
-        self._same = digest_of([ours, values, python, target.isolation, toolchain, *narrowed])
-
-    def of(self, problem: str, submission: AppsSubmission) -> str:
-        """The fingerprint of judging a program.
-
-        Args:
-            problem: the problem's digest.
-            submission: the program.
-        """
-        code = (submission.code or "").encode("utf-8", "surrogatepass")
-        return digest_of([code, submission.refused, problem, self._same])

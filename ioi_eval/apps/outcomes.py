@@ -147,6 +147,8 @@ class AppsResult:
         isolation: the weakest over its runs; `None` if nothing ran.
         target: that ran it.
         python: the interpreter there.
+        way: a hash of what it was judged by and where, whatever the program; empty where nothing ran. In memory only.
+        fingerprint: of all that determined it, once somebody has made it of that. In memory only.
     """
 
     problem: str
@@ -162,6 +164,8 @@ class AppsResult:
     isolation: Isolation | None = None
     target: str = ""
     python: str = ""
+    way: str = ""
+    fingerprint: str = ""
 
     @property
     def score(self) -> float | None:

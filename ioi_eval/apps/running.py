@@ -1,4 +1,4 @@
-"""Runs one program on tests, as many a job as make sense, and repeats what is in doubt: `judging.py` says what.
+"""One program's runs on the tests of a row, as judging sees them: what passes, and what stands.
 
 What comes out is what happened, never what it is worth: `verdicts.py` says that.
 """
@@ -8,42 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ioi_eval.apps.bundles import Bundles
+from ioi_eval.engine.judging import Judging
+from ioi_eval.engine.running import Program, ProgramRunner
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.bundled import BUNDLE_TESTS, Room, size
-from ioi_eval.jobs.python_run import GivenProgram, GivenTest, RunSetup, usual_wall_ms
-from ioi_eval.jobs.returned import Returned, ReturnedAnswer
-from ioi_eval.judging import Judging
+from ioi_eval.jobs.returned import Returned
+from ioi_eval.jobs.run_job import GivenTest, RunSetup
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
-from ioi_eval.programs import repeated
-
-_GROWTH = 4
-"""Where only our side can say that a program has failed, the first job has one test, and each further one four times as
-many as the one before: a program that fails at once costs little, one that never does few jobs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """A program, and how it is run and judged: what is the same for all of its tests.
-
-    Args:
-        task: as the harness reads it.
-        stop: run nothing after the first failure.
-        alone_runs: how many runs alone on the machine may measure the time of a late test.
-        setup: what it has in common with other programs.
-        room: how much one job holds.
-    """
-
-    task: bytes
-    stop: bool
-    setup: RunSetup
-    room: Room
-    alone_runs: int = 1
-
-    @property
-    def most_tests_first(self) -> int:
-        """How many tests the first job has."""
-        return 1 if self.stop and self.setup.judgement.by_reader else BUNDLE_TESTS
+from ioi_eval.sandbox import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,37 +26,42 @@ class _Row:
 
 
 class TestRuns:
-    """Runs a program, one job after the other.
+    """The runs of a program.
 
     Args:
-        bundles: runs it, maybe beside others.
-        program: what.
+        problem: the row's id.
+        task: the program as the harness reads it.
+        setup: how it is run.
         given: its tests, in order.
         is_right: whether what came of a test, by its place, passes; asked where the runner leaves that to us. A program
             that was late is asked about as well: a late run that is wrong is not repeated.
+        alone_runs: how many runs alone on the machine may measure the time of a late test.
+        one_by_one: see `Program`.
     """
 
     __test__ = False
 
     def __init__(
         self,
-        bundles: Bundles,
-        program: Program,
+        problem: str,
+        task: bytes,
+        setup: RunSetup,
         given: Sequence[GivenTest],
         *,
         is_right: Callable[[int, Returned], bool],
+        alone_runs: int = 1,
+        one_by_one: bool = False,
     ) -> None:
-        self._bundles = bundles
-        self._program = program
-        self._given = given
+        names = tuple(map(str, range(len(given))))
+        tests = dict(zip(names, given, strict=True))
+        self._program = Program(problem=problem, content=task, tests=tests, setup=setup, one_by_one=one_by_one)
         self._is_right = is_right
-        self._size = program.most_tests_first
         self._returned: dict[int, Returned] = {}
         row = _Row(
-            subtasks=(Subtask(name="", points=1.0, tests=tuple(str(place) for place in range(len(given)))),),
-            score_type=ScoreType.GROUP_MIN if program.stop else ScoreType.SUM,
+            subtasks=(Subtask(name="", points=1.0, tests=names),),
+            score_type=ScoreType.GROUP_MIN if setup.stops else ScoreType.SUM,
         )
-        self._judging = Judging(row, alone_runs=program.alone_runs)
+        self._judging = Judging(row, alone_runs=alone_runs)
         self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None
 
@@ -94,103 +70,31 @@ class TestRuns:
         """What stands of the tests that were run, by their places."""
         return self._returned
 
-    @property
-    def unsettled(self) -> frozenset[int]:
-        """The places of the tests that are still to be run, for the first time or once more."""
-        judging = self._judging
-        open_ = (*judging.pending(), *judging.judge_fault_reruns(), *judging.near_limit_reruns())
-        return frozenset(int(planned.test) for planned in open_)
+    async def run(self, runner: ProgramRunner, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Run the tests that matter, and repeat what is in doubt.
 
-    async def run_next(self) -> bool:
-        """Run the next tests, as many as make a job.
-
-        Returns:
-            Whether there were any.
+        Args:
+            runner: runs them.
+            target: where.
+            wanted: whether another test is to be run for the first time.
 
         Raises:
-            SandboxError: the job could not be run.
+            UnavailableError: no endpoint is left to run on.
         """
-        pending = [int(planned.test) for planned in self._judging.pending()]
-        bundle = pending[: self._fitting(pending)]
-        self._size *= _GROWTH
-        if bundle:
-            await self._run(bundle)
-        return bool(bundle)
+        self.weakest = await runner.run(self._program, self._judging, target, self._record, wanted=wanted)
 
-    async def repeat_next(self) -> bool:
-        """Repeat what is in doubt: one test in a clean box, or late ones with the machine to themselves.
-
-        Returns:
-            Whether there were any.
-
-        Raises:
-            SandboxError: the job could not be run.
-        """
-        faults = [int(planned.test) for planned in self._judging.judge_fault_reruns()]
-        if faults:
-            await self._run(faults[:1], apart=True)
-            return True
-        late = [int(planned.test) for planned in self._judging.near_limit_reruns()]
-        bundle = late[: self._fitting(late)]
-        if bundle:
-            ready_bytes = max(self._returned[place].outcome.memory_bytes or 0 for place in bundle)
-            await self._run(bundle, alone=True, ready_bytes=ready_bytes)
-        return bool(bundle)
-
-    def _fitting(self, places: Sequence[int]) -> int:
-        """How many of the first tests make a job; one that is too large by itself the sandbox will tell of."""
-        room, setup = self._program.room, self._program.setup
-        most = min(self._size, BUNDLE_TESTS, room.tests)
-        if room.wall_ms is not None:
-            most = min(most, room.wall_ms // usual_wall_ms(setup.limits))
-        if room.test_bytes is not None:
-            left = room.test_bytes - len(self._program.task)
-            for number, place in enumerate(places[:most]):
-                test = self._given[place]
-                left -= size(test.stdin) + (0 if test.answer is None else size(test.answer))
-                if left < 0:
-                    most = number
-                    break
-        return max(1, most)
-
-    async def _run(
-        self, places: Sequence[int], *, apart: bool = False, alone: bool = False, ready_bytes: int = 0
-    ) -> None:
-        """Run tests and take in what came of them. For those that run alone memory is made ready.
-
-        A lost answer is asked for again, then in a job of its own: one that shared the first may have broken it.
-        """
-        tests = [self._given[place] for place in places]
-        program = GivenProgram(task=self._program.task, tests=tests, stop=self._program.stop)
-        setup = self._program.setup
-        setup = replace(setup, limits=replace(setup.limits, ready_bytes=ready_bytes))
-        together = not apart and not alone
-
-        async def ask() -> ReturnedAnswer:
-            nonlocal together
-            if not together:
-                return await self._bundles.run_apart(program, setup, alone=alone)
-            together = False
-            return await self._bundles.run(program, setup)
-
-        answer = await repeated(ask)
-        if self.weakest is None or answer.isolation.rank < self.weakest.rank:
-            self.weakest = answer.isolation
-        for number, returned in answer.tests.items():
-            self._record(places[number], returned)
-
-    def _record(self, place: int, returned: Returned) -> None:
-        outcome = self._assessed(place, returned)
-        if (standing := self._judging.record(outcome)) is not None:
+    def _record(self, returned: Returned) -> None:
+        place = int(returned.outcome.test)
+        if (standing := self._judging.record(self._assessed(place, returned))) is not None:
             marked = replace(returned.outcome, reran=standing.reran, final=standing.final)
             self._returned[place] = replace(returned, outcome=marked)
             self.passed[place] = standing.score == 1.0
 
     def _assessed(self, place: int, returned: Returned) -> TestOutcome:
         """The outcome as judging sees it. Only full marks pass; whatever is less is a zero."""
-        outcome = replace(returned.outcome, test=str(place))
+        outcome = returned.outcome
         if outcome.verdict is Verdict.TLE:
-            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.judgement.by_reader:
+            if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.by_reader:
                 return replace(outcome, in_time_score=float(self._is_right(place, returned)))
             return replace(outcome, in_time_score=_whole(outcome.in_time_score))
         if not returned.judged:
@@ -202,7 +106,7 @@ class TestRuns:
 
     def _ended(self, outcome: TestOutcome) -> bool:
         """Whether a late program ended by itself: nobody stopped it, for sleeping or as it was much too late."""
-        stopped_ms = rules.cpu_stop_ms(self._program.setup.limits.cpu_s)
+        stopped_ms = rules.cpu_stop_ms(self._program.setup.time_limit_s)
         return outcome.limit != "idle" and (outcome.cpu_ms or 0.0) < stopped_ms
 
 

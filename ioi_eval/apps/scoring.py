@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.apps.intake import AppsIntake, JudgeableSample
+from ioi_eval.apps.intake import AppsCandidate, AppsIntake, JudgeableSample
 from ioi_eval.apps.judging import APPS_FORMAT, AppsJudging
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.report import markdown_report
@@ -67,7 +67,7 @@ async def score_apps(
     if not settings.retry_failed and (earlier := written.earlier()) is not None:
         return await in_thread(as_it_was, written, earlier, settings, progress, report=markdown_report, told=this_run)
     written.forget()
-    ledger = Ledger(journal, TemporaryRecords(directory), APPS_FORMAT)
+    ledger = Ledger(journal, TemporaryRecords(directory), APPS_FORMAT, keys_under=AppsCandidate.keys_under)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
         write_results(directory, intake, ledger, summary, writing, judged_by=judging.judged_by, keep=settings.keep)
@@ -81,7 +81,14 @@ async def score_apps(
             written.keep(values["notes"][before:])
         return values
 
-    return await conduct(intake.candidates, judging, ledger, settings=settings, progress=progress, write=write)
+    return await conduct(
+        lambda: intake.candidates(ledger.standing),
+        judging,
+        ledger,
+        settings=settings,
+        progress=progress,
+        write=write,
+    )
 
 
 def write_results(
@@ -112,7 +119,7 @@ def write_results(
         results = files.enter_context(replacing(directory / RESULTS))
         tests = TestLines(files.enter_context(replacing(directory / TESTS)), keep)
         records = files.enter_context(replacing(directory / RECORDS))
-        for entry in intake.entries(whole_rows=True):
+        for entry in intake.entries(whole_rows=True, standing=ledger.standing):
             progress.advance("")
             if isinstance(entry, Refused):
                 lines = _lines(entry, summary, tests, judged_by)

@@ -151,13 +151,6 @@ def _cut(words: str, place: int) -> str:
     return f"{dots[0]}{words[start:end]}{dots[1]} ({len(words)} characters)"
 
 
-def failed(test: AppsTest, settings: AppsSettings, words: str) -> AppsTestResult:
-    """A test that could not be judged, for a reason of ours."""
-    return AppsTestResult(
-        number=test.number, verdict=Verdict.JE, passed=None, message=words, judged_by=settings.judged_by
-    )
-
-
 def skipped(test: AppsTest, settings: AppsSettings) -> AppsTestResult:
     """A test that was not run, as it could not matter any more."""
     return AppsTestResult(number=test.number, verdict=Verdict.SKIPPED, passed=False, judged_by=settings.judged_by)

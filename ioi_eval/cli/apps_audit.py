@@ -120,13 +120,13 @@ async def _audit(
     options = {**call.problems.as_dict(), "judged_by": settings.judged_by, **call.place.as_dict()}
     summary = AuditSummary()
     async with opened(call.place) as here:
-        executor, fingerprints = await apps_calls.ready(here, settings, call.place)
+        executor = await apps_calls.ready(here, settings, call.place)
         workers = apps_calls.workers(call.place, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             outcome = await score_apps(
                 directory,
-                AppsIntake(solutions, catalog, fingerprint=fingerprints.of, test_s=settings.cpu_s),
+                AppsIntake(solutions, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s),
                 AppsJudging(executor, catalog, settings.judged_by),
                 journal=journal,
                 settings=Settings(workers=workers, spare=apps_calls.in_line(workers), options=options),

@@ -12,7 +12,6 @@ from typing import Any
 from ioi_eval.apps.catalog import read_excluded
 from ioi_eval.apps.configuration import Configuration, read_configuration
 from ioi_eval.apps.execution import AppsExecutor
-from ioi_eval.apps.judging import AppsFingerprints
 from ioi_eval.apps.outcomes import TIME_LIMIT_S, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.readiness import make_ready
@@ -130,8 +129,8 @@ def executor(sandbox: Sandbox, settings: AppsSettings, place: Place) -> AppsExec
     return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers)
 
 
-async def ready(here: Opened, settings: AppsSettings, place: Place) -> tuple[AppsExecutor, AppsFingerprints]:
-    """What judges programs there, and makes fingerprints of it, once the interpreter has said what it is.
+async def ready(here: Opened, settings: AppsSettings, place: Place) -> AppsExecutor:
+    """What judges programs there, once the interpreter has said what it is.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
@@ -141,7 +140,7 @@ async def ready(here: Opened, settings: AppsSettings, place: Place) -> tuple[App
     python = await judge.interpreter()
     tell(interpreter_words(python, settings.python, here=place.cluster is None))
     tell(rules_words(settings))
-    return judge, AppsFingerprints(settings, judge.target, python.fingerprint, checker=judge.checker)
+    return judge
 
 
 def rules_words(settings: AppsSettings) -> str:
@@ -186,12 +185,12 @@ _IN_LINE, _MOST_IN_LINE = 7, 56
 
 
 def workers(place: Place, executor: AppsExecutor) -> int:
-    """How many jobs run at once: unless it is said, as many as the one target that runs them has slots.
+    """How many jobs run at once: unless it is said, as many as the targets that run them have slots.
 
     Raises:
         SetupError: no target may run them.
     """
-    return place.workers or executor.target.slots or 1
+    return place.workers or executor.slots or 1
 
 
 def in_flight(jobs: int) -> int:

@@ -87,7 +87,7 @@ def explain(call: ExplainCall) -> int:
     selection, excluded = call.problems.selection, call.problems.excluded
     catalog = load_catalog(dataset, needed=needed, selection=selection, excluded=excluded)
     with closing(catalog):
-        intake = AppsIntake(dump, catalog, fingerprint=lambda *_: "", id_column=call.id_column)
+        intake = AppsIntake(dump, catalog, fingerprints=lambda *_: ("",), id_column=call.id_column)
         count = sum(count for problem, count in counts.items() if problem in catalog.listed)
         if not count:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")

@@ -131,13 +131,13 @@ async def _score(
     """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
     options = _options(call, settings)
     async with opened(call.place) as here:
-        executor, fingerprints = await apps_calls.ready(here, settings, call.place)
+        executor = await apps_calls.ready(here, settings, call.place)
         jobs = apps_calls.workers(call.place, executor)
         profile = settings.profile
         intake = AppsIntake(
             dump,
             catalog,
-            fingerprint=fingerprints.of,
+            fingerprints=executor.fingerprints,
             test_s=settings.cpu_s,
             id_column=call.id_column,
             rules=RULES.get(profile.name, our_rules) if profile is not None else our_rules,

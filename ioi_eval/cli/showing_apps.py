@@ -94,7 +94,7 @@ async def _rerun(call: ShowCall, results: ResultSet, row: Mapping[str, Any], pro
     rules = replace(_rules(results, row), isolation=call.place.isolation)
     settings = replace(rules.settings(), shown_bytes=READ_BYTES)
     async with opened(call.place) as here:
-        executor, _ = await apps_calls.ready(here, settings, call.place)
+        executor = await apps_calls.ready(here, settings, call.place)
         result = await executor.score(problem, code)
     tell_change(row, result.verdict, result.passed if result.score is not None else None, before="passed")
     return {**row, **judged_columns(result), "error": error_of(result)}

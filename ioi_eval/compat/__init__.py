@@ -3,24 +3,24 @@
 A profile says how a grader runs programs (the harness obeys) and what it makes of what they did (`grade`, pure). Its
 results are what its code gives, not what is right; its insecurity is not imitated: nothing of a program takes part in
 the comparison, and no test sees what another left behind.
+
+Each is a module of its own, which is loaded when somebody asks for that grader.
 """
 
 from __future__ import annotations
 
-from ioi_eval.compat import eval_protocol, eval_protocol_page, hendrycks, livecodebench, mcpbr
-from ioi_eval.compat.terms import Calls, Code, Ending, Graded, Match, Profile, TestRun
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from ioi_eval.errors import InputError
 
-__all__ = ["NAMES", "Calls", "Code", "Ending", "Graded", "Match", "Profile", "TestRun", "profile_named"]
+if TYPE_CHECKING:
+    from ioi_eval.compat.terms import Profile
 
-_PROFILES = {
-    profile.name: profile
-    for profile in (
-        *(hendrycks.PROFILE, eval_protocol.PROFILE, eval_protocol_page.PROFILE, livecodebench.PROFILE),
-        mcpbr.PROFILE,
-    )
-}
-NAMES = tuple(_PROFILES)
+__all__ = ["NAMES", "profile_named"]
+
+NAMES = ("hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr")
+"""Each has a module of this name here, with its `PROFILE`."""
 
 
 def profile_named(name: str) -> Profile:
@@ -29,6 +29,7 @@ def profile_named(name: str) -> Profile:
     Raises:
         InputError: there is none.
     """
-    if name not in _PROFILES:
+    if name not in NAMES:
         raise InputError(f"there is no profile {name!r}; there are: {', '.join(NAMES)}")
-    return _PROFILES[name]
+    profile: Profile = import_module(f"ioi_eval.compat.{name.replace('-', '_')}").PROFILE
+    return profile

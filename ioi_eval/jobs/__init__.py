@@ -1,8 +1,8 @@
 """What a box is asked to do, and what it answered. Pure.
 
-- Bundled profile: `compile` and `bundled` make jobs, with a `plan` for the runner; `protocol` reads the runner's lines;
-  `runner` compiles that itself.
-- Python: `harness` says how an interpreter is started; `python_run` and `returned` are the jobs of APPS and their
-  answers.
+- Bundled profile: `compile` and `run_job` make jobs, with a `plan` for the runner; `protocol` and, for run jobs,
+  `returned` read the runner's lines; `runner` compiles that itself.
+- How programs are run: `bundled` says it for contest problems, `python_run` for APPS; `harness` how an interpreter is
+  started.
 - Classic profile: `classic` makes jobs, `classic_answer` reads what came back.
 """

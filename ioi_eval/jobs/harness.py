@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
 from ioi_eval.jobs.compile import Recipe, Step
-from ioi_eval.jobs.plan import RunnerPlan, Value
+from ioi_eval.jobs.plan import Value
 from ioi_eval.jobs.protocol import CompileAnswer
 from ioi_eval.model import JobFile, SourceFile
 from ioi_eval.toolchain import outermost
@@ -207,12 +207,11 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
 
 
 def program_line(
-    plan: RunnerPlan, interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
-) -> tuple[JobFile, ...]:
-    """Write the `program` line of a plan whose program is the file `program`, a `task`. Returns the files it needs.
+    interpreter: Interpreter, *, grader: str | None = None, warm: bool = True, preload: str = ""
+) -> tuple[Mapping[str, Value | None], tuple[JobFile, ...]]:
+    """The `program` line of a plan whose program is the file `program`, a `task`; and the files that it needs.
 
     Args:
-        plan: begun, in mode `run`.
         interpreter: of the target.
         grader: run programs as this other grader does (`harness/profiles/`).
         warm: fork each test from one interpreter, rather than to start one for each.
@@ -220,7 +219,6 @@ def program_line(
     """
     argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
     argv += ["--preload", preload] if warm and preload else []
-    values: dict[str, Value | None] = {"argv": argv, "env": ENVIRONMENT, "sees": interpreter.sees or None}
-    values["start"] = "warm" if warm else None
-    plan.line("program", file="program", interpreter=interpreter.path, **{"with": "harness"}, **values)
-    return (JobFile(name="harness", content=interpreter.harness),)
+    values: dict[str, Value | None] = {"file": "program", "interpreter": interpreter.path, "with": "harness"}
+    values |= {"argv": argv, "env": ENVIRONMENT, "sees": interpreter.sees or None, "start": "warm" if warm else None}
+    return values, (JobFile(name="harness", content=interpreter.harness),)

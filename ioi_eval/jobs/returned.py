@@ -6,10 +6,9 @@ program. What comes back is bounded; of a longer output only its length is known
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ioi_eval.extract.fences import encodable
 from ioi_eval.jobs.protocol import by_number, integer, outcome_of, string, text, whole_lines
@@ -42,7 +41,6 @@ class Returned:
     Args:
         outcome: what the runner says. Where it leaves the judging to us the verdict is JE, until we have judged.
         judged: whether the verdict is the runner's.
-        output: the first bytes of what was printed.
         output_bytes: how many were printed.
         idle_s: how long it neither ran nor waited for a processor.
         report: of the harness.
@@ -50,10 +48,14 @@ class Returned:
 
     outcome: TestOutcome
     judged: bool
-    output: bytes = b""
     output_bytes: int = 0
     idle_s: float = 0.0
     report: Report = Report()
+
+    @property
+    def output(self) -> bytes:
+        """The first bytes of what was printed."""
+        return self.outcome.output or b""
 
     @property
     def whole(self) -> bool:
@@ -80,10 +82,10 @@ def _returned(line: dict[str, object], name: str, time_limit_s: float) -> Return
     judged = line["verdict"] is not None
     if not judged and line["score"] is not None:
         raise ValueError("a score without a verdict")
+    outcome = outcome_of(line if judged else {**line, **_UNJUDGED}, name, time_limit_s)
     return Returned(
-        outcome=replace(outcome_of(line if judged else {**line, **_UNJUDGED}, name, time_limit_s), output=None),
+        outcome=outcome,
         judged=judged,
-        output=base64.b64decode(string(line, "output"), validate=True) if "output" in line else b"",
         output_bytes=integer(line, "output_bytes") if "output_bytes" in line else 0,
         idle_s=integer(line, "idle_us") / 1e6,
         report=_report(text(string(line, "report"))) if "report" in line else Report(),

@@ -262,12 +262,9 @@ class Intake:
         first = taken.setdefault(name_key(submission.problem, submission.id), place)
         if first != place:
             return self._taken_before(row, submission, first)
-        fingerprint, *others = self._fingerprints(problem, submission)
-        keys = submission_keys(submission, fingerprint)
-        if standing is not None and others:
-            ways = {keys: fingerprint, **{submission_keys(submission, other): other for other in others}}
-            keys = max(ways, key=standing)
-            fingerprint = ways[keys]
+        fingerprint, keys = best_known(
+            self._fingerprints(problem, submission), lambda one: submission_keys(submission, one), standing
+        )
         candidate = Candidate(problem=problem, submission=submission, fingerprint=fingerprint, keys=keys)
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
 
@@ -292,6 +289,23 @@ class Intake:
             if similar := self.problems.similar_to(key):
                 kind += f"; did you mean {' or '.join(map(str, similar[:_SIMILAR]))}?"
         return Refused(row=row, kind=kind, message=str(row.error(kind)))
+
+
+def best_known(
+    fingerprints: Sequence[str], keys_under: Callable[[str], Keys], standing: Callable[[Keys], int] | None
+) -> tuple[str, Keys]:
+    """Of the ways in which a submission may be judged, the one of which most is known: its fingerprint and its keys.
+
+    Args:
+        fingerprints: one for each way.
+        keys_under: the keys of its record under one of them.
+        standing: how much is known under these keys; `None`: nothing, and the first way is taken.
+    """
+    if standing is None or len(fingerprints) == 1:
+        return fingerprints[0], keys_under(fingerprints[0])
+    ways = {keys_under(fingerprint): fingerprint for fingerprint in fingerprints}
+    keys = max(ways, key=standing)
+    return ways[keys], keys
 
 
 def faulty(row: Row, error: BaseException) -> Refused:

@@ -24,7 +24,7 @@ _LEAST_CPU_S = 62
 """What compiling a checker may take. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIMES."""
 
 _LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 2 * 128 + 16, 128
-"""A job holds two descriptors a test. Source: `apps/bundles.py`, MOST_TESTS; graders/runner/numbers.h, kLeastFds."""
+"""A job holds two descriptors a test. Source: `engine/sharing.py`, MOST_TESTS; graders/runner/numbers.h, kLeastFds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

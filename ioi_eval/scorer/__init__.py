@@ -4,35 +4,33 @@ This is the shell around three pure parts: `jobs/` words the question and reads 
 to run next, `scores.py` says what it is worth. Here, and for APPS in `apps/execution.py`, a sandbox failure becomes
 JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
 
-    Scorer ── binding.py: which target ──┬── bundled.py: the runner judges many tests a job (`classic`: one)
-              (another, if it is lost)   └── classic.py: scripts of the worker's own judge one test a job
+    Scorer ── engine/target.py: which target ──┬── bundled.py: compiles; engine/running.py runs, many tests a job
+              (another, if it is lost)         └── classic.py: scripts of the worker's own judge one test a job
 
-`run.py` holds what is known of a submission on the way; `spreading.py` cuts its tests into jobs.
-
-A submission is judged on one target from its compilation to its last test. If that target is lost on the way, all of
-it begins anew on another one: a result names one compiler and one profile, and so does its fingerprint.
+`run.py` holds what is known of a submission on the way; `refusal.py` says which targets may judge it.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.errors import SandboxError, SetupError, TargetLostError, UnavailableError
+from ioi_eval.engine.running import ProgramRunner
+from ioi_eval.engine.target import Bindings, NoTargetError
+from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
-from ioi_eval.jobs.bundled import BUNDLE_TESTS
 from ioi_eval.jobs.harness import Interpreter
+from ioi_eval.jobs.run_job import BUNDLE_TESTS
 from ioi_eval.model import CompileOutcome, Keep, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
-from ioi_eval.scorer.binding import Bindings
 from ioi_eval.scorer.bundled import BundledWay, one_lane
 from ioi_eval.scorer.classic import ClassicWay
+from ioi_eval.scorer.refusal import refusal
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
 
@@ -70,8 +68,7 @@ class Scorer:
         self._python, self._alone_runs = policy.python, policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
-        self._bindings = Bindings(policy)
-        self._seen: dict[str, Target] = {}
+        self._bindings: Bindings[Problem] = Bindings(lambda target, problem: refusal(target, problem, policy))
         self._pythons: dict[str, str] = {}  # the interpreter of each target, as far as it was asked
         lanes = self._bindings.lanes if spread else one_lane
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
@@ -81,8 +78,7 @@ class Scorer:
                 builder,
                 headers,
                 policy,
-                bundle_tests=tests,
-                lanes=lanes,
+                runner=ProgramRunner(sandbox, lanes=lanes, most_tests=tests),
                 return_bytes=wanted,
                 keep=keep,
             )
@@ -96,11 +92,8 @@ class Scorer:
         Equal ones need not be judged twice. They name compiler, profile and isolation, not the worker; in the order in
         which the kinds were met first.
         """
-        for target in self._sandbox.targets():
-            self._seen.setdefault(target.name, target)
-        targets = list(self._seen.values())
-        may_judge = self._bindings.suitable(targets, problem) or targets
-        return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in may_judge))
+        targets = self._bindings.seen(self._sandbox, problem)
+        return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in targets))
 
     async def learn_python(self) -> None:
         """Ask each target for its interpreter, so that fingerprints of submissions in Python name it beforehand.
@@ -134,20 +127,16 @@ class Scorer:
             UnavailableError: no endpoint is left to judge on.
         """
         check_fits(submission, problem)
-        failed: dict[str, SandboxError] = {}
-        while True:
-            targets = self._sandbox.targets()
-            target = self._bindings.choose(targets, problem, without=failed)
-            if target is None and submission.is_empty:
-                target = targets[0]  # any will do for what needs no judging
-            if target is None:
-                return self._unjudged(problem, submission, targets, failed)
-            target = self._bindings.committed(target, targets, problem, without=failed)
-            try:
-                with self._bindings.bound(target):
-                    return await self._score_on(target, problem, submission, exhaustive=exhaustive)
-            except (TargetLostError, UnfitError) as error:
-                failed[target.name] = error
+        try:
+            return await self._bindings.judged(
+                self._sandbox,
+                problem,
+                lambda target: self._score_on(target, problem, submission, exhaustive=exhaustive),
+                any_will_do=submission.is_empty,
+            )
+        except NoTargetError as error:
+            failure = CompileOutcome(verdict=Verdict.JE, message=str(error), unfit=error.unfit)
+            return submission_result(problem, submission, failure, {})
 
     async def _score_on(
         self, target: Target, problem: Problem, submission: Submission, *, exhaustive: bool
@@ -194,16 +183,6 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
-
-    def _unjudged(
-        self, problem: Problem, submission: Submission, targets: Sequence[Target], failed: dict[str, SandboxError]
-    ) -> SubmissionResult:
-        """There is no target that may judge it: JE, with the reason of each."""
-        refusals = (self._bindings.refusal(target, problem) for target in targets)
-        message = "; ".join([*map(str, failed.values()), *filter(None, refusals)])
-        unfit = not any(isinstance(error, TargetLostError) for error in failed.values())
-        failure = CompileOutcome(verdict=Verdict.JE, message=message, unfit=unfit)
-        return submission_result(problem, submission, failure, {})
 
 
 def _describe(target: Target, interpreter: Interpreter | None) -> str:

@@ -3,42 +3,35 @@
 What is repeated, and why:
 - a compilation with a precompiled header that made no program: without that header;
 - a compilation that a limit stopped: once, alone on the machine, before it counts;
-- a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
-- a checker or manager that failed: once, in a clean box; the same twice is final;
-- a bundle whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on
-  this target are as small.
+- of the tests what `engine/running.py` says.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ioi_eval.config import Policy
+from ioi_eval.engine.packing import both
+from ioi_eval.engine.running import Program, ProgramRunner
 from ioi_eval.errors import (
     LostDataError,
-    RejectedError,
-    SandboxError,
     SetupError,
     TransientError,
-    TransportError,
     UnavailableError,
 )
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs import bundled, harness, precompiled
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.bundled import PlannedTest, Programs
+from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.jobs.protocol import CompileAnswer, RunAnswer, run_answer
-from ioi_eval.judging import bundles
+from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.jobs.returned import Returned
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
-from ioi_eval.model import CompileOutcome, Execution, Isolation, Keep, Language, Verdict
-from ioi_eval.programs import ATTEMPTS, Builder, UnfitError
+from ioi_eval.model import CompileOutcome, Isolation, Keep, Language, Verdict
+from ioi_eval.programs import Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
-from ioi_eval.scorer.spreading import BUNDLE_S, Paces, Reach, both, run_spread
 
 _SURE_SHARE = 0.7
 """Of the CPU time that compiling may take: a program that takes more may be over the limit without that header."""
@@ -57,8 +50,7 @@ class BundledWay:
         builder: compiles.
         headers: precompiled ones.
         policy: how it is judged.
-        bundle_tests: most tests a job.
-        lanes: how many jobs of one submission may run at once on a target now.
+        runner: runs the tests.
         return_bytes: how much of each output comes back.
         keep: of which tests results carry it.
     """
@@ -70,8 +62,7 @@ class BundledWay:
         headers: PrecompiledHeaders,
         policy: Policy,
         *,
-        bundle_tests: int,
-        lanes: Callable[[Target], int],
+        runner: ProgramRunner,
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
     ) -> None:
@@ -79,12 +70,9 @@ class BundledWay:
         self._builder = builder
         self._headers = headers
         self._policy = policy
-        self._bundle_tests = bundle_tests
-        self._lanes = lanes
+        self._runner = runner
         self._return_bytes = return_bytes
         self._keep = keep
-        self._paces = Paces(bundle_tests)
-        self._reach = Reach(bundle_tests)
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Compile what there is, and run until nothing that is left can change the result.
@@ -94,7 +82,7 @@ class BundledWay:
         """
         builder, problem, target = self._builder, run.problem, run.target
         judges, (compiled, programs) = await both(
-            builder.judge_programs(problem, target), self._compile(run, code), at_once=self._lanes(target) > 1
+            builder.judge_programs(problem, target), self._compile(run, code), at_once=self._runner.lanes(target) > 1
         )
         run.record_missing()
         if compiled.verdict is None:
@@ -185,108 +173,26 @@ class BundledWay:
         return interpreter
 
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
-        judging = run.judging
-        most = self._bundle_tests  # fewer once an answer was cut; `_reach` hears only of those that were whole at last
+        def record(returned: Returned) -> None:
+            outcome = returned.outcome
+            kept = outcome.output is not None and self._keep.keeps(passed=outcome.verdict is Verdict.AC)
+            run.judging.record(outcome if kept else replace(outcome, output=None))
 
-        def cut(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
-            wanted = self._paces.tests(run.problem.key, len(pending), self._lanes(run.target))
-            return self._first_bundle(
-                run, programs, pending, max_tests=min(most, wanted, self._reach.tests(run.target.name))
-            )
-
-        async def run_bundle(bundle: Sequence[PlannedTest]) -> None:
-            nonlocal most
-            ran = await self._run_tests(run, programs, bundle)
-            most = min(most, ran) if ran < len(bundle) else most
-
-        while not judging.done:
-            if judging.pending():
-                await run_spread(judging, cut, run_bundle, lambda: self._lanes(run.target))
-            elif again := judging.judge_fault_reruns():
-                await self._run_tests(run, programs, again[:1])
-            else:
-                late = self._first_bundle(run, programs, judging.near_limit_reruns(), max_tests=most)
-                ready_bytes = max(judging.outcomes()[planned.test].memory_bytes or 0 for planned in late)
-                await self._run_tests(run, programs, late, alone=True, ready_bytes=ready_bytes)
-
-    async def _run_tests(
-        self,
-        run: SubmissionRun,
-        programs: Programs,
-        tests: Sequence[PlannedTest],
-        *,
-        alone: bool = False,
-        ready_bytes: int = 0,
-    ) -> int:
-        """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE.
-
-        Returns:
-            How many of them the job had in the end.
-        """
-        attempts, asked = ATTEMPTS, len(tests)
-        while True:
-            attempts -= 1
-            nonce = secrets.token_hex(16)
-            job = bundled.run_job(
-                run.problem,
-                programs,
-                tests,
-                self._policy,
-                nonce=nonce,
-                exhaustive=run.judging.exhaustive,
-                alone=alone,
-                ready_bytes=ready_bytes,
-                room_ms=bundled.room(run.target, programs).wall_ms,
-                enough_s=BUNDLE_S,
-                return_bytes=self._return_bytes,
-            )
-            arrived = False
-            try:
-                execution = await self._sandbox.execute(job, run.target)
-                arrived = True
-                answer = _read(run, execution, nonce, tests)
-            except UnavailableError:
-                raise
-            except SandboxError as error:
-                if arrived and len(tests) > 1 and not isinstance(error, RejectedError):
-                    tests, attempts = tests[: (len(tests) + 1) // 2], ATTEMPTS
-                elif attempts == 0 or not isinstance(error, TransientError):
-                    run.record_failure(tests, error)
-                    return len(tests)
-                continue
-            self._reach.observe(run.target.name, asked=asked, granted=len(tests), held=len(answer.outcomes))
-            run.note_isolation(answer.isolation)
-            for outcome in answer.outcomes.values():
-                kept = outcome.output is not None and self._keep.keeps(passed=outcome.verdict is Verdict.AC)
-                run.judging.record(outcome if kept else replace(outcome, output=None))
-                self._paces.observe(run.problem.key, outcome)
-            return len(tests)
-
-    def _first_bundle(
-        self, run: SubmissionRun, programs: Programs, pending: Sequence[PlannedTest], *, max_tests: int
-    ) -> Sequence[PlannedTest]:
-        """As many tests as one job on this target should hold."""
-        room = bundled.room(run.target, programs, self._return_bytes)
-        return bundles(
-            run.problem,
-            pending,
-            outputs=programs.outputs,
-            max_tests=min(max_tests, room.tests),
-            max_bytes=room.test_bytes,
-            max_wall_ms=room.wall_ms,
-            wall_ms_per_test=bundled.usual_wall_ms(run.problem),
-        )[0]
+        problem, exhaustive = run.problem, run.judging.exhaustive
+        program = Program(
+            problem=problem.key,
+            content=programs.submission,
+            tests=bundled.given_tests(problem, programs.outputs),
+            setup=bundled.setup_of(
+                problem, programs, self._policy, exhaustive=exhaustive, return_bytes=self._return_bytes
+            ),
+        )
+        weakest = await self._runner.run(program, run.judging, run.target, record)
+        if weakest is not None:
+            run.note_isolation(weakest)
 
 
 def _task(run: SubmissionRun) -> bytes:
     """A submission in Python as the harness reads it: by itself, or imported by its grader, else by its first file."""
     main, *modules = (*run.problem.linked_with(Language.PYTHON), *run.sources)
     return harness.linked_task(main.content, modules)
-
-
-def _read(run: SubmissionRun, execution: Execution, nonce: str, tests: Sequence[PlannedTest]) -> RunAnswer:
-    names = {number: planned.test for number, planned in enumerate(tests)}
-    answer = run_answer(execution.run, nonce, names=names, time_limit_s=run.problem.time_limit_s)
-    if not answer.outcomes:  # the first of them is needed, or it would not have been asked for
-        raise TransportError("the runner ran none of the tests that it was asked to run")
-    return answer

@@ -11,9 +11,10 @@ Times are not known, so nothing is repeated near the limit.
 from __future__ import annotations
 
 from ioi_eval.config import Policy
+from ioi_eval.engine.running import failed
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import classic, classic_answer
-from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import CompileOutcome, Execution, Language, TestCase, TestOutcome
 from ioi_eval.programs import UnfitError, repeated
 from ioi_eval.sandbox import Sandbox
@@ -58,7 +59,7 @@ class ClassicWay:
             except SandboxError as error:
                 if compiled is None:
                     raise
-                run.record_failure([planned], error)
+                run.judging.record(failed(planned.test, error))
             if compiled.verdict is not None:
                 return compiled
         return compiled or _COMPILED

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from ioi_eval.errors import SandboxError
-from ioi_eval.jobs.bundled import PlannedTest
+from ioi_eval.engine.judging import Judging
 from ioi_eval.jobs.harness import Interpreter
-from ioi_eval.judging import Judging
 from ioi_eval.model import Isolation, Language, OutputFile, Problem, SourceFile, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 
@@ -60,8 +58,3 @@ class SubmissionRun:
             if test not in self.outputs and not may_be_made:
                 outcome = TestOutcome(test=test, verdict=Verdict.WA, score=0.0, message=NOT_SUBMITTED)
                 self.judging.record(outcome)
-
-    def record_failure(self, tests: Iterable[PlannedTest], error: SandboxError) -> None:
-        """The sandbox failed at these tests: JE, to be judged again another day."""
-        for planned in tests:
-            self.judging.record(TestOutcome(test=planned.test, verdict=Verdict.JE, score=None, message=str(error)))

@@ -22,7 +22,7 @@ def intake(tmp_path: Path) -> Any:
     def read(*rows: dict[str, Any], selection: ProblemSelection | None = None, **options: Any) -> AppsIntake:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)), selection=selection)
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
-        return AppsIntake(dump, catalog, fingerprint=lambda problem, one: f"{problem}:{one.code}", **options)
+        return AppsIntake(dump, catalog, fingerprints=lambda problem, one: (f"{problem}:{one.code}",), **options)
 
     return read
 

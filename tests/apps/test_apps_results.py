@@ -28,7 +28,7 @@ def written(tmp_path: Path) -> Any:
         catalog = load_catalog(open_source(write_rows(tmp_path / "apps.jsonl", ROWS)))
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
         found = Found(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
-        entries = AppsIntake(dump, catalog, fingerprint=lambda *_: "f").entries(whole_rows=True)
+        entries = AppsIntake(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
         return [dict((shown(e, found) if isinstance(e, JudgeableSample) else refused_rows(e)).row) for e in entries]
 
     return write

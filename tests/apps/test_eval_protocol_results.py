@@ -19,8 +19,8 @@ from ioi_eval.apps.eval_protocol import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
-from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.eval_protocol import grade
+from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, RowFault
 
 RIGHT, WRONG = EvalProtocolTest(code=True), EvalProtocolTest(code=False, output="0\n")

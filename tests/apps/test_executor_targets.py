@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
-from ioi_eval.apps.judging import AppsFingerprints
+from ioi_eval.apps.fingerprints import fingerprint_of, way_of
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import Place
-from ioi_eval.errors import SetupError
-from ioi_eval.model import Execution, Isolation, Job
+from ioi_eval.errors import SetupError, TargetLostError
+from ioi_eval.model import Execution, Isolation, Job, Verdict
 from ioi_eval.model.apps import Comparator
 from ioi_eval.problems.apps_submissions import AppsSubmission
-from ioi_eval.sandbox import Target
+from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.toolchain import Toolchain
+from tests.python_box import row
 
 
 def target(name: str, profile: str, slots: int, isolation: Isolation = Isolation.REDUCED) -> Target:
     """A target of a cluster."""
     toolchain = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
     return Target(name=name, profile=profile, toolchain=toolchain, slots=slots, isolation=isolation)
+
+
+A = target("a", "bundled", 1)
 
 
 class Mixed:
@@ -41,30 +48,24 @@ class Mixed:
         raise AssertionError(f"nothing is run here: {job.kind} on {target.name}")
 
 
-def test_the_largest_that_may_is_taken_and_kept(tmp_path: Path) -> None:
-    """Neither a classic worker nor one that confines too little; and one run has one target."""
+def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> None:
+    """By name, and what is asked for."""
+    executor = AppsExecutor(Mixed(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
+    words = r"bundled profile and isolation 'reduced' or more; there is stock \(classic"
+    with pytest.raises(SetupError, match=words):
+        executor.slots  # noqa: B018 - a property that refuses
+    with pytest.raises(SetupError, match=words):
+        asyncio.run(executor.score(row(["1"], ["1"]), "print(1)"))
+
+
+def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
+    """Those that may run Python, which confine enough; unless the user says how many."""
     sandbox = Mixed(
         target("stock", "classic", 50), target("open", "bundled", 40, Isolation.NONE), target("a", "bundled", 4),
         target("b", "bundled", 8),
     )  # fmt: skip
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
-    assert executor.target.name == "b"
-    sandbox.has = (target("c", "bundled", 100), *sandbox.has)
-    assert executor.target.name == "b"
-
-
-def test_a_cluster_that_cannot_run_python_says_what_it_has(tmp_path: Path) -> None:
-    """By name, and what is asked for."""
-    executor = AppsExecutor(Mixed(target("stock", "classic", 50)), artifacts=ArtifactStore(tmp_path))
-    with pytest.raises(SetupError, match=r"bundled profile and isolation 'reduced' or more; there is stock \(classic"):
-        executor.target  # noqa: B018 - a property that refuses
-
-
-def test_as_many_at_once_as_its_one_target_takes(tmp_path: Path) -> None:
-    """Whatever else the cluster has; unless the user says how many."""
-    sandbox = Mixed(target("stock", "classic", 50), target("a", "bundled", 4), target("b", "bundled", 8))
-    executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
-    assert apps_calls.workers(Place(), executor) == 8
+    assert apps_calls.workers(Place(), executor) == 12
     assert apps_calls.workers(Place(workers=3), executor) == 3
     assert [apps_calls.in_flight(jobs) for jobs in (1, 2, 100)] == [8, 16, 156]
 
@@ -76,34 +77,67 @@ def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
     settings = AppsSettings(comparator=Comparator.parse(f"checker:{path}"))
 
     def executor() -> AppsExecutor:
-        return AppsExecutor(Mixed(target("a", "bundled", 1)), artifacts=ArtifactStore(tmp_path), settings=settings)
+        return AppsExecutor(Mixed(A), artifacts=ArtifactStore(tmp_path), settings=settings)
 
-    def fingerprint(by: AppsExecutor) -> str:
-        of = AppsFingerprints(settings, by.target, "cpython 3", checker=by.checker)
-        return of.of("problem", AppsSubmission(id="x", problem="0", code="print(1)", extraction="given"))
+    def way(by: AppsExecutor) -> str:
+        return way_of(settings, A, "cpython 3", checker=by.checker)
 
     first = executor()
-    before = fingerprint(first)
+    before = way(first)
     path.write_text("int main() { return 1; }")
-    assert fingerprint(first) == before
-    assert fingerprint(executor()) != before
+    assert way(first) == before
+    assert way(executor()) != before
 
 
-def test_a_program_is_the_same_whatever_rule_found_it(tmp_path: Path) -> None:
+def test_a_program_is_the_same_whatever_rule_found_it() -> None:
     """So that it is judged once."""
-    by = AppsExecutor(Mixed(target("a", "bundled", 1)), artifacts=ArtifactStore(tmp_path))
-    of = AppsFingerprints(AppsSettings(), by.target, "cpython 3", checker=by.checker).of
     rules = ("column:code", "fence:python")
     found = [AppsSubmission(id="x", problem="0", code="print(1)", extraction=rule) for rule in rules]
-    assert len({of("problem", one) for one in found}) == 1
+    assert len({fingerprint_of("way", "problem", one) for one in found}) == 1
 
 
-def test_a_limit_is_the_same_asked_for_or_not(tmp_path: Path) -> None:
+def test_a_limit_is_the_same_asked_for_or_not() -> None:
     """What is judged under the default is not judged again for naming it."""
-    by = AppsExecutor(Mixed(target("a", "bundled", 1)), artifacts=ArtifactStore(tmp_path))
-    one = AppsSubmission(id="x", problem="0", code="print(1)", extraction="given")
-    found = [
-        AppsFingerprints(AppsSettings(time_limit_s=limit), by.target, "cpython 3", checker=None).of("problem", one)
-        for limit in (None, 10.0, 5.0)
-    ]
+    limits = (None, 10.0, 5.0)
+    found = [way_of(AppsSettings(time_limit_s=limit), A, "cpython 3", checker=None) for limit in limits]
     assert found[0] == found[1] != found[2]
+
+
+class Losing:
+    """The embedded sandbox as two kinds of workers, `a` and `b`, of which `a` is lost with its first run job."""
+
+    def __init__(self, inner: LocalSandbox) -> None:
+        self.inner = inner
+        self.ran_on: list[str] = []
+
+    def targets(self) -> Sequence[Target]:
+        """The same machine twice: as one with more slots that narrows programs, and as it is."""
+        (one,) = self.inner.targets()
+        return (replace(one, name="a", slots=4, narrowed="by nothing"), replace(one, name="b", slots=1))
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Run it, or not."""
+        plan = next((file.content for file in job.files if file.name == "plan"), b"")
+        if isinstance(plan, bytes) and b"mode run" in plan:
+            self.ran_on.append(target.name)
+            if target.name == "a":
+                raise TargetLostError("nobody serves a any more")
+        return await self.inner.execute(job, replace(target, name=LOCAL))
+
+
+def test_a_lost_target_loses_its_programs_to_another(cache: Path) -> None:
+    """All of a program is run anew there; its result, and its fingerprint, name that one."""
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=1) as inner:
+            sandbox = Losing(inner)
+            executor = AppsExecutor(sandbox, artifacts=ArtifactStore(cache))
+            await executor.interpreter()
+            submission = AppsSubmission(id="x", problem="7", code="print(1)", extraction="given")
+            on_a, on_b = executor.fingerprints("digest", submission)
+            result = await executor.score(row(["1"], ["1"]), "print(1)")
+            assert sandbox.ran_on == ["a", "b"]
+            assert (result.verdict, result.target) == (Verdict.AC, "b, bundled")
+            assert fingerprint_of(result.way, "digest", submission) == on_b != on_a
+
+    asyncio.run(scenario())

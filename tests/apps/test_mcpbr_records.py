@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ioi_eval.apps.mcpbr import record, unwritten_record
-from ioi_eval.compat import Code
+from ioi_eval.compat.terms import Code
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row

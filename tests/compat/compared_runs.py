@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ioi_eval.compat import Ending, TestRun
+from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.eval_protocol import KILLED
 from ioi_eval.compat.eval_protocol_page import PROFILE, given, grade, match_output
+from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.problems.apps_values import encode
 from tests.compat.compared_runs import printed, problem

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.hendrycks import PROFILE, _rounded, given, grade, match_output, match_result
+from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.apps_values import Foreign, decode, encode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.livecodebench import PROFILE, grade, match_output, whole_s
+from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row

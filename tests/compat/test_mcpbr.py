@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ioi_eval.compat import Ending, TestRun
 from ioi_eval.compat.mcpbr import PROFILE, given, grade
+from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval import boxfiles
+from ioi_eval import boxfiles, compat
 from ioi_eval.compat import NAMES, profile_named
 from ioi_eval.compat.numbers import allclose
 from ioi_eval.compat.terms import Code, Graded, truncated
@@ -86,3 +90,25 @@ def test_allclose_near_the_border(value: float, offset: float) -> None:
     """Also where the tolerance ends."""
     other = value + offset * (1e-8 + 1e-5 * abs(value)) / 10
     assert allclose([other], [value]) is bool(numpy.allclose([other], [value]))
+
+
+def test_a_grader_is_loaded_when_it_is_asked_for() -> None:
+    """Whoever scores by our rules loads none but mcpbr's, whose records are always written."""
+    code = (
+        "import sys, ioi_eval.cli.apps_scoring, ioi_eval.compat as c\n"
+        "print([m for m in sys.modules if m.startswith('ioi_eval.compat.')])\n"
+        "c.profile_named('livecodebench')\n"
+        "print('ioi_eval.compat.livecodebench' in sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, after = answer.stdout.splitlines()
+    assert set(ast.literal_eval(before)) == {f"ioi_eval.compat.{name}" for name in ("terms", "mcpbr")}
+    assert after == "True"
+
+
+def test_every_name_has_its_module() -> None:
+    """A grader that is added as a module, and not by its name, could not be asked for."""
+    assert all(profile_named(name).name == name for name in NAMES)
+    folder = Path(compat.__file__).parent
+    modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if "PROFILE = " in path.read_text()}
+    assert modules == set(NAMES)

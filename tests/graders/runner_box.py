@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from schemas import errors, plan_lines
 
 from ioi_eval.sandbox.local_compiler import detect
+from tests.schemas import errors, plan_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.catalog import load_catalog
-from ioi_eval.compat import Code, Ending, Profile, TestRun, profile_named
+from ioi_eval.compat import profile_named
+from ioi_eval.compat.terms import Code, Ending, Profile, TestRun
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row

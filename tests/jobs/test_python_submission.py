@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
-from ioi_eval.jobs.bundled import PlannedTest, Programs, run_job
+from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
 from ioi_eval.jobs.harness import preloaded, task
 from ioi_eval.jobs.protocol import RunAnswer, run_answer
+from ioi_eval.jobs.run_job import GivenProgram, run_job
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
 from ioi_eval.sandbox.local import LocalSandbox
@@ -44,8 +45,9 @@ async def judged(cache: Path) -> RunAnswer:
             interpreter=await builder.interpreter("python3", target),
             preload=preloaded(CODE, calls=False),
         )
-        tests = [PlannedTest(test=name) for name in PROBLEM.tests]
-        job = run_job(PROBLEM, programs, tests, Policy(), nonce=NONCE, exhaustive=True)
+        tests = list(given_tests(PROBLEM, {}).values())
+        program = GivenProgram(content=programs.submission, tests=tests, at=[()] * len(tests))
+        job = run_job([program], setup_of(PROBLEM, programs, Policy(), exhaustive=True), nonce=NONCE)
         execution = await sandbox.execute(job, target)
         names = dict(enumerate(PROBLEM.tests))
         return run_answer(execution.run, NONCE, names=names, time_limit_s=PROBLEM.time_limit_s)

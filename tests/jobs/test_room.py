@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.jobs.bundled import PlannedTest, Programs, room, usual_wall_ms
-from ioi_eval.judging import bundles
+from ioi_eval.config import Policy
+from ioi_eval.engine.packing import fitting
+from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
+from ioi_eval.jobs.run_job import PlannedTest, room, usual_wall_ms
 from ioi_eval.model import Blob, Isolation, Subtask, TestCase
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
@@ -29,19 +31,20 @@ PROBLEM = small_problem(
 )
 
 
+SETUP = setup_of(PROBLEM, PROGRAMS, Policy())
+
+
 def first_bundle(target: Target) -> int:
     """How many tests the first job on a target holds."""
-    found = room(target, PROGRAMS)
-    pending = [PlannedTest(test=name) for name in NAMES]
     return len(
-        bundles(
-            PROBLEM,
-            pending,
-            max_tests=found.tests,
-            max_bytes=found.test_bytes,
-            max_wall_ms=found.wall_ms,
-            wall_ms_per_test=usual_wall_ms(PROBLEM),
-        )[0]
+        fitting(
+            tuple(PlannedTest(test=name) for name in NAMES),
+            given_tests(PROBLEM, {}),
+            room(target, SETUP),
+            most_tests=1000,
+            wall_ms_per_test=usual_wall_ms(PROBLEM.time_limit_s),
+            taken_bytes=1 << 20,
+        )
     )
 
 
@@ -69,6 +72,6 @@ def test_each_bound(bounds: dict[str, int], tests: int) -> None:
 def test_what_is_sent_fits() -> None:
     """The largest bundle for a body bound stays below it, also if all of it goes as base64."""
     body = 48 << 20
-    found = room(replace(TARGET, max_body_bytes=body), PROGRAMS)
+    found = room(replace(TARGET, max_body_bytes=body), SETUP)
     assert found.test_bytes is not None
-    assert (found.test_bytes + (2 << 20)) * 4 / 3 + 60_000 <= body
+    assert (found.test_bytes + (1 << 20)) * 4 / 3 + 60_000 <= body

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from schemas import errors, plan_lines, schema
 
 from ioi_eval.errors import TransportError
 from ioi_eval.jobs.protocol import FAILED, run_answer
 from ioi_eval.model import CheckerProtocol, Isolation, Stage, Verdict
+from tests.schemas import errors, plan_lines, schema
 
 pytest.importorskip("jsonschema", reason="jsonschema is not installed (a development dependency)")
 

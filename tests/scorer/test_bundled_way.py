@@ -13,16 +13,17 @@ import orjson
 import pytest
 
 from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.engine.packing import TRUST
 from ioi_eval.errors import TransportError
 from ioi_eval.model import Execution, Isolation, Job, JobKind, OutputFile, Stage, Submission, Subtask, TaskType, Verdict
 from ioi_eval.sandbox import Target
 from ioi_eval.scorer import Scorer
-from ioi_eval.scorer.spreading import TRUST
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 
 RIGHT = {
     **{"verdict": "AC", "score": "1", "message": "", "cpu_us": 1, "wall_us": 1, "memory_bytes": 1, "code": 0},
+    "idle_us": 0,
     **{"signal": 0, "limit": None, "attempted": {}, "stderr": "", "judge": {"cpu_us": 1, "wall_us": 1}},
 }
 """What the runner says of a test, but for its number."""

@@ -9,13 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from ioi_eval.apps.bundles import MOST_S
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
-from ioi_eval.model import Execution, Job, Verdict
+from ioi_eval.engine.packing import BUNDLE_S
+from ioi_eval.model import (
+    CheckerProtocol,
+    Execution,
+    Job,
+    Language,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TestCase,
+    Verdict,
+)
 from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.scorer import Scorer
+from tests.small_problems import small_problem
 
 TESTS = tuple(StdinTest(number=n, given=f"{n}\n", expected=f"{2 * n}\n") for n in range(3))
 DOUBLE = AppsProblem(id="double", index=0, tests=TESTS, inputs=3, outputs=3)
@@ -160,7 +172,7 @@ def test_whoever_is_cancelled_leaves_the_others_their_results(
 
 def test_slow_programs_do_not_share(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
     """Once tests are known to take long, each program gets a job: no slot is left idle behind a queue."""
-    slow = f"import time\ntime.sleep({MOST_S / 5})\n" + RIGHT
+    slow = f"import time\ntime.sleep({BUNDLE_S / 5})\n" + RIGHT
     results = _score(loop, sandbox, cache, [slow, slow + "\n", slow + "\n\n"])
     assert all(result.verdict is Verdict.AC for result in results)
     assert sandbox.tests == [3, 3, 3]
@@ -195,3 +207,69 @@ def test_programs_of_a_job_see_nothing_of_each_other(loop: asyncio.Runner, sandb
     results = _score(loop, sandbox, cache, [RIGHT, other, SPY, other + "\n", SPY + "\n"])
     assert sandbox.tests == [3, 12]
     assert [result.verdict for result in results] == [Verdict.AC] * 5, results
+
+
+def test_who_was_not_begun_waits_again(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """A job that has taken two seconds begins no other test: those behind it have their results from the next."""
+    slow = f"import time\ntime.sleep({BUNDLE_S} if input() == '0' else 0)\nprint(0)"
+    fast = "import time\nn = int(input())\nprint(n * 2)"
+    results = _score(loop, sandbox, cache, [fast, slow, fast + "\n", fast + "\n\n"])
+    assert [result.passed for result in results] == [3, 1, 3, 3]
+    assert len(sandbox.tests) > 2
+
+
+# --------------------------------------------------------------------------- contest problems
+
+NAMES = tuple("abcdef")
+CONTEST = small_problem(
+    subtasks=(Subtask(name="1", points=40, tests=NAMES[:3]), Subtask(name="2", points=60, tests=NAMES)),
+    tests={
+        name: TestCase(name=name, input=f"{n}\n".encode(), answer=f"{2 * n}\n".encode()) for n, name in enumerate(NAMES)
+    },
+    checker_protocol=CheckerProtocol.WHITE_DIFF,
+)
+
+
+def _contest(
+    loop: asyncio.Runner, sandbox: Counting, cache: Path, programs: Sequence[str], language: Language = Language.PYTHON
+) -> list[SubmissionResult]:
+    async def judge() -> list[SubmissionResult]:
+        scorer = Scorer(sandbox, artifacts=ArtifactStore(cache))
+        given = [
+            Submission(id=str(number), problem=CONTEST.key, code=code, language=language)
+            for number, code in enumerate(programs)
+        ]
+        return await asyncio.gather(*(scorer.score(CONTEST, submission) for submission in given))
+
+    return loop.run(judge())
+
+
+def test_contest_programs_in_python_share_too(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """Each by its own stop rule: a zero of one says nothing of another's tests."""
+    part = "n = int(input())\nprint(2 * n if n < 4 else 0)"
+    results = _contest(loop, sandbox, cache, [RIGHT, "print(0)", part, "1 / 0", RIGHT + "\n"])
+    assert [(result.verdict.value, result.score) for result in results] == [
+        ("AC", 100.0), ("WA", 0.0), ("WA", 40.0), ("RE", 0.0), ("AC", 100.0),
+    ]  # fmt: skip
+    assert [len([test for test in result.subtasks[1].tests if test.cpu_ms is not None]) for result in results] == [
+        6, 2, 5, 1, 6,
+    ]  # fmt: skip
+    assert sandbox.tests == [6, 24]
+
+
+def test_contest_programs_of_a_job_see_nothing_of_each_other(
+    loop: asyncio.Runner, sandbox: Counting, cache: Path
+) -> None:
+    """As little as those of APPS."""
+    other = "kept = ['secret of another program' * 9]\nopen('left', 'w').write(kept[0])\n" + RIGHT
+    results = _contest(loop, sandbox, cache, [RIGHT, other, SPY, other + "\n", SPY + "\n"])
+    assert sandbox.tests == [6, 24]
+    assert [result.score for result in results] == [100.0] * 5, results
+
+
+def test_compiled_programs_have_boxes_of_their_own(loop: asyncio.Runner, sandbox: Counting, cache: Path) -> None:
+    """A box has one executable."""
+    right = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << 2 * n; }\n"
+    results = _contest(loop, sandbox, cache, [right, right + "\n"], Language.CPP)
+    assert [result.score for result in results] == [100.0] * 2
+    assert max(sandbox.tests) <= len(NAMES)

@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import replace
 
 from ioi_eval.config import Policy
-from ioi_eval.model import Isolation, Subtask, TestCase
+from ioi_eval.engine.target import Bindings
+from ioi_eval.model import Isolation, Problem, Subtask, TestCase
 from ioi_eval.sandbox import Target
-from ioi_eval.scorer.binding import Bindings
+from ioi_eval.scorer.refusal import refusal
 from ioi_eval.toolchain import Toolchain
 from tests.small_problems import small_problem
 
@@ -25,9 +26,14 @@ PROBLEM = small_problem(
 )
 
 
+def bindings_of(policy: Policy | None = None) -> Bindings[Problem]:
+    """Those of contest problems."""
+    return Bindings(lambda target, problem: refusal(target, problem, policy or Policy()))
+
+
 def test_every_slot_is_used() -> None:
     """Eight submissions fill six and two slots; the next ones go on in the same proportion."""
-    bindings = Bindings(Policy())
+    bindings = bindings_of()
     with contextlib.ExitStack() as stack:
         for submissions in (8, 16, 24):
             while sum(bound.values() if (bound := _bound(bindings)) else ()) < submissions:
@@ -38,13 +44,13 @@ def test_every_slot_is_used() -> None:
     assert not +_bound(bindings), "what is judged is counted no more"
 
 
-def _bound(bindings: Bindings) -> Counter[str]:
+def _bound(bindings: Bindings[Problem]) -> Counter[str]:
     return Counter({name: len(held) for name, held in bindings._bound.items()})
 
 
 def test_a_target_that_nobody_serves_comes_last() -> None:
     """It is chosen only if there is nothing else: then its jobs wait for workers to come back."""
-    bindings = Bindings(Policy())
+    bindings = bindings_of()
     gone = replace(BIG, slots=0)
     assert bindings.choose([gone, SMALL], PROBLEM) is SMALL
     assert bindings.choose([gone], PROBLEM) is gone
@@ -52,7 +58,7 @@ def test_a_target_that_nobody_serves_comes_last() -> None:
 
 def test_a_target_without_an_alternative_is_marked() -> None:
     """Its jobs wait for it: no other one that is in service may judge the problem, or is left to try."""
-    lax = Bindings(Policy(isolation=Isolation.NONE))
+    lax = bindings_of(Policy(isolation=Isolation.NONE))
 
     def is_only(*targets: Target, without: tuple[str, ...] = ()) -> bool:
         return lax.committed(targets[0], targets, PROBLEM, without=without).is_only
@@ -66,31 +72,31 @@ def test_a_target_without_an_alternative_is_marked() -> None:
 
 def test_a_target_that_failed_a_submission_is_not_chosen_again() -> None:
     """Until there is none left."""
-    bindings = Bindings(Policy())
+    bindings = bindings_of()
     assert bindings.choose([BIG, SMALL], PROBLEM, without={"big"}) is SMALL
     assert bindings.choose([BIG, SMALL], PROBLEM, without={"big", "small"}) is None
 
 
 def test_isolation_is_never_lowered_unasked() -> None:
     """A target that confines less than is asked for judges nothing, and the reason says what to do."""
-    strict = Bindings(Policy())
+    strict = bindings_of()
     assert strict.choose([STOCK], PROBLEM) is None
     assert "install the ioi_eval package" in str(strict.refusal(STOCK, PROBLEM))
 
 
 def test_what_the_stock_pair_would_judge_wrongly_goes_elsewhere() -> None:
     """C++20 is refused there by name; a problem that it can judge is not."""
-    lax = Bindings(Policy(isolation=Isolation.NONE))
+    lax = bindings_of(Policy(isolation=Isolation.NONE))
     refused = str(lax.refusal(STOCK, PROBLEM))
     assert "compiles with gnu++17, not gnu++20 (--std gnu++17 takes that for all problems)" in refused
     assert lax.choose([STOCK, SMALL], PROBLEM) is SMALL
-    older = Bindings(Policy(isolation=Isolation.NONE, std="gnu++17"))
+    older = bindings_of(Policy(isolation=Isolation.NONE, std="gnu++17"))
     assert "compiles with" not in str(older.refusal(STOCK, PROBLEM)), "--std holds there too"
 
 
 def test_where_the_runner_judges_the_profile_refuses_nothing() -> None:
     """One test a job is judged as many are; scripts of a worker's own give checkers no arguments."""
-    bindings = Bindings(Policy(isolation=Isolation.NONE))
+    bindings = bindings_of(Policy(isolation=Isolation.NONE))
     own = replace(BIG, name="own", profile="classic")
     with_arguments = replace(PROBLEM, checker_args=("x",))
     assert bindings.choose([STOCK, own], with_arguments) is own

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging
+from ioi_eval.engine.judging import Judging
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import ScoreType, TestOutcome, Verdict
 from tests.judging_model import KINDS, make_problem, names, result_of, scored_as
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.judging import Judging, TestState
+from ioi_eval.engine.judging import Judging, TestState
 from ioi_eval.model import Problem, TestOutcome, Verdict
 from tests.judging_model import (
     Behaviours,

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.engine.packing import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
 from ioi_eval.errors import TransportError
-from ioi_eval.jobs.bundled import PlannedTest
-from ioi_eval.judging import Judging
+from ioi_eval.jobs.run_job import PlannedTest
 from ioi_eval.model import Problem, ProblemKey, Subtask, TestCase, TestOutcome, Verdict
-from ioi_eval.scorer.spreading import BUNDLE_S, SPLIT_S, TRUST, Paces, Reach, both, run_spread
 from tests.small_problems import small_problem
 
 KEY = ProblemKey(year=2024, id="tree")
@@ -52,7 +52,7 @@ class Machine:
         self.now -= 1
 
 
-def two(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
+def two(pending: Bundle) -> Bundle:
     """Two tests a job."""
     return pending[:2]
 
@@ -73,7 +73,7 @@ def test_idle_slots_take_other_subtasks_first() -> None:
     judging = Judging(problem(TESTS[:4], TESTS[4:8], TESTS[8:12]))
     begun: list[str] = []
 
-    def one(pending: Sequence[PlannedTest]) -> Sequence[PlannedTest]:
+    def one(pending: Bundle) -> Bundle:
         begun.append(pending[0].test)
         return pending[:1]
 

@@ -53,8 +53,8 @@ were later still, stay TLE: the machine is not spent on a hundred of them.
 does not depend on when it ran. When `done`, take a subtask, and the first position z that has a known zero. No zero
 is known before z, so all of 1…z are needed; done means that they have outcomes, and that these are settled. So z is
 the first zero of the settled outcomes too, and the subtask's result, which is a function of positions 1…z, is the
-same. Without any zero known the same holds of all positions. `tests/test_judging_schedules.py` tries it with every
-bundle size and interleaving that hypothesis can think of.
+same. Without any zero known the same holds of all positions. `tests/engine/test_judging_schedules.py` tries it with
+every bundle size and interleaving that hypothesis can think of.
 
 This holds for the minimum, the product and the threshold, of all of which a zero makes a zero. For a sum every test is
 needed, whatever the others score. Which of them are repeated follows from the outcomes of all usual runs, not from the
@@ -68,9 +68,8 @@ from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
-from ioi_eval.errors import InputError
-from ioi_eval.jobs.bundled import PlannedTest, size
-from ioi_eval.model import Content, Problem, ScoreType, Subtask, TestOutcome, Verdict
+from ioi_eval.jobs.run_job import PlannedTest
+from ioi_eval.model import ScoreType, Subtask, TestOutcome, Verdict
 
 Bundle = tuple[PlannedTest, ...]
 
@@ -307,51 +306,3 @@ def _at_most(outcome: TestOutcome, score: float) -> TestOutcome:
     words = f"{outcome.message} (an earlier run of the same test gave a worse output)".strip()
     verdict = Verdict.PA if score > 0 else Verdict.WA
     return replace(outcome, score=score, verdict=verdict, message=words)
-
-
-def bundles(
-    problem: Problem,
-    pending: Sequence[PlannedTest],
-    *,
-    outputs: Mapping[str, Content] | None = None,
-    max_tests: int | None = None,
-    max_bytes: int | None = None,
-    max_wall_ms: int | None = None,
-    wall_ms_per_test: int = 0,
-) -> tuple[Bundle, ...]:
-    """Cut tests into bundles of consecutive ones, none over a limit; `None` is no limit.
-
-    A test that is over a limit all by itself gets a bundle of its own: the sandbox will say in its own words that
-    it is too large, which nobody could learn from a test that was never sent.
-
-    Args:
-        problem: gives the sizes of inputs and answers.
-        pending: in the order in which they are to run.
-        outputs: what was submitted for some of them, by test.
-        max_tests: tests in a bundle.
-        max_bytes: bytes of inputs, answers and outputs in a bundle, before any encoding.
-        max_wall_ms: the longest that a bundle may take.
-        wall_ms_per_test: the longest that one test is expected to take (`jobs.bundled.usual_wall_ms`).
-
-    Raises:
-        InputError: `max_tests` is below 1.
-    """
-    if max_tests is not None and max_tests < 1:
-        raise InputError(f"bundles of at most {max_tests} tests cannot hold one; give 1 or more, or no limit")
-    if max_wall_ms is not None and wall_ms_per_test > 0:
-        by_time = max(1, max_wall_ms // wall_ms_per_test)
-        max_tests = by_time if max_tests is None else min(max_tests, by_time)
-    cut: list[Bundle] = []
-    bundle: list[PlannedTest] = []
-    bundle_bytes = 0
-    for planned in pending:
-        case = problem.tests[planned.test]
-        carried = (case.input, case.answer, (outputs or {}).get(planned.test))
-        added = sum(size(content) for content in carried if content is not None)
-        full = len(bundle) == max_tests or (max_bytes is not None and bundle_bytes + added > max_bytes)
-        if bundle and full:
-            cut.append(tuple(bundle))
-            bundle, bundle_bytes = [], 0
-        bundle.append(planned)
-        bundle_bytes += added
-    return (*cut, tuple(bundle)) if bundle else ()

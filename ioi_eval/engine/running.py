@@ -1,0 +1,213 @@
+"""Runs a program on its tests until nothing that is left can change the result. `judging.py` says what is run next.
+
+What is repeated, and why:
+- a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
+- a checker or manager that failed: once, in a clean box; the same twice is final;
+- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost;
+- a job whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on this
+  target are as small.
+What the sandbox fails at all the same is JE, which is nobody's score, and judged again another day.
+
+What comes out is what happened, never what it is worth: that say `scorer/` and `apps/`, to which it is handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+
+from ioi_eval.engine.judging import Bundle, Judging
+from ioi_eval.engine.packing import Paces, Reach, fitting, run_spread
+from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
+from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
+from ioi_eval.jobs.returned import Returned, ReturnedAnswer
+from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size, usual_wall_ms
+from ioi_eval.model import Content, Isolation, TestOutcome, Verdict
+from ioi_eval.programs import ATTEMPTS
+from ioi_eval.sandbox import Sandbox, Target
+
+_GROWTH = 4
+"""Where only our side can say that a program has failed, and nothing is run after that, the first job has one test, and
+each further one four times as many as the one before: a program that fails at once costs little, one that never does
+few jobs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program, and how it is run and judged.
+
+    Args:
+        problem: names what it is for: tests of one problem take about as long.
+        content: as it travels; for an interpreter a task that it reads; `None` where all tests have submitted outputs.
+        tests: as they travel, by name.
+        setup: what it has in common with other programs.
+        one_by_one: no two of its jobs run at once, as what came of one says whether another is wanted.
+    """
+
+    problem: Hashable
+    content: Content | None
+    tests: Mapping[str, GivenTest]
+    setup: RunSetup
+    one_by_one: bool = False
+
+
+class ProgramRunner:
+    """Runs programs on one sandbox. Safe to use from many tasks at once; threads may share it.
+
+    Args:
+        sandbox: executes the jobs.
+        lanes: how many jobs of one program may run at once on a target now.
+        most_tests: in one job.
+        jobs: how many shared jobs run at once at most; `None` for as many as their target has slots.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        lanes: Callable[[Target], int],
+        most_tests: int = BUNDLE_TESTS,
+        jobs: int | None = None,
+    ) -> None:
+        self.lanes, self.most_tests = lanes, most_tests
+        most_shared = MOST_TESTS if most_tests > 1 else 1
+        self.paces, self.reach = Paces(most_tests), Reach(max(most_tests, most_shared))
+        self.jobs = SharedJobs(sandbox, self.paces, self.reach, most_tests=most_shared, jobs=jobs)
+
+    async def run(
+        self,
+        program: Program,
+        judging: Judging,
+        target: Target,
+        record: Callable[[Returned], None],
+        *,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Isolation | None:
+        """Run what can still matter, and repeat what is in doubt.
+
+        Args:
+            program: what is run.
+            judging: says what is next.
+            target: where.
+            record: records what came of a test in `judging`.
+            wanted: whether another test is to be run for the first time.
+
+        Returns:
+            The weakest isolation over all jobs; `None` if nothing ran.
+
+        Raises:
+            UnavailableError: no endpoint is left to run on.
+            SetupError: the runner cannot work there.
+        """
+        return await _Run(self, program, judging, target, record=record, wanted=wanted).run()
+
+
+class _Run:
+    """One program's way; see `ProgramRunner.run`."""
+
+    def __init__(
+        self,
+        runner: ProgramRunner,
+        program: Program,
+        judging: Judging,
+        target: Target,
+        *,
+        record: Callable[[Returned], None],
+        wanted: Callable[[], bool],
+    ) -> None:
+        self._runner, self._program, self._judging = runner, program, judging
+        self._target, self._record, self._wanted = target, record, wanted
+        self._grows = program.setup.stops and program.setup.by_reader
+        self._next = 1 if self._grows else runner.most_tests
+        self._most = runner.most_tests  # fewer once an answer was cut: `reach` hears only of those that were whole
+        self._room = room(target, program.setup)
+        self._weakest: Isolation | None = None
+
+    async def run(self) -> Isolation | None:
+        judging = self._judging
+        while True:
+            if judging.pending() and self._wanted():
+                await run_spread(judging, self._cut, self._ask, self._lanes, self._wanted)
+            elif again := judging.judge_fault_reruns():
+                await self._ask(again[:1], apart=True)
+            elif late := judging.near_limit_reruns():
+                await self._ask(self._fitting(late, self._most), alone=True)
+            else:
+                return self._weakest
+
+    def _lanes(self) -> int:
+        return 1 if self._grows or self._program.one_by_one else self._runner.lanes(self._target)
+
+    def _cut(self, pending: Bundle) -> Bundle:
+        """The tests of the next job."""
+        runner = self._runner
+        paced = runner.paces.tests(self._program.problem, len(pending), self._lanes())
+        bundle = self._fitting(pending, min(self._next, self._most, paced, runner.reach.tests(self._target.name)))
+        self._next = min(self._next * _GROWTH, runner.most_tests)
+        return bundle
+
+    def _fitting(self, pending: Bundle, most_tests: int) -> Bundle:
+        program = self._program
+        return fitting(
+            pending,
+            program.tests,
+            self._room,
+            most_tests=most_tests,
+            wall_ms_per_test=usual_wall_ms(program.setup.time_limit_s),
+            taken_bytes=0 if program.content is None else size(program.content),
+        )
+
+    def _request(self, tests: Bundle, *, alone: bool) -> RunRequest:
+        """For those that run alone the memory that their first runs had is made ready."""
+        program, known = self._program, self._judging.outcomes()
+        return RunRequest(
+            problem=program.problem,
+            program=GivenProgram(
+                content=program.content,
+                tests=[program.tests[planned.test] for planned in tests],
+                at=[planned.at for planned in tests],
+            ),
+            setup=program.setup,
+            target=self._target,
+            alone=alone,
+            ready_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
+        )
+
+    async def _ask(self, tests: Bundle, *, apart: bool = False, alone: bool = False) -> None:
+        """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE."""
+        attempts, asked = ATTEMPTS, len(tests)
+        while True:
+            attempts -= 1
+            arrived = True
+            try:
+                answer = await self._runner.jobs.run(self._request(tests, alone=alone), apart=apart)
+            except UnavailableError:
+                raise
+            except SandboxError as error:
+                answer, arrived = error, False
+            if isinstance(answer, ReturnedAnswer):
+                break
+            if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
+                tests, attempts = tests[: (len(tests) + 1) // 2], ATTEMPTS
+            elif attempts == 0 or not isinstance(answer, TransientError):
+                for planned in tests:
+                    self._record(Returned(outcome=failed(planned.test, answer), judged=True))
+                break
+            apart = True
+        if len(tests) < asked:
+            self._most = min(self._most, len(tests))
+        if isinstance(answer, ReturnedAnswer):
+            self._runner.reach.observe(self._target.name, asked=asked, granted=len(tests), held=len(answer.tests))
+            self._take_in(tests, answer)
+
+    def _take_in(self, tests: Bundle, answer: ReturnedAnswer) -> None:
+        if self._weakest is None or answer.isolation.rank < self._weakest.rank:
+            self._weakest = answer.isolation
+        for number, returned in answer.tests.items():
+            outcome = replace(returned.outcome, test=tests[number].test)
+            self._record(replace(returned, outcome=outcome))
+
+
+def failed(test: str, error: SandboxError) -> TestOutcome:
+    """The outcome of a test that the sandbox failed at: JE, to be judged again another day."""
+    return TestOutcome(test=test, verdict=Verdict.JE, score=None, message=str(error))

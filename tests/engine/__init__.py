@@ -1,0 +1,1 @@
+"""Tests of `ioi_eval/engine`: what both families' judging shares."""
