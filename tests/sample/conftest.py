@@ -36,8 +36,8 @@ class Result:
     words: str = ""
 
 
-def compile_program(output: Path, *sources: Path, include: Path | None = None) -> str | None:
-    """Compile and link; the compiler's words if it refuses."""
+def compile_program(output: Path, *sources: str | Path, include: Path | None = None) -> str | None:
+    """Compile and link, or with `-c` only compile; the compiler's words if it refuses."""
     where = ("-I", str(include)) if include else ()
     done = subprocess.run([*COMPILER, *where, *sources, "-o", output], capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else None
@@ -59,13 +59,17 @@ class Judge:
             source = scratch / f"{program}.cpp"
             if source.exists():
                 assert compile_program(scratch / program, source) is None
+        self.linked: list[str | Path] = []
+        for source in (scratch / f"graders/{name}.cpp" for name in ("grader", "stub")):
+            if source.exists():
+                self.linked.append(source.with_suffix(".o"))
+                assert compile_program(source.with_suffix(".o"), "-c", source) is None
 
     def compile(self, code: str) -> str | None:
         """Build the program from a solution and the problem's grader or stub; the compiler's words if it refuses."""
         (self.scratch / "solution.cpp").write_text(code)
-        linked = [path for name in ("grader", "stub") if (path := self.scratch / f"graders/{name}.cpp").exists()]
         source = self.scratch / "solution.cpp"
-        return compile_program(self.scratch / "program", source, *linked, include=self.scratch / "graders")
+        return compile_program(self.scratch / "program", source, *self.linked, include=self.scratch / "graders")
 
     def judge(self, code: str, *, patience_s: float = PATIENCE_S) -> dict[str, Result]:
         """The result of every subtask: the first of the lowest scores among its tests, stopping at a zero."""
