@@ -86,8 +86,17 @@ class Compilation {
  private:
   // The work directory lies in it at the path that it has anyway, as steps get it as HOME.
   void make_root() {
-    runner::make_root(place_, machine_, plan_.sees, "", {"/tmp", directory_.c_str()});
+    runner::make_root(place_, machine_, plan_.sees, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
     if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
+  }
+
+  // A step finds itself where Linux would show it, and nothing else in /proc: rustc looks for its library by that, and
+  // the loader for what lies beside a program.
+  void show_itself(const std::string& command) {
+    if (place_.root.empty() || command[0] != '/') return;
+    std::string link = place_.outside + "/proc/self/exe";
+    unlink(link.c_str());
+    if (symlink(command.c_str(), link.c_str()) != 0) system_fault("make the link %s", link.c_str());
   }
 
   void see(const std::string& file, const std::string& path) {
@@ -126,6 +135,7 @@ class Compilation {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) system_fault("pipe");
     s.pipe = Fd(ends[0]);
     Fd theirs(ends[1]);
+    show_itself(argv[0]);
     if (machine_.full() && !s.pid_namespace.enter(machine_.own_pidns)) system_fault("a PID namespace cannot be made");
     s.begun_us = now_us();
     long long kills = out_of_memory_kills();

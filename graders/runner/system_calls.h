@@ -133,8 +133,9 @@ constexpr Rule kRules[] = {
     {Let::SignalSelf, 0, {2}, Where::Everywhere, EPERM, true, {C(tgkill), C(rt_tgsigqueueinfo)}},
     // Questions about itself.
     {Let::OnSelf, 0, {}, Where::Everywhere, EPERM, true,
-     {C(getpgid), C(getsid), C(get_robust_list), C(sched_getaffinity), C(sched_getparam),
-      C(sched_getscheduler), C(sched_getattr)}},
+     {C(getpgid), C(getsid), C(get_robust_list), C(sched_getparam), C(sched_getscheduler), C(sched_getattr)}},
+    // A thread of Rust's asks glibc for its stack, which asks this by the thread's number, and does without (ENOSYS alone).
+    {Let::OnSelf, 0, {}, Where::Everywhere, ENOSYS, false, {C(sched_getaffinity)}},
     // Older kernels answer by how many want the processor.
     {Let::OnSelf, 0, {}, Where::OnlyChild, EPERM, true, {C(sched_rr_get_interval)}},
     {Let::OnSelf, 1, {}, Where::Everywhere, EPERM, true, {C(getpriority)}},
