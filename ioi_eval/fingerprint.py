@@ -34,7 +34,7 @@ from ioi_eval.sandbox import Target
 
 _RULES = (
     *("compat", "engine", "jobs", "languages", "model", "scorer"),
-    *("interpreters.py", "programs.py", "reductions.py", "scores.py", "toolchain.py"),
+    *("interpreters.py", "programs.py", "reductions.py", "scores.py", "toolchain.py", "tools.py"),
     *("apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
     *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # what a box holds, and how a stage ended
@@ -62,13 +62,13 @@ class Fingerprints:
         self._problems: dict[int, tuple[Problem, str]] = {}
         self._found: dict[tuple[object, ...], str] = {}
 
-    def of(self, problem: Problem, submission: Submission, target: Target, *, python: str = "") -> str:
+    def of(self, problem: Problem, submission: Submission, target: Target, *, tool: str = "") -> str:
         """The fingerprint of judging this program for this problem on this target: 64 hexadecimal digits.
 
         Args:
             problem, submission: what is judged.
             target: where.
-            python: the fingerprint of its interpreter, which says something of submissions in Python only.
+            tool: the fingerprint of what the target has for a language that needs more than its C++ compiler.
         """
         known = self._problems.get(id(problem))
         if known is None:
@@ -76,18 +76,20 @@ class Fingerprints:
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
         key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
         kind = target.profile, target.isolation, target.toolchain.fingerprint, target.brings_pair
-        where = known[1], *kind, target.narrowed, target.outer_filter, python
+        where = known[1], *kind, target.narrowed, target.outer_filter, tool
         found = self._found.get((key, where))
         if found is None:
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()
-            found = self._of(submission, target, known[1], python)
+            found = self._of(submission, target, known[1], tool)
             if submission.size <= _SMALL:
                 self._found[key, where] = found
         return found
 
-    def _of(self, submission: Submission, target: Target, problem: str, python: str) -> str:
-        is_interpreted = not isinstance(rules_of(submission.language), CompiledLanguage)
+    def _of(self, submission: Submission, target: Target, problem: str, tool: str) -> str:
+        rules = rules_of(submission.language)
+        is_compiled = isinstance(rules, CompiledLanguage)
+        own = (tool,) if rules.is_found else None
         return digest_of(
             [
                 (submission.code or "").encode("utf-8", "surrogatepass"),
@@ -100,7 +102,7 @@ class Fingerprints:
                 self._policy,
                 _judges_digest(target),
                 target.toolchain.fingerprint,
-                (self._python, python, harness_digest()) if is_interpreted else None,
+                own if is_compiled else (self._python, tool, harness_digest()),
                 target.profile,
                 target.isolation,
                 *filter(None, [target.narrowed]),

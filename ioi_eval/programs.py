@@ -15,23 +15,22 @@ from typing import TypeVar
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import (
-    OverloadError,
     SandboxError,
     SetupError,
     TransientError,
-    TransportError,
     UnavailableError,
 )
-from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.good_program import GOOD_STD, good_recipe
-from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.good_program import good_recipe
+from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
-from ioi_eval.model import Blob, Content, Isolation, Language, Problem, SourceFile
-from ioi_eval.sandbox import LOCAL, Sandbox, Target
+from ioi_eval.model import Blob, Content, Language, Problem, SourceFile
+from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.slots import Slots
+from ioi_eval.toolchain import Toolchain
+from ioi_eval.tools import Tool, Tools
 
 ATTEMPTS = 3
 """How often a job is asked for whose answer came and cannot be used, or was lost on this machine.
@@ -91,8 +90,7 @@ class Builder:
         self._refused: dict[str, str] = {}  # words only: an error that is raised keeps the frames it went through
         self._refusals: dict[tuple[str, Language, str], str | None] = {}
         self._trying: dict[tuple[str, Language, str], Slots] = {}
-        self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
-        self._asking = Slots(1)
+        self._tools = Tools(self._ask, self.runner)
 
     async def runner(self, target: Target) -> Blob:
         """The runner for a target; a lost answer is asked for again.
@@ -137,56 +135,21 @@ class Builder:
             killed = "; the kernel killed the compiler: is there memory left? It needs 400 MiB"
             raise SetupError(f"{error}{killed if 'Killed signal' in str(error) else ''}") from error
 
+    async def tool(self, language: Language, target: Target) -> Tool:
+        """What compiles or interprets submissions in a language on a target, as `Tools.of` says it."""
+        return await self._tools.of(language, target, python=self._policy.python)
+
+    async def toolchain(self, language: Language, target: Target) -> Toolchain:
+        """What compiles a language on a target, as `Tools.toolchain` says it."""
+        return await self._tools.toolchain(language, target)
+
     async def interpreter(self, python: str, target: Target) -> Interpreter:
-        """A Python on a target, asked once what it is; its command may be another one in the next run.
+        """A Python on a target, as `Tools.interpreter` says it."""
+        return await self._tools.interpreter(python, target)
 
-        Kept for the run is also that there is none, where that was said for certain.
-
-        Raises:
-            SetupError: there is none, or it does not work in a box, or that would have to show too much.
-            SandboxError: the job could not be run.
-        """
-        if target.name == LOCAL:
-            python = located(python)
-            require_there(python)
-            if target.isolation is Isolation.FULL:
-                require_visible(python)
-        key = (target.name, python)
-        async with self._asking.take():
-            if key not in self._interpreters:
-                self._interpreters[key] = await self._ask_interpreter(python, target)
-        found = self._interpreters[key]
-        if isinstance(found, str):
-            raise SetupError(found)
-        return found
-
-    async def _ask_interpreter(self, python: str, target: Target) -> Interpreter | str:
-        """What a Python says of itself; else, for certain, why it cannot be used.
-
-        Raises:
-            SetupError: it cannot be used now, and perhaps later.
-            SandboxError: the job could not be run.
-        """
-        recipe = interpreter_recipe(python, places_of(python))
-        runner = await self.runner(target)
-        try:
-            answer = await self._follow(recipe, runner, target, trusted=True)
-        except (TransportError, OverloadError, UnavailableError):
-            raise  # says nothing of the interpreter
-        except TransientError as error:
-            words = f"the interpreter {python} cannot be started in a box: {error}"
-            if compiling.was_not_found(error):
-                return words
-            raise SetupError(words) from error
-        try:
-            found = interpreter_of(answer, python)
-            require_narrow(python, found.sees)
-        except SetupError as error:
-            last = answer.steps[-1] if answer.steps else None
-            if last is None or last.limit or last.signal or last.killed or compiling.blames_the_machine(last.output):
-                raise
-            return str(error)
-        return found
+    async def _ask(self, recipe: compiling.Recipe, target: Target) -> CompileAnswer:
+        """Follow a recipe that is not a submission's, by the runner that is there."""
+        return await self._follow(recipe, await self.runner(target), target, trusted=True)
 
     async def judge_program(self, what: str, source: SourceFile, target: Target, *, std: str) -> Content:
         """A checker or manager that stands alone, ready to start; a script as it is.
@@ -246,7 +209,7 @@ class Builder:
         Args:
             std: to which standard.
             target: where.
-            language: what the refused program is written in: one that is compiled to an object.
+            language: what the refused program is written in: one that is compiled.
             refused: the words of the refusal: where they speak of the machine (a full disk), the program is compiled
                 anew, as what was found an hour ago says nothing of that.
 
@@ -260,7 +223,7 @@ class Builder:
             await self._try_good(std, runner, target, language)
         if await self._refusal(std, runner, target, language) is None:
             return
-        words = await self._refusal(GOOD_STD, runner, target, Language.CPP)
+        words = await self._refusal(compiled(Language.CPP).good_standard, runner, target, Language.CPP)
         if words is not None:
             raise SetupError(
                 f"the compiler {target.toolchain.command} does not work inside a box of {target.name}: {words}. "
@@ -276,7 +239,7 @@ class Builder:
         """
         if self._refusals.get((target.name, language, std)) is None:
             return
-        compiler = f"{target.toolchain.version} on {target.name}"
+        compiler = f"{self._tools.known(language, target).version} on {target.name}"
         flags = compiled(language).flags(std)
         if language is not Language.CPP:
             name = rules_of(language).name
@@ -295,8 +258,9 @@ class Builder:
         return self._refusals[key]
 
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
+        recipe = good_recipe(await self.toolchain(language, target), std, language)
         try:
-            answer = await self._follow(good_recipe(target.toolchain, std, language), runner, target, trusted=True)
+            answer = await self._follow(recipe, runner, target, trusted=True)
         except TransientError as error:
             if compiling.was_not_found(error):
                 return str(error)
@@ -322,7 +286,7 @@ class Builder:
             return await self._follow(recipe, runner, target, trusted=trusted, alone=alone)
         except TransientError as error:
             if compiling.was_not_found(error):
-                await self.require_good_compiler(GOOD_STD, target)
+                await self.require_good_compiler(compiled(Language.CPP).good_standard, target)
             raise
 
     async def _follow(

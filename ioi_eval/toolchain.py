@@ -1,4 +1,4 @@
-"""What is known of a target's C++ compiler, and the flags that follow from it.
+"""What is known of a target's compilers, and the flags of its C++ compiler that follow from it.
 
 The flags are CMS's (`-DEVAL -O2 -pipe -static -s`), so that a program here is the program that the official
 judge would have built. Source: CMS, `cms/grading/languages/cpp*_gpp.py`.
@@ -17,7 +17,7 @@ _STD = re.compile(r"(c|gnu)\+\+(98|03|11|14|17|20|23|26)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """A C++ compiler, as far as artifacts depend on it.
+    """A compiler, as far as artifacts depend on it. Every target has one of C++.
 
     Args:
         command: how it is called on the target.
@@ -26,6 +26,8 @@ class Toolchain:
         static: whether it can link statically.
         sees: the files and directories of the target that it reads; a box shows them when it compiles.
         libraries: those that a program needs which it has linked dynamically.
+        arguments: what every call of it needs on this target beside its flags.
+        linker: the target's C++ compiler, by which one of another language links; `None` for that one itself.
     """
 
     command: str
@@ -34,11 +36,14 @@ class Toolchain:
     static: bool
     sees: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    linker: Toolchain | None = None
 
     @property
     def fingerprint(self) -> str:
         """What an artifact's key must contain: the same fingerprint makes interchangeable artifacts."""
-        return f"{self.version}|{self.machine}|{'static' if self.static else 'dynamic'}"
+        own = f"{self.version}|{self.machine}|{'static' if self.static else 'dynamic'}"
+        return own if self.linker is None else f"{own}|linked by {self.linker.fingerprint}"
 
     def compile_argv(self, source: str, output: str, *, std: str) -> tuple[str, ...]:
         """The command that makes an object of one C++ source file."""

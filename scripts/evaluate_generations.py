@@ -40,8 +40,7 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
     options = {"dump": dump, "problems": problem_rows, "tests": test_rows}
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
-        if seen.has_python:
-            await scorer.learn_python()
+        await scorer.learn_tools(seen.languages)
         intake = Intake(rows, everything, problems, fingerprints=scorer.fingerprints)
         with Journal(directory, options=options) as journal:
             outcome = await score_dump(

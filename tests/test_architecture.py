@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("scores",),
     ("jobs", "compat"),
     ("interpreters",),
+    ("tools",),
     ("programs", "fingerprint"),
     ("headers",),
     ("engine",),

@@ -175,7 +175,7 @@ def test_an_interpreter_counts_for_programs_in_python_only() -> None:
     for language, ways in ((Language.CPP, 1), (Language.C, 1), (Language.PYTHON, 3)):
         submission = replace(SUBMISSION, language=language)
         found = {
-            Fingerprints(Policy(python=command)).of(PROBLEM, submission, TARGET, python=version)
+            Fingerprints(Policy(python=command)).of(PROBLEM, submission, TARGET, tool=version)
             for command, version in (
                 ("python3", "cpython 3.11"),
                 ("python3", "cpython 3.12"),

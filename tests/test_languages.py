@@ -10,13 +10,13 @@ import pytest
 
 from ioi_eval import ArtifactStore, LocalSandbox, boxfiles
 from ioi_eval.config import Policy
-from ioi_eval.jobs.good_program import GOOD_STD, good_recipe
+from ioi_eval.errors import InputError, SetupError
+from ioi_eval.jobs.good_program import good_recipe
 from ioi_eval.languages import CompiledLanguage, all_names, language_called, rules_of
 from ioi_eval.languages.c_headers import INCLUDES
 from ioi_eval.model import Language
 from ioi_eval.programs import Builder
-
-STANDARDS = {Language.CPP: GOOD_STD, Language.C: "gnu17"}
+from ioi_eval.toolchain import check_std
 
 
 @pytest.mark.parametrize("language", Language)
@@ -40,6 +40,39 @@ def test_endings_and_names_are_each_of_one_language() -> None:
     assert language_called("Cobol") is None
 
 
+YEARS = ("11", "14", "17", "20", "23")
+
+
+@pytest.mark.parametrize(
+    "name", ["cpp{}", "c++{}", "C++{}", "gnu++{}", "GNU C++{}", "g++{}", "C++{} (GCC 13-64)", "cxx{}"]
+)
+def test_cpp_is_known_by_the_name_of_each_standard(name: str) -> None:
+    """As data sets write it; the standard is the problem's, or `--std`'s."""
+    assert {language_called(name.format(year)) for year in YEARS} == {Language.CPP}
+
+
+def test_the_compiler_here_knows_each_standard_of_cpp_that_may_be_named(cache: Path) -> None:
+    """C++11 to C++23, of the committee and of GNU, as `--std` and problems name them."""
+    names = [f"{family}++{year}" for family in ("c", "gnu") for year in YEARS]
+
+    async def main() -> None:
+        async with LocalSandbox() as sandbox:
+            (target,) = sandbox.targets()
+            builder = Builder(sandbox, ArtifactStore(cache), Policy())
+            for name in names:
+                check_std(name)
+                await builder.require_good_compiler(name, target)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", ["C++17", "gnu17", "c++18", "c++2a", "", "gnu++17 -DX", "17"])
+def test_what_is_no_standard_of_cpp_is_refused(name: str) -> None:
+    """With what to write instead."""
+    with pytest.raises(InputError, match="give one as g"):
+        check_std(name)
+
+
 @pytest.mark.parametrize("language", [one for one in Language if isinstance(rules_of(one), CompiledLanguage)])
 def test_the_good_program_of_a_compiled_language_compiles_here(cache: Path, language: Language) -> None:
     """Else every refusal would be taken for the machine's fault."""
@@ -47,8 +80,12 @@ def test_the_good_program_of_a_compiled_language_compiles_here(cache: Path, lang
     async def main() -> None:
         async with LocalSandbox() as sandbox:
             (target,) = sandbox.targets()
-            recipe = good_recipe(target.toolchain, STANDARDS[language], language)
-            answer = await Builder(sandbox, ArtifactStore(cache), Policy()).compile(recipe, target)
+            builder = Builder(sandbox, ArtifactStore(cache), Policy())
+            try:
+                toolchain = await builder.toolchain(language, target)
+            except SetupError as error:
+                pytest.skip(str(error))
+            answer = await builder.compile(good_recipe(toolchain, None, language), target)
             assert set(answer.artifacts) == {"good"}, answer.steps
 
     asyncio.run(main())

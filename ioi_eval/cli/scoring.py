@@ -351,8 +351,7 @@ async def _plan(sandbox: Opened, part: DumpToScore, problems: ProblemSet, index:
 
 
 async def _intake(part: DumpToScore, problems: ProblemSet, scorer: Scorer) -> Intake:
-    if part.seen.has_python:
-        await scorer.learn_python()
+    await scorer.learn_tools(part.seen.languages)
     return Intake(
         part.dump,
         part.call.selection,

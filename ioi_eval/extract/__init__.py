@@ -1,1 +1,4 @@
-"""Generation text to code: `messages` to a text, `fences` to its blocks, `cpp` and `python` to the program. Pure."""
+"""Generation text to code. Pure.
+
+`messages` makes a text of a conversation, `fences` finds its blocks; `tagged`, with `cpp`, and `python` the program.
+"""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
-from ioi_eval.extract.fences import Block, Extracted, blocks, encodable, split_thoughts
+from ioi_eval.extract.fences import Extracted
+from ioi_eval.extract.tagged import extract_tagged
 
 CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
 C_TAGS = frozenset({"c"})
@@ -31,32 +31,14 @@ _OTHER = re.compile(
 _LOOKED_AT = 1 << 16
 
 
-def extract_cpp(generation: str, tags: Collection[str] = CPP_TAGS) -> Extracted:
-    """The program that a model handed in: the last complete block tagged C++, else the last untagged one that is C++.
-
-    What the model said outside of its thoughts is its answer, and is looked through first: a draft inside
-    `<think>…</think>` never wins over it. Only where the answer holds no program at all (the model was cut off while it
-    thought, or did not repeat itself) are the thoughts looked through by the same rules, as the reference does; the
-    rule's name says so, for those who would rather not count these.
-
-    A last block without its closing fence was cut off in the middle of the program: an earlier complete one is taken,
-    else there is none. Blank blocks are passed over.
+def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
+    """The program in C++ that a model handed in, by the rule of `extract_tagged`.
 
     Args:
         generation: everything the model said.
         tags: of the blocks that count as tagged, without a year (`C_TAGS` for a program in C).
-
-    Returns:
-        The code with line feeds for line ends, and the rule: `fence:cpp`, `fence:untagged`, `think:cpp`,
-        `think:untagged` or `none`.
     """
-    answer, thoughts = split_thoughts(generation)
-    for where, pieces in (("fence", answer), ("think", thoughts)):
-        found = _last_block(pieces, tags)
-        if found is not None:
-            how = "cpp" if found.tag else "untagged"
-            return Extracted(code=encodable(found.body()), rule=f"{where}:{how}")
-    return Extracted(code=None, rule="none")
+    return extract_tagged(generation, name="cpp", tags=tags, looks_right=looks_like_cpp)
 
 
 def looks_like_cpp(code: str) -> bool:
@@ -89,16 +71,3 @@ def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
     if "using namespace std;" not in code and "std::" not in code:
         header.append("\nusing namespace std;\n\n")
     return "".join(header) + code, True
-
-
-def _last_block(pieces: list[str], tags: Collection[str]) -> Block | None:
-    """The last tagged block of all pieces, else the last untagged one that looks like C++ (or C)."""
-    tagged: Block | None = None
-    untagged: Block | None = None
-    for piece in pieces:
-        for block in blocks(piece):
-            if block.tag.rstrip("0123456789") in tags:
-                tagged = tagged if block.blank else block
-            elif not (block.tag or block.blank) and looks_like_cpp(block.text[block.start : block.end]):
-                untagged = block
-    return tagged or untagged

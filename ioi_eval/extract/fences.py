@@ -83,13 +83,19 @@ class Block(NamedTuple):
         return body if body.endswith("\n") or not body else body + "\n"
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """The complete fenced blocks of a text, in order."""
+def blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
+    """The complete fenced blocks of a text, in order.
+
+    Args:
+        text: what is looked through.
+        tags: further names of languages: of the one that is looked for.
+    """
+    known = _LANGUAGES | tags
     opened: _Fence | None = None
     start = 0
     for line_start, line_end in _lines_with_fences(text):
         line = text[line_start:line_end]
-        fence = _fence(line)
+        fence = _fence(line, known)
         if opened is not None:
             close = _closes(opened, fence, line)
             if close is not None:
@@ -136,6 +142,7 @@ class _Fence(NamedTuple):
     mark: str
     info: str
     indent: int
+    known: frozenset[str]
 
     @property
     def opens(self) -> bool:
@@ -150,7 +157,7 @@ class _Fence(NamedTuple):
     @property
     def names_language(self) -> bool:
         """Whether it names a language, and nothing else reads as a sentence."""
-        named = self.tag.rstrip("0123456789") in _LANGUAGES
+        named = self.tag.rstrip("0123456789") in self.known
         return named and self.opens and (not self.info[0].isspace() or len(self.info.split()) == 1)
 
     def outranks(self, opened: _Fence) -> bool:
@@ -158,12 +165,12 @@ class _Fence(NamedTuple):
         return self.mark[0] == opened.mark[0] and len(self.mark) >= len(opened.mark)
 
 
-def _fence(line: str) -> _Fence | None:
+def _fence(line: str, known: frozenset[str]) -> _Fence | None:
     if match := _LEADING.fullmatch(line):
-        return _Fence(match[2], match[3], len(match[1]))
+        return _Fence(match[2], match[3], len(match[1]), known)
     match = _BEHIND_WORDS.fullmatch(line)
-    if match and match[2].lower().rstrip("0123456789") in _LANGUAGES:
-        return _Fence(match[1], match[2], 0)
+    if match and match[2].lower().rstrip("0123456789") in known:
+        return _Fence(match[1], match[2], 0, known)
     return None
 
 

@@ -24,6 +24,7 @@ from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
 from ioi_eval.importers.kattis_programs import included_python
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
+from ioi_eval.model import Language
 
 _FOLDER = "submissions"
 _CRASHES = ("RE", "MLE", "SV")  # the format has no verdict of its own for the last, DOMjudge none for the last two
@@ -51,6 +52,7 @@ _PYTHON_2 = re.compile(
 _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
+_JUDGED = frozenset(one.value for one in Language)
 _MAINS = ("main", "__main__")  # Source: DOMjudge, whose Python starts the first that it is given, or one so called
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
@@ -260,7 +262,7 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
         languages = {language(name) for name in sources} - {None}
         if len(sources) == 1 and languages:
             yield sources[0], ()
-        elif languages in ({"cpp"}, {"c"}, {"python"}) and all(name.count("/") == 3 for name in sources):
+        elif len(languages) == 1 and languages <= _JUDGED and all(name.count("/") == 3 for name in sources):
             main = next((name for name in sources if PurePosixPath(name).stem in _MAINS), sources[0])
             yield main, (main, *(name for name in sources if name != main))
         elif sources:

@@ -17,15 +17,15 @@ from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.answers import check_answer, has_stated_results
 from ioi_eval.importers.package import Package, open_package
-from ioi_eval.model import Problem, ProblemKey
+from ioi_eval.model import Language, Problem, ProblemKey
 from ioi_eval.problems.grader_config import PATH as CONFIG_PATH
 from ioi_eval.problems.ioi import draft_problems
 from ioi_eval.problems.row import Row
 
 RowValues = dict[str, Any]
 _LANGUAGES = {
-    **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++"), "cpp"),
-    **{".c": "c", ".py": "python", ".java": "java", ".pas": "pascal", ".rs": "rust", ".go": "go", ".cs": "csharp"},
+    **{ending: one.value for one in Language for ending in one.endings},
+    **{".java": "java", ".pas": "pascal", ".go": "go", ".cs": "csharp"},
 }
 _SYSTEM_HEADERS = frozenset(
     f"{name}.h"

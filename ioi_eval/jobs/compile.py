@@ -17,7 +17,7 @@ from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.errors import TransientError
 from ioi_eval.jobs.plan import RunnerPlan
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine, signal_name
-from ioi_eval.languages import compiled
+from ioi_eval.languages import ObjectLanguage, compiled
 from ioi_eval.model import (
     CompileOutcome,
     Content,
@@ -58,6 +58,7 @@ class Recipe:
         reads: what of the machine its steps see.
         sees_system: whether they see the system's programs and libraries too: nothing of a submission's is among them.
         refusal: the exit code by which a step refuses its input; `None` for any but 0, as a compiler's.
+        crashes: signals by which a step ends where its input is too much for it, as `CompiledLanguage.crashes`.
     """
 
     what: str
@@ -66,6 +67,7 @@ class Recipe:
     reads: tuple[str, ...] = ()
     sees_system: bool = False
     refusal: int | None = None
+    crashes: frozenset[int] = frozenset()
 
     def key(self, toolchain: Toolchain) -> str:
         """The artifact's name in the store: a hash of everything that goes in."""
@@ -94,27 +96,25 @@ def submission_recipe(
 
     Args:
         problem: gives headers and the standard.
-        sources: the program's files. Each that is no header is compiled by itself, with all of them beside it.
+        sources: the program's files. All of them are there when one that is no header is compiled.
         objects: the grader's objects, by name; they appear after the submission has been compiled.
-        toolchain: of the target.
+        toolchain: that compiles the language on the target.
         std: overrides the problem's standard of C++.
-        language: what the program is written in: one that is compiled to an object.
+        language: what the program is written in: one that is compiled.
     """
     rules = compiled(language)
     dialect = rules.standard(problem, std)
     seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # of one name, the problem's holds
-    parts = [source for source in sources if source.name.endswith(language.endings)]
-    made = [f"submission{index or ''}.o" for index in range(len(parts))]
-    steps = [
-        Step(
-            argv=rules.compile_argv(toolchain, source.name, made[index], std=dialect),
-            sees=() if index else tuple(seen),
-        )
-        for index, source in enumerate(parts)
-    ]
-    link_argv = toolchain.link_argv((*(name for name, _ in objects), *made), "a.out")
-    steps.append(Step(argv=link_argv, sees=tuple(objects)))
-    return Recipe(what="submission", steps=tuple(steps), artifacts=("a.out",), reads=toolchain.sees)
+    parts = [source.name for source in sources if source.name.endswith(language.endings)]
+    commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
+    last = len(commands) - 1
+    steps = (
+        Step(argv=argv, sees=(*(() if index else seen), *(objects if index == last else ())))
+        for index, argv in enumerate(commands)
+    )
+    return Recipe(
+        what="submission", steps=tuple(steps), artifacts=("a.out",), reads=toolchain.sees, crashes=rules.crashes
+    )
 
 
 def grader_recipe(
@@ -125,6 +125,8 @@ def grader_recipe(
     if not linked:
         return None
     rules = compiled(language)
+    if not isinstance(rules, ObjectLanguage):
+        raise TypeError(f"nothing is linked with programs in {rules.name}")
     headers = tuple((header.name, header.content) for header in problem.headers)
     steps, objects = [], []
     for index, source in enumerate(linked):
@@ -274,6 +276,9 @@ def _why_nothing_came(
         )
     if last.limit is not None:
         return Verdict.CE, f"Compilation stopped: {_bound(last.limit, limits)}\n{words}".rstrip()
+    if last.signal in recipe.crashes:
+        words = f"Compilation stopped: the compiler was killed by {signal_name(last.signal)}\n{words}"
+        return Verdict.CE, words.rstrip()
     signal = last.signal or last.killed
     how = f"was killed by {signal_name(signal)}" if signal else f"produced no program (exit code {last.code})"
     return Verdict.JE, f"the compiler {how}\n{words}".rstrip()

@@ -7,19 +7,17 @@ from ioi_eval.languages import compiled
 from ioi_eval.model import Language
 from ioi_eval.toolchain import Toolchain
 
-GOOD_STD = "gnu++17"  # what every compiler that builds the runner knows
 
+def good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
+    """How the good program of a language is compiled, to a standard; `None` for the one that is surely known.
 
-def good_recipe(toolchain: Toolchain, std: str = GOOD_STD, language: Language = Language.CPP) -> Recipe:
-    """How the good program of a language is compiled, to a standard."""
+    Args:
+        toolchain: that compiles the language on the target.
+        std: the standard.
+        language: what it is written in.
+    """
     rules = compiled(language)
     name, source = rules.good_program
-    return Recipe(
-        what="good program",
-        steps=(
-            Step(argv=rules.compile_argv(toolchain, name, "good.o", std=std), sees=((name, source),)),
-            Step(argv=toolchain.link_argv(("good.o",), "good")),
-        ),
-        artifacts=("good",),
-        reads=toolchain.sees,
-    )
+    commands = rules.commands(toolchain, [name], [], "good", std=std or rules.good_standard)
+    steps = (Step(argv=argv, sees=() if index else ((name, source),)) for index, argv in enumerate(commands))
+    return Recipe(what="good program", steps=tuple(steps), artifacts=("good",), reads=toolchain.sees)

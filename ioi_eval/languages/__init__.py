@@ -7,23 +7,42 @@ problem's own programs, and the harness is for Python.
 
 from __future__ import annotations
 
-from ioi_eval.languages import c, cpp, python
-from ioi_eval.languages.rules import CompiledLanguage, LanguageRules
+from typing import assert_never
+
+from ioi_eval.languages import c, cpp, python, rust
+from ioi_eval.languages.rules import CompiledLanguage, FoundLanguage, LanguageRules, ObjectLanguage
 from ioi_eval.model import Language
 
-__all__ = ["CompiledLanguage", "LanguageRules", "all_names", "compiled", "language_called", "rules_of"]
-
-_ALL = {rules.language: rules for rules in (cpp.RULES, c.RULES, python.RULES)}
+__all__ = [
+    "CompiledLanguage",
+    "FoundLanguage",
+    "LanguageRules",
+    "ObjectLanguage",
+    "all_names",
+    "compiled",
+    "language_called",
+    "rules_of",
+]
 
 
 def rules_of(language: Language) -> LanguageRules:
     """The rules of a language."""
-    return _ALL[language]
+    match language:
+        case Language.CPP:
+            return cpp.RULES
+        case Language.C:
+            return c.RULES
+        case Language.PYTHON:
+            return python.RULES
+        case Language.RUST:
+            return rust.RULES
+        case _:
+            assert_never(language)
 
 
 def compiled(language: Language) -> CompiledLanguage:
     """The rules of a language that is compiled."""
-    rules = _ALL[language]
+    rules = rules_of(language)
     if not isinstance(rules, CompiledLanguage):
         raise TypeError(f"{rules.name} is not compiled")
     return rules
@@ -31,9 +50,9 @@ def compiled(language: Language) -> CompiledLanguage:
 
 def language_called(name: str) -> Language | None:
     """The language that a data set calls so (`C++17`, `gnu c++`, `PyPy 3`); `None` if it is none of ours."""
-    return next((rules.language for rules in _ALL.values() if rules.names.fullmatch(name)), None)
+    return next((language for language in Language if rules_of(language).names.fullmatch(name)), None)
 
 
 def all_names() -> str:
     """What the supported languages are called, for messages."""
-    return ", ".join(rules.name for rules in _ALL.values())
+    return ", ".join(rules_of(language).name for language in Language)

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.cpp import C_TAGS, extract_cpp
+from ioi_eval.extract.cpp import C_TAGS, extract_cpp, looks_like_cpp
 from ioi_eval.extract.fences import Extracted
 from ioi_eval.languages.c_headers import INCLUDES
-from ioi_eval.languages.rules import CompiledLanguage
+from ioi_eval.languages.rules import ObjectLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
 
 
-class C(CompiledLanguage):
+class C(ObjectLanguage):
     """That of the C++ compiler."""
 
     language = Language.C
     name = "C"
     names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
     header_endings = (".h",)
+    good_standard = "gnu17"
     good_program = ("good.c", f"{INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode())
 
     def extract(self, generation: str) -> Extracted:
         """As in C++, with blocks tagged C."""
         return extract_cpp(generation, C_TAGS)
 
+    def looks_unfenced(self, text: str) -> bool:
+        """By the words that it shares with C++."""
+        return looks_like_cpp(text)
+
     def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
         """Always the same. Source: Kattis's language configuration; GCC's own default since version 8."""
-        return "gnu17"
+        return self.good_standard
 
     def flags(self, std: str) -> str:
         """As GCC writes it."""

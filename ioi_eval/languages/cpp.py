@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp
+from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp, looks_like_cpp
 from ioi_eval.extract.fences import Extracted
 from ioi_eval.languages.c_headers import INCLUDES
-from ioi_eval.languages.rules import CompiledLanguage
+from ioi_eval.languages.rules import ObjectLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
 
@@ -16,7 +16,7 @@ _SMALL = 16_384  # characters; a dump holds many copies, and is read several tim
 _extract_small = lru_cache(maxsize=1024)(extract_cpp)
 
 
-class Cpp(CompiledLanguage):
+class Cpp(ObjectLanguage):
     """GCC's or Clang's, to the standard of the problem."""
 
     language = Language.CPP
@@ -24,6 +24,7 @@ class Cpp(CompiledLanguage):
     names = re.compile(r"(?:(?:gnu )?c\+\+|g\+\+|gnu\+\+|cpp|cxx|cc)(?![a-z]).*", re.IGNORECASE)
     header_endings = (".h", ".hpp", ".hh", ".hxx")
     has_precompiled_header = True
+    good_standard = "gnu++17"  # what every compiler that builds the runner knows
     good_program = (
         "good.cpp",
         f"""#ifdef __has_include
@@ -39,6 +40,10 @@ class Cpp(CompiledLanguage):
     def extract(self, generation: str) -> Extracted:
         """The last complete block tagged C++, else the last untagged one that is C++."""
         return (_extract_small if len(generation) <= _SMALL else extract_cpp)(generation, CPP_TAGS)
+
+    def looks_unfenced(self, text: str) -> bool:
+        """By words that only C++ has, or C."""
+        return looks_like_cpp(text)
 
     def standard(self, problem: Problem, std: str | None) -> str:
         """The problem's, unless another is asked for."""

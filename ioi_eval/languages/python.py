@@ -15,6 +15,8 @@ class Python(LanguageRules):
 
     language = Language.PYTHON
     name = "Python 3"
+    takes_graders = True  # as the program that is started, and imports the submission
+    is_found = True
     names = re.compile(
         r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE
     )
@@ -22,6 +24,11 @@ class Python(LanguageRules):
     def extract(self, generation: str) -> Extracted:
         """The last complete block tagged Python, else the last untagged one that is Python."""
         return extract_python(generation)
+
+    def looks_unfenced(self, text: str) -> bool:
+        """Never: a bare program was found."""
+        del text
+        return False
 
 
 RULES = Python()

@@ -58,16 +58,21 @@ class ScoreType(StrEnum):
 
 
 class Language(StrEnum):
-    """What a submission is written in."""
+    """What a submission is written in, and how names of its source files end; the first is that of a submission's."""
 
-    CPP = "cpp"
-    C = "c"
-    PYTHON = "python"
+    CPP = "cpp", ".cpp", ".cc", ".cxx", ".c++"
+    C = "c", ".c"
+    PYTHON = "python", ".py"
+    RUST = "rust", ".rs"
 
-    @property
-    def endings(self) -> tuple[str, ...]:
-        """How names of source files end; the first is that of a submission's."""
-        return {"cpp": (".cpp", ".cc", ".cxx", ".c++"), "c": (".c",), "python": (".py",)}[self.value]
+    endings: tuple[str, ...]
+
+    def __new__(cls, value: str, *endings: str) -> Language:
+        """A member from its line above: what data call it, and the endings."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.endings = endings
+        return member
 
 
 class CheckerProtocol(StrEnum):

@@ -23,7 +23,7 @@ from ioi_eval.problems.submissions import (
     PROGRAM_COLUMNS,
     fitted,
     problem_of,
-    states_python,
+    stated_language,
     submission_columns,
     submission_from_row,
     target_subtask,
@@ -105,11 +105,11 @@ class Survey:
 
     Args:
         counts: how many programs there are for each problem; `None` stands for rows that do not say theirs.
-        has_python: whether one of them is in Python: then its interpreter must be known before anything is judged.
+        languages: what they say that they are in: compilers and interpreters must be known before anything is judged.
     """
 
     counts: Mapping[ProblemKey | None, int]
-    has_python: bool
+    languages: frozenset[Language]
 
     @property
     def rows(self) -> int:
@@ -136,17 +136,18 @@ def survey(source: RowSource, selection: RowSelection, *, id_column: str = "uuid
     first = (row for row, _ in selection.rows(source, (id_column, "problem_id")))
     check_first_rows(first, source.describe(), _needs(id_column))
     counts: Counter[ProblemKey | None] = Counter()
-    has_python = False
+    languages: set[Language] = set()
     for row, key in selection.rows(source, (id_column, "year", "problem_id", "language", *SAMPLE_COLUMNS)):
         counts[key] += _samples(row, id_column)
-        has_python = has_python or states_python(row)
+        if (language := stated_language(row)) is not None:
+            languages.add(language)
     if not counts:
         wanted = [f"--year {year}" for year in sorted(selection.years)]
         wanted += [f"--problem {problem}" for problem in sorted(selection.problems)]
         everything = Counter(key for _, key in RowSelection().rows(source, ("year", "problem_id")))
         there = ", ".join(f"{key} ({count})" for key, count in everything.most_common(10))
         raise InputError(f"{source.describe()} has no row for {' '.join(wanted)}; it has {there}")
-    return Survey(counts=counts, has_python=has_python)
+    return Survey(counts=counts, languages=frozenset(languages))
 
 
 def _samples(row: Row, id_column: str) -> int:

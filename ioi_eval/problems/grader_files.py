@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ioi_eval.errors import InputError
+from ioi_eval.languages import rules_of
 from ioi_eval.model import Language, SourceFile, TaskType
 from ioi_eval.problems import grader_config
 
@@ -80,8 +81,9 @@ def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[So
     if task_type is TaskType.TWO_STEPS:
         names = ("manager", "grader")
     by_path = {file.path: file for file in files}
-    paths = {language: [f"graders/{name}{language.endings[0]}" for name in names] for language in Language}
-    found = (next((by_path[path] for path in paths[language] if path in by_path), None) for language in Language)
+    joined = [language for language in Language if rules_of(language).takes_graders]
+    paths = {language: [f"graders/{name}{language.endings[0]}" for name in names] for language in joined}
+    found = (next((by_path[path] for path in paths[language] if path in by_path), None) for language in joined)
     return tuple(filter(None, found))
 
 

@@ -146,10 +146,10 @@ def _check_files_of_two_steps(files: int, problem: Problem) -> None:
         )
 
 
-def states_python(row: Row) -> bool:
-    """Whether a row says that its program is in Python. One that cannot be read does not."""
+def stated_language(row: Row) -> Language | None:
+    """What a row says that its program is in; `None` where it says nothing that can be read."""
     stated = row.values.get("language")
-    return isinstance(stated, str) and language_called(stated.strip()) is Language.PYTHON
+    return language_called(stated.strip()) if isinstance(stated, str) else None
 
 
 def with_includes(submission: Submission, problem: Problem) -> Submission:

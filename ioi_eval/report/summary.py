@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.extract.cpp import looks_like_cpp
-from ioi_eval.languages import CompiledLanguage, rules_of
+from ioi_eval.languages import rules_of
 from ioi_eval.model import ProblemKey, TaskType, Verdict
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.limited import LightRow
@@ -164,7 +163,7 @@ class Summary:
         if aimless is not None:
             self._aimless.add(str(result.problem), aimless)
         if _is_unfenced(judged, row):
-            self._unfenced.add("", submission)
+            self._unfenced.add(rules_of(judged.submission.language).name, submission)
         if result.score is None and len(self._undecided) < EXAMPLES:
             self._undecided.append({"submission": submission, "problem": str(result.problem), "error": totals.error})
         self._suspicious += totals.suspicious
@@ -367,18 +366,18 @@ def _is_unfenced(judged: JudgedSubmission, row: Mapping[str, Any]) -> bool:
     return (
         judged.result.verdict is Verdict.NC
         and judged.problem.task_type is not TaskType.OUTPUT_ONLY
-        and isinstance(rules_of(judged.submission.language), CompiledLanguage)
         and isinstance(text, str)
         and not any(fence in text for fence in ("```", "~~~"))
-        and looks_like_cpp(text)
+        and rules_of(judged.submission.language).looks_unfenced(text)
     )
 
 
 def _unfenced_notes(unfenced: Refusals) -> list[str]:
     """Generations that may be programs as they stand: without fences they are no code."""
     return [
-        f"{one['rows']} without code (NC) {'looks' if one['rows'] == 1 else 'look'} like C++ without a fence, such as "
-        f"{one['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program belongs in `code`"
+        f"{one['rows']} without code (NC) {'looks' if one['rows'] == 1 else 'look'} like {one['reason']} without a "
+        f"fence, such as {one['examples'][0]!r}: only fenced blocks of a `generation` count; a bare program belongs in "
+        "`code`"
         for one in unfenced.as_list()
     ]
 

@@ -13,7 +13,9 @@ JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, a
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
@@ -22,9 +24,9 @@ from ioi_eval.engine.target import Bindings, NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
-from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
-from ioi_eval.model import CompileOutcome, Keep, Problem, Submission, SubmissionResult, TaskType, Verdict
+from ioi_eval.languages import rules_of
+from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
@@ -33,6 +35,8 @@ from ioi_eval.scorer.classic import ClassicWay
 from ioi_eval.scorer.refusal import refusal
 from ioi_eval.scorer.run import SubmissionRun
 from ioi_eval.scores import submission_result
+from ioi_eval.toolchain import Toolchain
+from ioi_eval.tools import Tool
 
 __all__ = ["BUNDLE_TESTS", "Scorer", "score_submission"]
 
@@ -65,11 +69,11 @@ class Scorer:
         policy = policy or Policy()
         wanted = 0 if keep is Keep.NONE else return_bytes
         builder = self._builder = Builder(sandbox, artifacts, policy)
-        self._python, self._alone_runs = policy.python, policy.near_limit_repeats
+        self._alone_runs = policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._bindings: Bindings[Problem] = Bindings(lambda target, problem: refusal(target, problem, policy))
-        self._pythons: dict[str, str] = {}  # the interpreter of each target, as far as it was asked
+        self._tools: dict[tuple[str, Language], str] = {}  # what targets have for languages, as far as they were asked
         lanes = self._bindings.lanes if spread else one_lane
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         self._ways = {
@@ -95,19 +99,20 @@ class Scorer:
         targets = self._bindings.seen(self._sandbox, problem)
         return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in targets))
 
-    async def learn_python(self) -> None:
-        """Ask each target for its interpreter, so that fingerprints of submissions in Python name it beforehand.
+    async def learn_tools(self, languages: Iterable[Language]) -> None:
+        """Ask each target what it has for these languages, so that fingerprints name it beforehand.
 
-        A target without one judges no such submission; which fingerprint these get is all the same.
+        A target that has nothing judges no such submission; which fingerprint these get is all the same.
 
         Raises:
             SandboxError: a target could not be asked.
         """
-        for target in self._sandbox.targets():
-            if not target.brings_pair and target.name not in self._pythons:
+        found = [language for language in languages if rules_of(language).is_found]
+        for target, language in product(self._sandbox.targets(), found):
+            if not target.brings_pair and (target.name, language) not in self._tools:
                 with contextlib.suppress(SetupError):
-                    interpreter = await self._builder.interpreter(self._python, target)
-                    self._pythons[target.name] = interpreter.fingerprint
+                    tool = await self._builder.tool(language, target)
+                    self._tools[target.name, language] = tool.fingerprint
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.
@@ -162,16 +167,17 @@ class Scorer:
             submission,
             compiled,
             run.judging.outcomes(),
-            target=_describe(target, run.interpreter),
+            target=_describe(target, run.tool or target.toolchain),
             isolation=run.weakest,
             keep_all=exhaustive,
         )
-        if run.interpreter is not None:
-            self._pythons[target.name] = run.interpreter.fingerprint
+        if run.tool is not None and rules_of(submission.language).is_found:
+            self._tools[target.name, submission.language] = run.tool.fingerprint
         return replace(result, fingerprint=self._fingerprint(problem, submission, target))
 
     def _fingerprint(self, problem: Problem, submission: Submission, target: Target) -> str:
-        return self._fingerprints.of(problem, submission, target, python=self._pythons.get(target.name, ""))
+        tool = self._tools.get((target.name, submission.language), "")
+        return self._fingerprints.of(problem, submission, target, tool=tool)
 
     async def _judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         try:
@@ -185,11 +191,10 @@ class Scorer:
             return CompileOutcome(verdict=Verdict.JE, message=f"not compiled: {error}")
 
 
-def _describe(target: Target, interpreter: Interpreter | None) -> str:
-    if interpreter is not None:
-        return f"{target.name}, {target.profile}, {interpreter}"
-    linking = "static" if target.toolchain.static else "dynamic"
-    return f"{target.name}, {target.profile}, {target.toolchain.version}, {linking}"
+def _describe(target: Target, tool: Tool) -> str:
+    if isinstance(tool, Toolchain):
+        return f"{target.name}, {target.profile}, {tool.version}, {'static' if tool.static else 'dynamic'}"
+    return f"{target.name}, {target.profile}, {tool}"
 
 
 async def score_submission(

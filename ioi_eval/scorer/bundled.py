@@ -32,6 +32,8 @@ from ioi_eval.model import CompileOutcome, Isolation, Keep, Language, Verdict
 from ioi_eval.programs import Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
+from ioi_eval.toolchain import Toolchain
+from ioi_eval.tools import Tool
 
 _SURE_SHARE = 0.7
 """Of the CPU time that compiling may take: a program that takes more may be over the limit without that header."""
@@ -97,14 +99,15 @@ class BundledWay:
             return CompileOutcome(verdict=None), Programs(
                 runner=runner, submission=None, static=True, outputs=run.outputs
             )
-        interpreter = await self._interpreter(run)
-        if interpreter is None:
+        tool = await self._tool(run)
+        interpreter = tool if isinstance(tool, Interpreter) else None
+        if isinstance(tool, Toolchain):
             objects = await builder.objects(run.problem, target, language=run.language)
             recipe = compiling.submission_recipe(
-                run.problem, run.sources, objects, target.toolchain, std=std, language=run.language
+                run.problem, run.sources, objects, tool, std=std, language=run.language
             )
         else:
-            recipe = harness.submission_recipe(interpreter, run.sources)
+            recipe = harness.submission_recipe(tool, run.sources)
         answer = await self._compile_quickly(run, recipe)
         if answer is None:
             answer = await builder.compile(recipe, target)
@@ -121,7 +124,7 @@ class BundledWay:
             runner=runner,
             submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
             outputs=run.outputs,
-            static=target.toolchain.static and interpreter is None,
+            static=isinstance(tool, Toolchain) and tool.static,
             libraries=target.toolchain.libraries,
             interpreter=interpreter,
             preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
@@ -152,25 +155,26 @@ class BundledWay:
         is_sure = cpu_ms < _SURE_SHARE * 1000 * self._policy.compile.cpu_s
         return answer if is_sure and len(answer.artifacts) == len(recipe.artifacts) else None
 
-    async def _interpreter(self, run: SubmissionRun) -> Interpreter | None:
-        """What executes the submission; `None` for the processor.
+    async def _tool(self, run: SubmissionRun) -> Tool:
+        """What compiles or interprets the submission.
 
         Raises:
             UnfitError: there is none on this target.
         """
-        if isinstance(rules_of(run.language), CompiledLanguage):
-            return None
-        if run.problem.processes > 1 and run.target.isolation is not Isolation.FULL:
+        rules = rules_of(run.language)
+        is_compiled = isinstance(rules, CompiledLanguage)
+        if run.problem.processes > 1 and not is_compiled and run.target.isolation is not Isolation.FULL:
             raise UnfitError(  # Source: PROTOCOL.md, "The plan": programs with libraries could talk to each other
                 f"submissions in Python with {run.problem.processes} processes need isolation 'full', and"
                 f" {run.target.name} offers {run.target.isolation.value!r}"
             )
         try:
-            interpreter = await self._builder.interpreter(self._policy.python, run.target)
+            run.tool = await self._builder.tool(run.language, run.target)
         except SetupError as error:
+            if not rules.is_found:
+                raise
             raise UnfitError(str(error)) from error
-        run.interpreter = interpreter
-        return interpreter
+        return run.tool
 
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
         def record(returned: Returned) -> None:

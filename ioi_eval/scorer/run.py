@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ioi_eval.engine.judging import Judging
-from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.model import Isolation, Language, OutputFile, Problem, SourceFile, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
+from ioi_eval.tools import Tool
 
 NOT_SUBMITTED = "File not submitted"
 """Source: CMS, `cms/grading/tasktypes/OutputOnly.py`."""
@@ -44,7 +44,7 @@ class SubmissionRun:
         self.outputs = {output.test: output.content for output in outputs}
         self.judging = Judging(problem, exhaustive=exhaustive, alone_runs=alone_runs)
         self.weakest: Isolation | None = None
-        self.interpreter: Interpreter | None = None
+        self.tool: Tool | None = None
 
     def note_isolation(self, isolation: Isolation) -> None:
         """Remember the weakest isolation over all jobs."""

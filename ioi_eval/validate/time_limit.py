@@ -20,14 +20,13 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.errors import InputError
 from ioi_eval.importers.rows_out import write_rows
 from ioi_eval.importers.task import ImportedTask
+from ioi_eval.languages import language_called
 from ioi_eval.model import Problem, Submission, SubmissionResult, Verdict
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.submissions import submission_from_row
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
-
-_JUDGED = frozenset({"cpp", "c", "python"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
             submission_from_row(row, max_code_bytes=None)
             for row in open_source(written.solutions).iterate()
             if row.optional_text("label") in timing.accepted | timing.in_time
-            and row.optional_text("language") in _JUDGED
+            and language_called(row.optional_text("language") or "") is not None
         ]
         rejected = {f"{task.key}/{label}" for label in timing.in_time - timing.accepted}
         if not counted:
@@ -72,30 +71,42 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
                 f"{task.key} has no accepted submission in a language that is judged, from which a time limit could be"
                 " derived; give one with --time-limit"
             )
-        slowest = asyncio.run(_slowest(problem, counted, rejected))
+        slowest, here = asyncio.run(_slowest(problem, counted, rejected))
     steps = max(1, math.ceil(slowest.seconds * timing.multiplier / timing.resolution_s - 1e-9))
     limit = steps * timing.resolution_s
     note = (
-        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {len(counted)} submissions"
+        f"the time limit is {limit:g} s: {timing.multiplier:g} times the slowest of {here} submissions"
         f" ({slowest.solution}, {slowest.seconds:.3g} s on {slowest.test}), rounded up to {timing.resolution_s:g} s"
     )
+    if here < len(counted):
+        note += f"; {len(counted) - here} more are in a language that this machine has no compiler for"
     rows = tuple({**row, "time_limit": limit} for row in task.problem_rows)
     return replace(task, problem_rows=rows, notes=(*task.notes, note), timing=None)
 
 
-async def _slowest(problem: Problem, counted: Sequence[Submission], rejected: Collection[str]) -> _Slowest:
+async def _slowest(problem: Problem, counted: Sequence[Submission], rejected: Collection[str]) -> tuple[_Slowest, int]:
+    """What the slowest took, and how many could be judged here."""
+    here = 0
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
         found = _Slowest(seconds=0.0, solution=counted[0].id, test="")
         for submission in counted:
             result = await scorer.score(problem, submission, exhaustive=True)
+            if result.compile.unfit:
+                continue
+            here += 1
             _require_accepted(problem, submission, result, rejected=submission.id in rejected)
             for subtask in result.subtasks:
                 for test in subtask.tests:
                     seconds = (test.cpu_ms or 0.0) / 1000
                     if seconds >= found.seconds:
                         found = _Slowest(seconds=seconds, solution=submission.id, test=test.test)
-        return found
+    if not here:
+        raise InputError(
+            f"{problem.key} has no accepted submission in a language that this machine has a compiler for, from which a"
+            " time limit could be derived; install one, or give a limit with --time-limit"
+        )
+    return found, here
 
 
 def _require_accepted(problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool) -> None:

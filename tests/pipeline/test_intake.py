@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.errors import InputError
-from ioi_eval.model import ProblemKey
+from ioi_eval.model import Language, ProblemKey
 from ioi_eval.pipeline import Intake, RowSelection, survey
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.problems.ioi import ProblemSet
@@ -20,15 +20,16 @@ def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
     contest.write(*programs("1", "2"), {"uuid": "x"}, {"uuid": "y", "problem_id": "tree", "year": "2023"})
     seen = survey(open_source(contest.dump), RowSelection())
     assert seen.counts == {NILE.key: 2, None: 1, ProblemKey(year=2023, id="tree"): 1}
-    assert (seen.rows, len(seen.problems), seen.has_python) == (4, 2, False)
+    assert (seen.rows, len(seen.problems), seen.languages) == (4, 2, frozenset())
 
 
-def test_a_survey_tells_of_programs_in_python(contest: Contest) -> None:
-    """Of those that are meant: their interpreter is asked before anything is judged."""
-    contest.write(*programs("1"), {"uuid": "x", "problem_id": "tree", "year": 2023, "language": "Python 3"})
+@pytest.mark.parametrize(("name", "language"), [("Python 3", Language.PYTHON), ("Rust 2021", Language.RUST)])
+def test_a_survey_tells_of_the_languages_of_programs(contest: Contest, name: str, language: Language) -> None:
+    """Of those that are meant: interpreters and compilers are asked for before anything is judged."""
+    contest.write(*programs("1"), {"uuid": "x", "problem_id": "tree", "year": 2023, "language": name})
     dump = open_source(contest.dump)
-    assert survey(dump, RowSelection()).has_python
-    assert not survey(dump, RowSelection(years=frozenset({2024}))).has_python
+    assert survey(dump, RowSelection()).languages == {language}
+    assert survey(dump, RowSelection(years=frozenset({2024}))).languages == frozenset()
 
 
 def test_a_selection_without_rows_says_what_there_is(contest: Contest) -> None:

@@ -43,7 +43,7 @@ class Compiler:
             return Execution(run=built(job))
         if self.unknown in plan_of(job):
             return Execution(run=said(code=1, output=f"unrecognized option {self.unknown}")(job))
-        if "submission.o" in plan_of(job):
+        if "a.out" in plan_of(job):
             return Execution(run=said(code=1, output="sum.c:1:1: error: no")(job))
         return Execution(run=said("good")(job))
 

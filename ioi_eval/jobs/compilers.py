@@ -1,0 +1,44 @@
+"""What compiler a target has for a language that the C++ compiler does not compile, and what its answer means. Pure."""
+
+from __future__ import annotations
+
+from ioi_eval.errors import SetupError
+from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.languages import FoundLanguage
+from ioi_eval.toolchain import Toolchain, outermost
+
+_SCRIPT, _FOUND = "finder", "found"
+_ONCE = ("command", "version", "machine")
+
+
+def compiler_recipe(rules: FoundLanguage, cpp: Toolchain) -> Recipe:
+    """The compile plan that asks a target for its compiler of a language; nothing of a submission's is there."""
+    step = Step(
+        argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
+        sees=((_SCRIPT, rules.finder.encode()),),
+    )
+    return Recipe(what="compiler", steps=(step,), artifacts=(_FOUND,), reads=cpp.sees, sees_system=True)
+
+
+def compiler_of(answer: CompileAnswer, rules: FoundLanguage, cpp: Toolchain) -> Toolchain:
+    """The compiler from the answer to `compiler_recipe`. It links as the C++ compiler does, and reads what that reads.
+
+    Raises:
+        SetupError: there is none.
+    """
+    if _FOUND not in answer.artifacts:
+        words = answer.steps[-1].output.strip()[-2000:] if answer.steps else "it was not looked for"
+        raise SetupError(f"no compiler for {rules.name} is found: {words}. Install one ({rules.advice})")
+    lines = [line.partition("\t") for line in answer.artifacts[_FOUND].decode("utf-8", "replace").splitlines()]
+    said = {kind: [value for name, _, value in lines if name == kind] for kind, _, _ in lines}
+    if any(len(said.get(kind, ())) != 1 for kind in _ONCE):
+        raise SetupError(f"the compiler for {rules.name} does not say what it is, but {lines[:3]}")
+    return Toolchain(
+        **{kind: said[kind][0] for kind in _ONCE},
+        static=cpp.static,
+        sees=outermost((*cpp.sees, *said.get("sees", ()))),
+        libraries=cpp.libraries,
+        arguments=tuple(said.get("argument", ())),
+        linker=cpp,
+    )

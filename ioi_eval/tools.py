@@ -1,0 +1,157 @@
+"""What targets have for languages: the Python that is asked for, and compilers beside that of C++. Each is asked once.
+
+Kept for the run is also that there is none, where that was said for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from ioi_eval.errors import OverloadError, SetupError, TransientError, TransportError, UnavailableError
+from ioi_eval.interpreters import located, places_of, require_narrow, require_there, require_visible
+from ioi_eval.jobs.compile import Recipe, blames_the_machine, was_not_found
+from ioi_eval.jobs.compilers import compiler_of, compiler_recipe
+from ioi_eval.jobs.harness import Interpreter, interpreter_of, interpreter_recipe
+from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.languages import CompiledLanguage, FoundLanguage, rules_of
+from ioi_eval.model import Isolation, Language
+from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.sandbox.slots import Slots
+from ioi_eval.toolchain import Toolchain
+
+T = TypeVar("T")
+Tool = Interpreter | Toolchain
+"""What makes a submission's program run on a target."""
+
+Ask = Callable[[Recipe, Target], Awaitable[CompileAnswer]]
+"""Follows a recipe on a target."""
+
+
+class Tools:
+    """What targets have; see the module.
+
+    Args:
+        ask: follows the recipes of questions.
+        ready: makes a target ready for that: what fails there says nothing of what the target has.
+    """
+
+    def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]]) -> None:
+        self._ask = ask
+        self._ready = ready
+        self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
+        self._compilers: dict[tuple[str, str], Toolchain | str] = {}
+        self._asking = Slots(1)
+
+    async def of(self, language: Language, target: Target, *, python: str) -> Tool:
+        """What compiles or interprets submissions in a language on a target.
+
+        Args:
+            language: what they are written in.
+            target: where.
+            python: the command of the interpreter, for those in Python.
+
+        Raises:
+            SetupError: there is nothing of the kind.
+            SandboxError: a job could not be run.
+        """
+        if isinstance(rules_of(language), CompiledLanguage):
+            return await self.toolchain(language, target)
+        return await self.interpreter(python, target)
+
+    async def toolchain(self, language: Language, target: Target) -> Toolchain:
+        """What compiles a language on a target.
+
+        Raises:
+            SetupError: there is no such compiler.
+            SandboxError: a job could not be run.
+        """
+        rules = rules_of(language)
+        if not isinstance(rules, FoundLanguage):
+            return target.toolchain
+        return await self._once(self._compilers, (target.name, rules.name), lambda: self._ask_compiler(rules, target))
+
+    def known(self, language: Language, target: Target) -> Toolchain:
+        """What compiles a language on a target, as far as it was asked; else its C++ compiler."""
+        found = self._compilers.get((target.name, rules_of(language).name))
+        return found if isinstance(found, Toolchain) else target.toolchain
+
+    async def interpreter(self, python: str, target: Target) -> Interpreter:
+        """A Python on a target; its command may be another one in the next run.
+
+        Raises:
+            SetupError: there is none, or it does not work in a box, or that would have to show too much.
+            SandboxError: the job could not be run.
+        """
+        if target.name == LOCAL:
+            python = located(python)
+            require_there(python)
+            if target.isolation is Isolation.FULL:
+                require_visible(python)
+        return await self._once(
+            self._interpreters, (target.name, python), lambda: self._ask_interpreter(python, target)
+        )
+
+    async def _once(
+        self, found: dict[tuple[str, str], T | str], key: tuple[str, str], ask: Callable[[], Awaitable[T | str]]
+    ) -> T:
+        """What a target has, asked at the first time.
+
+        Raises:
+            SetupError: it has not, for certain.
+        """
+        async with self._asking.take():
+            if key not in found:
+                found[key] = await ask()
+        answer = found[key]
+        if isinstance(answer, str):
+            raise SetupError(answer)
+        return answer
+
+    async def _ask_compiler(self, rules: FoundLanguage, target: Target) -> Toolchain | str:
+        """The compiler of a language; else, for certain, why there is none.
+
+        Raises:
+            SetupError: there is none now, and perhaps later.
+            SandboxError: the job could not be run.
+        """
+        answer = await self._ask(compiler_recipe(rules, target.toolchain), target)
+        try:
+            return compiler_of(answer, rules, target.toolchain)
+        except SetupError as error:
+            if not _is_certain(answer):
+                raise
+            return f"{target.name}: {error}"
+
+    async def _ask_interpreter(self, python: str, target: Target) -> Interpreter | str:
+        """What a Python says of itself; else, for certain, why it cannot be used.
+
+        Raises:
+            SetupError: it cannot be used now, and perhaps later.
+            SandboxError: the job could not be run.
+        """
+        recipe = interpreter_recipe(python, places_of(python))
+        await self._ready(target)
+        try:
+            answer = await self._ask(recipe, target)
+        except (TransportError, OverloadError, UnavailableError):
+            raise  # says nothing of the interpreter
+        except TransientError as error:
+            words = f"the interpreter {python} cannot be started in a box: {error}"
+            if was_not_found(error):
+                return words
+            raise SetupError(words) from error
+        try:
+            found = interpreter_of(answer, python)
+            require_narrow(python, found.sees)
+        except SetupError as error:
+            if not _is_certain(answer):
+                raise
+            return str(error)
+        return found
+
+
+def _is_certain(answer: CompileAnswer) -> bool:
+    """Whether what a target says of what it has does not depend on how busy it is."""
+    last = answer.steps[-1] if answer.steps else None
+    return last is not None and not (last.limit or last.signal or last.killed or blames_the_machine(last.output))
