@@ -5,6 +5,9 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV=${IOI_EVAL_VENV:-$ROOT/.venv}
 PYTHON=$VENV/bin/python
 
+# The tests start Python more than a thousand times: compiled modules are kept (in __pycache__, which git ignores).
+unset PYTHONDONTWRITEBYTECODE
+
 say() { printf '%s\n' "$*" >&2; }
 
 # quietly COMMAND… : runs the command, and prints its output only if it fails
