@@ -60,7 +60,7 @@ def job(number: int) -> Job:
 async def run(proxy: Program, jobs: int) -> tuple[float, int]:
     """Execute them all: how long it took, and how many answers were not their job's."""
     urls = [f"http://127.0.0.1:{port}" for port in proxy.ports]
-    async with PistonCluster(urls, seed=1, max_requests_per_endpoint=SLOTS) as cluster:
+    async with PistonCluster(urls, max_requests_per_endpoint=SLOTS) as cluster:
         target = cluster.targets()[0]
         await asyncio.to_thread(proxy.ask, "arm")
         numbers = iter(range(jobs))

@@ -26,13 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.model import Blob, Job, JobFile, JobKind, StageLimits
-from ioi_eval.sandbox import http_client
+from ioi_eval.sandbox import endpoint_state, http_client
 from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.pool_terms import PoolPolicy
 
 STUB = Path(__file__).with_name("stub_cluster.py")
 LIMITS = StageLimits(wall_ms=5_000, cpu_ms=5_000, memory_bytes=1 << 30)
-POLICY = PoolPolicy()
 BOUNDS: dict[str, dict[str, float]] = {
     "many": {"requests_per_s": 2400, "cpu_us_per_request": -220, "rss_mb": -150, "lag_p99_ms": -50},
     "churn": {"busy": 0.95},
@@ -77,7 +75,7 @@ class Lag:
 async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seconds: float) -> dict[str, Any]:
     """Keep `at_once` jobs going, and report on the time after the first three seconds."""
     began = time.perf_counter()
-    async with PistonCluster(urls, policy=POLICY, seed=1) as cluster:
+    async with PistonCluster(urls) as cluster:
         target = cluster.targets()[0]
         explored = time.perf_counter() - began
         done, lag = 0, Lag()
@@ -171,7 +169,7 @@ if __name__ == "__main__":
     parser.add_argument("--steady", action="store_true")
     options = parser.parse_args()
     if options.steady:
-        http_client.KEEPALIVE_S, POLICY = 600.0, PoolPolicy(quiet_s=600.0, most_quiet_s=600.0)
+        http_client.KEEPALIVE_S = endpoint_state.CHECK_AFTER_S = 600.0
     for limit in (resource.RLIMIT_NOFILE,):
         hard = resource.getrlimit(limit)[1]
         resource.setrlimit(limit, (hard, hard))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ioi_eval.artifacts import ArtifactStore
@@ -26,36 +26,41 @@ from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
-from ioi_eval.model import Blob, Content, Language, Problem, SourceFile
+from ioi_eval.model import Blob, Content, Language, Problem, Retries, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool, Tools
 
 ATTEMPTS = 3
-"""How often a job is asked for whose answer came and cannot be used, or was lost on this machine.
+"""How often a job is executed whose answer came and cannot be used, or was lost on this machine.
 
-What a cluster's workers do not answer is repeated in `sandbox/cluster.py` alone, which says so by `ExhaustedError`.
+What a cluster's workers do not answer is repeated in `sandbox/cluster.py` alone. Both take from the job's `Retries`.
 """
 
 T = TypeVar("T")
 
 
-async def repeated(ask: Callable[[], Awaitable[T]]) -> T:
-    """What a question is answered with; it is asked again where the answer was lost, `ATTEMPTS` times at most.
+async def repeated(ask: Callable[[Retries], Awaitable[T]]) -> T:
+    """What `ask` returns; it is called again where the answer was of no use, `ATTEMPTS` times at most.
+
+    Args:
+        ask: executes a job, with the `retries` that it is given, and reads the answer.
 
     Raises:
         UnavailableError: at once, as nobody is left to ask.
         SandboxError: what repeating cannot help, or what the last attempt came to.
     """
+    retries = Retries()
     for _ in range(ATTEMPTS - 1):
         try:
-            return await ask()
+            return await ask(retries)
         except UnavailableError:
             raise
         except TransientError:
-            continue
-    return await ask()
+            if not retries.take():
+                raise
+    return await ask(retries)
 
 
 class UnfitError(SandboxError):
@@ -101,13 +106,12 @@ class Builder:
         """
         refused = False
 
-        async def ask() -> bytes:
+        async def ask(retries: Retries) -> bytes:
             nonlocal refused
             nonce = secrets.token_hex(16)
+            job = replace(runner_job(target.toolchain, nonce=nonce), retries=retries)
             try:
-                return runner_binary(
-                    await self._sandbox.execute(runner_job(target.toolchain, nonce=nonce), target), nonce
-                )
+                return runner_binary(await self._sandbox.execute(job, target), nonce)
             except SetupError as error:
                 if refused:
                     raise
@@ -292,10 +296,10 @@ class Builder:
     async def _follow(
         self, recipe: compiling.Recipe, runner: Content, target: Target, *, trusted: bool = False, alone: bool = False
     ) -> CompileAnswer:
-        async def ask() -> CompileAnswer:
+        async def ask(retries: Retries) -> CompileAnswer:
             nonce = secrets.token_hex(16)
             job = compiling.compile_job(recipe, runner, self._policy, nonce=nonce, trusted=trusted, alone=alone)
-            execution = await self._sandbox.execute(job, target)
+            execution = await self._sandbox.execute(replace(job, retries=retries), target)
             return compile_answer(execution.run, nonce, execution.returned)
 
         return await repeated(ask)

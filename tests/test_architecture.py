@@ -141,8 +141,8 @@ PURE = (
     ),
     "sandbox/wire.py",
     *("sandbox/request_body.py", "sandbox/client_names.py"),
-    *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py", "sandbox/agenda.py", "sandbox/circuit.py"),
-    *("sandbox/roster.py", "sandbox/budget.py"),
+    *("sandbox/request.py", "sandbox/answer.py", "sandbox/pool.py"),
+    *("sandbox/endpoint_state.py", "sandbox/retries.py"),
 )
 IMPURE = frozenset(
     {

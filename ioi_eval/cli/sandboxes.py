@@ -209,13 +209,12 @@ async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
 @asynccontextmanager
 async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]:
     from ioi_eval.sandbox.cluster import PistonCluster
-    from ioi_eval.sandbox.pool_terms import PoolPolicy
 
     async with PistonCluster(
         cluster.source,
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
         profile=place.profile,
-        policy=PoolPolicy(patience_s=place.patience_s, lost_after_s=min(15.0, place.patience_s)),
+        patience_s=place.patience_s,
     ) as sandbox:
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)

@@ -15,9 +15,8 @@ from ioi_eval.model import Isolation
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.conditions import Condition, Effect
 from ioi_eval.sandbox.discovery import Scout, UnfitWorkerError, Worker
-from ioi_eval.sandbox.fleet import endpoint_url
+from ioi_eval.sandbox.endpoints import endpoint_url
 from ioi_eval.sandbox.inspection import Inspection, inspection_job, read_inspection
-from ioi_eval.sandbox.pool_terms import PoolPolicy
 from ioi_eval.sandbox.wire import Starter
 from ioi_eval.scorer import Scorer
 
@@ -47,7 +46,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
     """
     url = endpoint_url(url)
     findings: list[Finding] = []
-    cluster = PistonCluster([url], max_requests_per_endpoint=slots, policy=PoolPolicy(patience_s=_PATIENCE_S))
+    cluster = PistonCluster([url], max_requests_per_endpoint=slots, patience_s=_PATIENCE_S)
     try:
         async with cluster:
             (worker,) = cluster.workers

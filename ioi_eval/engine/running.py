@@ -3,7 +3,8 @@
 What is repeated, and why:
 - a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
 - a checker or manager that failed: once, in a clean box; the same twice is final;
-- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost;
+- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost. What a cluster did not
+  answer it has repeated itself; all jobs for the same tests take from one `Retries`;
 - a job whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on this
   target are as small.
 What the sandbox fails at all the same is JE, which is nobody's score, and judged again another day.
@@ -22,7 +23,7 @@ from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs.returned import Returned, ReturnedAnswer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size, usual_wall_ms
-from ioi_eval.model import Content, Isolation, TestOutcome, Verdict
+from ioi_eval.model import Content, Isolation, Retries, TestOutcome, Verdict
 from ioi_eval.programs import ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -157,7 +158,7 @@ class _Run:
             taken_bytes=0 if program.content is None else size(program.content),
         )
 
-    def _request(self, tests: Bundle, *, alone: bool) -> RunRequest:
+    def _request(self, tests: Bundle, retries: Retries, *, alone: bool) -> RunRequest:
         """For those that run alone the memory that their first runs had is made ready."""
         program, known = self._program, self._judging.outcomes()
         return RunRequest(
@@ -169,18 +170,19 @@ class _Run:
             ),
             setup=program.setup,
             target=self._target,
+            retries=retries,
             alone=alone,
             ready_bytes=max(known[planned.test].memory_bytes or 0 for planned in tests) if alone else 0,
         )
 
     async def _ask(self, tests: Bundle, *, apart: bool = False, alone: bool = False) -> None:
         """Run tests in one job and record what came out; what the sandbox failed at is recorded as JE."""
-        attempts, asked = ATTEMPTS, len(tests)
+        attempts, asked, retries = ATTEMPTS, len(tests), Retries()
         while True:
             attempts -= 1
             arrived = True
             try:
-                answer = await self._runner.jobs.run(self._request(tests, alone=alone), apart=apart)
+                answer = await self._runner.jobs.run(self._request(tests, retries, alone=alone), apart=apart)
             except UnavailableError:
                 raise
             except SandboxError as error:
@@ -189,7 +191,7 @@ class _Run:
                 break
             if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
                 tests, attempts = tests[: (len(tests) + 1) // 2], ATTEMPTS
-            elif attempts == 0 or not isinstance(answer, TransientError):
+            elif attempts == 0 or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:
                     self._record(Returned(outcome=failed(planned.test, answer), judged=True))
                 break

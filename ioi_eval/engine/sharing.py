@@ -17,7 +17,7 @@ import math
 import secrets
 from collections import defaultdict, deque
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -25,10 +25,15 @@ from ioi_eval.engine.packing import BUNDLE_S, Paces, Reach
 from ioi_eval.errors import IoiEvalError, SandboxError, TransportError, UnavailableError
 from ioi_eval.jobs.returned import ReturnedAnswer, returned_answer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job, usual_wall_ms
+from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
 MOST_TESTS = 2 * BUNDLE_TESTS
 """Most tests of a job that programs share: with two descriptors a test, few enough for the usual limit of 1,024."""
+
+_SHARED_RETRIES = 2
+"""So often a job is repeated that several programs share. If it stays unanswered each of them is run by itself, as one
+of them may have broken it, and has as many repetitions less."""
 
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -45,6 +50,7 @@ class RunRequest:
         program: what.
         setup: how.
         target: where.
+        retries: how often its job may still be repeated.
         alone: with nothing else of ours on that machine.
         ready_bytes: of memory, that the machine is made to have before the first test.
     """
@@ -53,6 +59,7 @@ class RunRequest:
     program: GivenProgram
     setup: RunSetup
     target: Target
+    retries: Retries = field(default_factory=Retries)
     alone: bool = False
     ready_bytes: int = 0
 
@@ -123,7 +130,7 @@ class SharedJobs:
         return await self._apart(request) if turn is None else turn
 
     async def _apart(self, request: RunRequest) -> Answer:
-        (answer,) = await self._execute([request])
+        (answer,) = await self._execute([request], request.retries)
         return _begun(answer)
 
     # ------------------------------------------------------------------ whose turn it is
@@ -191,7 +198,7 @@ class SharedJobs:
         """Run a job for all of them. Who none of its tests were begun for, as others took long, waits again."""
         followers = bundle[1:]
         try:
-            answers = await self._shared(bundle) if followers else await self._execute([bundle[0].request])
+            answers = await self._shared(bundle) if followers else [await self._apart(bundle[0].request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
                 unbegun = isinstance(answer, ReturnedAnswer) and not answer.tests
                 if not unbegun and not follower.turn.done():
@@ -213,17 +220,19 @@ class SharedJobs:
             SetupError: the runner cannot work there.
         """
         try:
-            answers = await self._execute([one.request for one in bundle])
+            answers = await self._execute([one.request for one in bundle], Retries(left=_SHARED_RETRIES))
         except UnavailableError:
             raise
         except SandboxError:
+            for one in bundle:
+                one.request.retries.left -= _SHARED_RETRIES
             return [None] * len(bundle)
         if isinstance(answers[0], SandboxError):
             self._reach.cut(bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle))
             return [None] * len(bundle)
         return answers
 
-    async def _execute(self, requests: Sequence[RunRequest]) -> list[Answer]:
+    async def _execute(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
         """One job; what came of each program.
 
         Raises:
@@ -243,7 +252,7 @@ class SharedJobs:
             room_ms=room(target, setup).wall_ms,
             enough_s=None if alone else BUNDLE_S,
         )
-        execution = await self._sandbox.execute(job, target)
+        execution = await self._sandbox.execute(replace(job, retries=retries), target)
         count = sum(len(program.tests) for program in programs)
         names = {number: str(number) for number in range(count)}
         try:

@@ -4,7 +4,7 @@ The files, in the order in which a submission meets them: `terms` (the words), `
 APPS), `job` (what a sandbox gets and gives), `outcome` (what comes out). Units are in the names.
 """
 
-from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Retries, Stage, StageLimits
 from ioi_eval.model.outcome import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome
 from ioi_eval.model.problem import (
     Blob,
@@ -35,6 +35,7 @@ __all__ = [
     "Problem",
     "ProblemKey",
     "ProcessIO",
+    "Retries",
     "ScoreType",
     "SourceFile",
     "Stage",

@@ -42,6 +42,30 @@ class StageLimits:
     output_bytes: int = 64 * 1024 * 1024
 
 
+RETRIES = 5
+"""So many times a job is repeated at most, which makes six attempts. Where one request in five fails, six fail in a row
+once in 16,000 jobs."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Retries:
+    """How often one job may still be repeated. Whoever repeats it takes from here: the sandbox, where no whole answer
+    came, and its caller, where the answer was of no use. So their bounds do not multiply.
+
+    Args:
+        left: how many repetitions are left.
+        tried: the workers that the job was sent to, in order; one that was tried twice stands there twice.
+    """
+
+    left: int = RETRIES
+    tried: list[str] = field(default_factory=list)
+
+    def take(self) -> bool:
+        """Take one, if there is one left."""
+        self.left -= 1
+        return self.left >= 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What Piston's `POST /api/v2/execute` takes, without its encoding.
@@ -59,6 +83,8 @@ class Job:
             a server whoever runs it decides what boxes see.
         returns: names of files that it writes if it is given them open (kind RUNNER), which spares the way through its
             stdout. A sandbox need not: what has no file stays in the stdout.
+        retries: how often it may still be repeated, where its caller repeats it too; `None` if each execution of it
+            is by itself.
     """
 
     kind: JobKind
@@ -71,6 +97,7 @@ class Job:
     trusted: bool = False
     sees: tuple[str, ...] = ()
     returns: tuple[str, ...] = ()
+    retries: Retries | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ioi_eval.errors import InputError, RejectedError, SandboxError, SetupError, TransientError
 from ioi_eval.model import Execution
 from ioi_eval.sandbox import answer, probing, wire
-from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.conditions import Condition, conditions, fatal
+from ioi_eval.sandbox.endpoint_state import JobEnd
 from ioi_eval.sandbox.probing import Look
 from ioi_eval.sandbox.wire import Body, Inline, Runtime, Service, Starter
 from ioi_eval.toolchain import Toolchain
@@ -136,7 +136,7 @@ class Scout:
                 try:
                     return await self._explore(url)
                 except TransientError as error:
-                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is End.UNREACHED:
+                    if attempt == _ATTEMPTS - 1 or getattr(error, "end", None) is JobEnd.NOT_CONNECTED:
                         raise
                 await asyncio.sleep(_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
@@ -267,7 +267,7 @@ class Scout:
         try:
             return await self._client.post(url / "execute", sending, most_bytes=_BYTES, gzipped=gzipped)
         except TooLong:
-            raise Lost(f"{url}: the answer is too long to be Piston's", End.BROKEN) from None
+            raise Lost(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
 
 def _look_body(service: Service, nonce: str, padding: int) -> Body:

@@ -12,14 +12,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.sandbox import slurm
-from ioi_eval.sandbox.fleet import endpoint_url
 
 Source = Sequence[str] | Callable[[], Awaitable[Sequence[str]]]
 """The endpoints' URLs; or a function that tells them, asked again and again."""
 
+_API = "/api/v2"
 _FILE = "file:"
 _SLURM = "slurm"
 
@@ -63,6 +64,24 @@ async def endpoints_now(source: Source) -> tuple[str, ...]:
     """
     listed = source if isinstance(source, Sequence) else await source()
     return tuple(dict.fromkeys(map(endpoint_url, listed)))
+
+
+def endpoint_url(text: str) -> str:
+    """The base of a server's API from what a user writes: `host:2000`, `http://host:2000/`, `…/api/v2`.
+
+    Raises:
+        InputError: it is no URL of a server.
+    """
+    written = text.strip()
+    parts = urlsplit(written if "://" in written else f"http://{written}")
+    try:
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid or parts.query or parts.fragment or " " in written:
+        raise InputError(f"endpoint {text!r} is no URL of a server; write http://host:port")
+    path = parts.path.rstrip("/") or _API
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
 def _is_asked(term: str) -> bool:

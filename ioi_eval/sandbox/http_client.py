@@ -25,7 +25,7 @@ from aiohttp.payload import Payload
 from yarl import URL
 
 from ioi_eval.errors import SetupError, TransportError
-from ioi_eval.sandbox.circuit import End
+from ioi_eval.sandbox.endpoint_state import JobEnd
 from ioi_eval.sandbox.spool import StoredLiteral
 from ioi_eval.sandbox.wire import Body
 
@@ -66,7 +66,7 @@ class Lost(TransportError):
         before_answer: not a byte of an answer had come.
     """
 
-    def __init__(self, words: str, end: End, *, before_answer: bool = False) -> None:
+    def __init__(self, words: str, end: JobEnd, *, before_answer: bool = False) -> None:
         super().__init__(words)
         self.end = end
         self.before_answer = before_answer
@@ -191,10 +191,10 @@ class HttpClient:
             async with asyncio.timeout(within_s):
                 return await self._exchange("GET", url, None, most_bytes=16 << 20)
         except TimeoutError:
-            end = End.LATE if self.is_late() else End.SILENT
+            end = JobEnd.CLIENT_LATE if self.is_late() else JobEnd.TIMED_OUT
             raise Lost(f"{url}: no answer within {within_s:g} s", end) from None
         except TooLong:
-            raise Lost(f"{url}: the answer is too long to be Piston's", End.BROKEN) from None
+            raise Lost(f"{url}: the answer is too long to be Piston's", JobEnd.BROKEN) from None
 
     async def post(self, url: URL, sending: Sending, *, most_bytes: int, gzipped: bool = False) -> Reply:
         """Send a job and wait for its answer.
@@ -213,7 +213,9 @@ class HttpClient:
             reply = await self._post(url, sending, started, most_bytes=most_bytes, gzipped=gzipped)
         except Lost as lost:
             if sending.is_given_up:
-                raise Lost(f"{url}: no answer within {sending.within_s:.0f} s, or to checks", End.SILENT) from lost
+                raise Lost(
+                    f"{url}: no answer within {sending.within_s:.0f} s, or to checks", JobEnd.TIMED_OUT
+                ) from lost
             raise
         finally:
             sending.is_connected()
@@ -261,10 +263,12 @@ class HttpClient:
                 raise SetupError(f"no descriptor left for a connection to {url}: raise `ulimit -n`") from error
             late = isinstance(error, TimeoutError) and self.is_late()
             words = str(error).replace(" ssl:default", "")  # which it says of plain http too
-            raise Lost(f"{url}: no connection: {words}", End.LATE if late else End.UNREACHED) from error
+            raise Lost(
+                f"{url}: no connection: {words}", JobEnd.CLIENT_LATE if late else JobEnd.NOT_CONNECTED
+            ) from error
         except (aiohttp.ClientError, ConnectionError) as error:
             words = str(error) or type(error).__name__
-            raise Lost(f"{url}: {words}", End.BROKEN, before_answer=response is None) from error
+            raise Lost(f"{url}: {words}", JobEnd.BROKEN, before_answer=response is None) from error
 
 
 def _let_kernels_ask(transport: asyncio.WriteTransport) -> None:

@@ -10,12 +10,14 @@ Times are not known, so nothing is repeated near the limit.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ioi_eval.config import Policy
 from ioi_eval.engine.running import failed
 from ioi_eval.errors import SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs import classic, classic_answer
 from ioi_eval.jobs.run_job import PlannedTest
-from ioi_eval.model import CompileOutcome, Execution, Language, TestCase, TestOutcome
+from ioi_eval.model import CompileOutcome, Language, Retries, TestCase, TestOutcome
 from ioi_eval.programs import UnfitError, repeated
 from ioi_eval.sandbox import Sandbox
 from ioi_eval.scorer.run import SubmissionRun
@@ -74,8 +76,8 @@ class ClassicWay:
         """
         case = run.problem.tests[planned.test]
 
-        async def judge() -> CompileOutcome:
-            compiled, outcome = await self._ask(run, case, code)
+        async def judge(retries: Retries) -> CompileOutcome:
+            compiled, outcome = await self._ask(run, case, code, retries)
             if outcome is not None:
                 run.judging.record(outcome)
             elif was_compiled and not compiled.final:
@@ -84,10 +86,13 @@ class ClassicWay:
 
         return await repeated(judge)
 
-    async def _ask(self, run: SubmissionRun, case: TestCase, code: str) -> tuple[CompileOutcome, TestOutcome | None]:
-        execution = await self._execute(run, case, code, alone=False)
+    async def _ask(
+        self, run: SubmissionRun, case: TestCase, code: str, retries: Retries
+    ) -> tuple[CompileOutcome, TestOutcome | None]:
+        job = replace(classic.job(run.problem, case, code), retries=retries)
+        execution = await self._sandbox.execute(job, run.target)
         if classic_answer.is_doubtful(execution):
-            execution = await self._execute(run, case, code, alone=True)
+            execution = await self._sandbox.execute(replace(job, alone=True), run.target)
         limits = classic.COMPILE_LIMITS
         compiled = classic_answer.compile_outcome(
             execution, memory_limit_bytes=limits.memory_bytes, cpu_limit_ms=limits.cpu_ms
@@ -95,6 +100,3 @@ class ClassicWay:
         if compiled.verdict is not None:
             return compiled, None
         return compiled, classic_answer.test_outcome(execution, case.name)
-
-    async def _execute(self, run: SubmissionRun, case: TestCase, code: str, *, alone: bool) -> Execution:
-        return await self._sandbox.execute(classic.job(run.problem, case, code, alone=alone), run.target)

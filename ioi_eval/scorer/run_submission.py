@@ -6,6 +6,7 @@ Source: "IOI: Running tests" of huggingface/ioi, `run_submission` in `scoring.py
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ioi_eval.artifacts import ArtifactStore
@@ -13,7 +14,7 @@ from ioi_eval.config import Policy
 from ioi_eval.errors import InputError
 from ioi_eval.jobs import classic, classic_answer
 from ioi_eval.jobs.classic import Pair
-from ioi_eval.model import Execution
+from ioi_eval.model import Execution, Retries
 from ioi_eval.programs import Builder, repeated
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -75,8 +76,8 @@ async def run_submission(
         own, require = classic.own_files(runner), classic_answer.require_judged
         job = classic.row_job(problem, test_input, submission, test_output, beside=own, most_wall_ms=target.max_wall_ms)
 
-    async def judge() -> Execution:
-        execution = await client.execute(job, target)
+    async def judge(retries: Retries) -> Execution:
+        execution = await client.execute(replace(job, retries=retries), target)
         require(execution)
         return execution
 

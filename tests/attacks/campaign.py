@@ -154,7 +154,7 @@ async def judging(level: Isolation, cache: Path, *, slots: int, served: bool) ->
         runner = await Builder(local, ArtifactStore(cache), policy(level)).runner(target)
         async with (
             serving(local, runner=runner, port=0) as address,
-            PistonCluster([address], max_requests_per_endpoint=slots, profile="bundled", seed=1) as cluster,
+            PistonCluster([address], max_requests_per_endpoint=slots, profile="bundled") as cluster,
         ):
             yield cluster
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Generator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ioi_eval.errors import SandboxError
 from ioi_eval.sandbox.cluster import PistonCluster
-from tests.faults.test_cluster_faults import QUICK, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
+from tests.faults.test_cluster_faults import QUICK_S, TRANSIENT, all_slots_work, arm, echo, proxied, with_cluster
 
 
 class CancelledAt:
@@ -70,12 +69,12 @@ def test_cancelled_at_every_await(start: Any, rate: float, padding: int, alone: 
                     await asyncio.create_task(outcome(attempt))
             except asyncio.CancelledError:
                 cancelled += 1
-            assert not any(seat.busy for seat in cluster._pool._roster.seats.values()), f"lost at await {number}"
+            assert not any(state.running for state in cluster._pool._endpoints.values()), f"lost at await {number}"
             if attempt.suspensions < number:  # it ended before: there is no await left
                 break
         return cancelled
 
-    assert with_cluster(proxy.urls, use, policy=replace(QUICK, patience_s=0.5)) >= (3 if padding else 1)
+    assert with_cluster(proxy.urls, use, patience_s=0.5) >= (3 if padding else 1)
 
 
 async def outcome(attempt: CancelledAt) -> Any:
@@ -97,4 +96,4 @@ def test_slots_are_whole_after_cancellations(start: Any) -> None:
         await asyncio.gather(*(outcome(attempt) for attempt in attempts), return_exceptions=True)
         await all_slots_work(cluster, 4)
 
-    with_cluster(proxy.urls, use, max_requests_per_endpoint=2, policy=QUICK)
+    with_cluster(proxy.urls, use, max_requests_per_endpoint=2, patience_s=QUICK_S)

@@ -23,13 +23,14 @@ from ioi_eval.errors import (
     TransportError,
     UnavailableError,
 )
-from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Execution, Job, JobFile, JobKind, Retries, StageLimits
 from ioi_eval.programs import repeated
+from ioi_eval.sandbox import cluster as cluster_module
+from ioi_eval.sandbox import endpoint_state, pool, workers
 from ioi_eval.sandbox.cluster import PistonCluster
-from ioi_eval.sandbox.pool_terms import PoolPolicy
 
 LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
-QUICK = PoolPolicy(patience_s=3.0, quiet_s=0.2, abandon_s=0.5)
+QUICK_S = 3.0  # how long jobs wait for a server that a test has killed
 TRANSIENT = (
     "reset-before", "reset-in", "reset-after", "reset-answer", "truncate", "empty-500", "html-500", "html-502",
     "busy", "lie", "null", "not-json",
@@ -65,7 +66,7 @@ def with_cluster(urls: list[str], use: Callable[[PistonCluster], Awaitable[Any]]
     """Run something against a cluster of these servers."""
 
     async def run() -> Any:
-        async with PistonCluster(urls, seed=1, **settings) as cluster:
+        async with PistonCluster(urls, **settings) as cluster:
             return await use(cluster)
 
     return asyncio.run(run())
@@ -117,7 +118,7 @@ def test_each_fault_alone(start: Any, fault: str) -> None:
         assert [answer.run.stdout for answer in answers] == [str(number) for number in range(12)]
         await all_slots_work(cluster, 2)
 
-    with_cluster(proxy.urls, use, max_requests_per_endpoint=2, policy=QUICK)
+    with_cluster(proxy.urls, use, max_requests_per_endpoint=2, patience_s=QUICK_S)
     assert counts(proxy.urls[0], "faults")[fault] == 3
 
 
@@ -158,11 +159,12 @@ def test_idle_connections_that_the_server_closed(start: Any) -> None:
     async def use(cluster: PistonCluster) -> None:
         await arm(proxy)
         for number in range(20):
-            answer = await cluster.execute(echo(str(number)), cluster.targets()[0])
+            job = replace(echo(str(number)), retries=Retries(left=0))
+            answer = await cluster.execute(job, cluster.targets()[0])
             assert answer.run.stdout == str(number)
             await asyncio.sleep(0.001 * number**2 / 4)
 
-    with_cluster(proxy.urls, use, policy=PoolPolicy(attempts=1))
+    with_cluster(proxy.urls, use)
     assert counts(proxy.urls[0], "faults")["requests"] == 20
 
 
@@ -181,7 +183,7 @@ def test_a_server_dies_and_comes_back(start: Any) -> None:
         while counts(back.urls[0], "stub")["executed"] < 5:
             await run_all(cluster, [echo("x", delay_ms=20) for _ in range(8)], 8)
 
-    with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, policy=QUICK)
+    with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, patience_s=QUICK_S)
 
 
 def test_all_servers_die(start: Any) -> None:
@@ -203,7 +205,7 @@ def test_all_servers_die(start: Any) -> None:
         assert answer.run.stdout == "after"
         assert counts(back.urls[0], "stub")["executed"] >= 1
 
-    with_cluster(stub.urls, use, policy=QUICK)
+    with_cluster(stub.urls, use, patience_s=QUICK_S)
 
 
 async def attempt(cluster: PistonCluster, job: Job) -> Execution | SandboxError:
@@ -221,8 +223,10 @@ async def fails(cluster: PistonCluster, job: Job) -> SandboxError:
     return outcome
 
 
-def test_a_server_that_stops_answering(start: Any) -> None:
+def test_a_server_that_stops_answering(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that is stopped, its connections open, is given up after its checks failed; its job runs elsewhere."""
+    monkeypatch.setattr(endpoint_state, "CHECK_AFTER_S", 0.2)
+    monkeypatch.setattr(endpoint_state, "ABANDON_AFTER_S", 0.5)
     stops, other = start("stub_piston.py"), start("stub_piston.py")
 
     async def use(cluster: PistonCluster) -> None:
@@ -234,13 +238,14 @@ def test_a_server_that_stops_answering(start: Any) -> None:
         assert [task.result().run.stdout for task in tasks] == ["0", "1"]
 
     try:
-        with_cluster([*stops.urls, *other.urls], use, policy=QUICK)
+        with_cluster([*stops.urls, *other.urls], use, patience_s=QUICK_S)
     finally:
         stops.process.send_signal(signal.SIGCONT)
 
 
-def test_no_answer_within_the_deadline(start: Any) -> None:
+def test_no_answer_within_the_deadline(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that is never answered ends at the job's own deadline, and is repeated."""
+    monkeypatch.setattr(cluster_module, "SERVER_QUEUE_S", 0.0)
     _, proxy = proxied(start, faults="hang", first=1)
     job = replace(echo("x"), run_limits=StageLimits(wall_ms=100, cpu_ms=100))
 
@@ -248,7 +253,7 @@ def test_no_answer_within_the_deadline(start: Any) -> None:
         await arm(proxy)
         assert (await cluster.execute(job, cluster.targets()[0])).run.stdout == "x"
 
-    with_cluster(proxy.urls, use, server_queue_s=0.0)
+    with_cluster(proxy.urls, use)
     assert counts(proxy.urls[0], "faults")["hang"] == 1
 
 
@@ -271,7 +276,7 @@ def test_cancelled_at_any_moment(start: Any) -> None:
                     group.create_task(impatient())
         await all_slots_work(cluster, 4)
 
-    with_cluster(stub.urls, use, max_requests_per_endpoint=2, policy=QUICK)
+    with_cluster(stub.urls, use, max_requests_per_endpoint=2, patience_s=QUICK_S)
 
 
 def test_a_refusal_is_final_and_keeps_the_servers_words(start: Any) -> None:
@@ -307,11 +312,12 @@ def test_a_package_that_went_away(start: Any) -> None:
         assert {target.slots for target in cluster.targets()} == {1}
         assert (await cluster.execute(echo("x"), cluster.targets()[1])).run.stdout == "x"
 
-    with_cluster([*stays.urls, *changes.urls], use, policy=QUICK)
+    with_cluster([*stays.urls, *changes.urls], use, patience_s=QUICK_S)
 
 
-def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any) -> None:
+def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """While all workers of a kind restart and others serve, it waits; one that could go elsewhere is told to."""
+    monkeypatch.setattr(pool, "LOST_AFTER_S", 0.1)
     stays, restarts = start("stub_piston.py", "--packages", "bash"), start("stub_piston.py")
 
     async def use(cluster: PistonCluster) -> None:
@@ -323,12 +329,12 @@ def test_a_job_that_can_go_nowhere_else_waits_for_its_kind(start: Any) -> None:
         await asyncio.to_thread(start, "stub_piston.py", "--port", str(restarts.ports[0]))
         assert (await waiting).run.stdout == "x"
 
-    policy = PoolPolicy(patience_s=60.0, lost_after_s=0.1)
-    with_cluster([*stays.urls, *restarts.urls], use, policy=policy)
+    with_cluster([*stays.urls, *restarts.urls], use, patience_s=60.0)
 
 
-def test_workers_come_and_go(start: Any) -> None:
+def test_workers_come_and_go(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of endpoints is asked again and again: new workers serve, those that left get no more jobs."""
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.05)
     first, second = start("stub_piston.py"), start("stub_piston.py")
     listed = list(first.urls)
 
@@ -336,7 +342,7 @@ def test_workers_come_and_go(start: Any) -> None:
         return listed
 
     async def run() -> None:
-        async with PistonCluster(tell, rediscover_s=0.05, policy=QUICK) as cluster:
+        async with PistonCluster(tell, patience_s=QUICK_S) as cluster:
             listed.extend([*second.urls, "http://127.0.0.1:1"])
             await until(lambda: cluster.targets()[0].slots == 2 and bool(cluster.unusable))
             assert list(cluster.unusable) == ["http://127.0.0.1:1/api/v2"]
@@ -355,9 +361,9 @@ def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
 
     async def use(cluster: PistonCluster) -> None:
         (worker,) = cluster.workers
-        assert cluster._members is not None
-        cluster._members.unusable[str(worker.url)] = TransportError("its runtimes had changed, and it was gone")
-        await cluster._members.check(str(worker.url))
+        assert cluster._list is not None
+        cluster._list.unusable[str(worker.url)] = TransportError("its runtimes had changed, and it was gone")
+        await cluster._list.check(str(worker.url))
         assert not cluster.unusable
 
     with_cluster(start("stub_piston.py").urls, use)
@@ -398,12 +404,29 @@ def test_a_job_that_nobody_answers_is_sent_as_often_as_it_may_be_and_no_more(sta
     async def ask(cluster: PistonCluster) -> None:
         await arm(proxy)
         target = cluster.targets()[0]
-        with pytest.raises(
-            ExhaustedError, match=r"sent 4 times to .*, and never answered; at last: .*HTTP 500"
-        ) as raised:
-            await repeated(lambda: cluster.execute(echo("1"), target))
+        with pytest.raises(ExhaustedError, match=r"tried 6 times, on .*; at last: .*HTTP 500") as raised:
+            await repeated(lambda retries: cluster.execute(replace(echo("1"), retries=retries), target))
         assert all(url.removesuffix("/api/v2") in str(raised.value) for url in proxy.urls)
 
-    policy = PoolPolicy(attempts=4, first_backoff_s=0.01)
-    with_cluster(proxy.urls, ask, policy=policy)
-    assert counts(proxy.urls[0], "faults")["requests"] == 4
+    with_cluster(proxy.urls, ask)
+    assert counts(proxy.urls[0], "faults")["requests"] == 6
+
+
+@pytest.mark.parametrize("lost", [3, 6])
+def test_lost_and_useless_answers_share_one_bound(start: Any, lost: int) -> None:
+    """Where some answers are lost on the way and the others are of no use, a job is sent six times all the same."""
+    _, proxy = proxied(start, faults="empty-500", first=lost)
+
+    async def ask(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        target = cluster.targets()[0]
+
+        async def read(retries: Retries) -> None:
+            await cluster.execute(replace(echo("1"), retries=retries), target)
+            raise TransportError("this answer is of no use")
+
+        with pytest.raises(SandboxError):
+            await repeated(read)
+
+    with_cluster(proxy.urls, ask)
+    assert counts(proxy.urls[0], "faults")["requests"] == 6

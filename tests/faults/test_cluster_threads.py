@@ -40,7 +40,7 @@ def test_other_loops_are_refused_at_once(start: Callable[..., Any]) -> None:
         return os.waitpid(child, 0)[1]
 
     async def scenario() -> None:
-        async with PistonCluster(start("stub_piston.py", "--count", "2").urls, seed=1) as cluster:
+        async with PistonCluster(start("stub_piston.py", "--count", "2").urls) as cluster:
             target = cluster.targets()[0]
             async with asyncio.TaskGroup() as group:
                 for _ in range(4):

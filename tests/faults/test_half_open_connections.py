@@ -20,7 +20,7 @@ def test_kernels_watch_every_connection(start: Any) -> None:
     """Every connection that carries jobs has the kernel's own probes on, within half a minute in all."""
 
     async def run() -> list[tuple[int, int]]:
-        async with PistonCluster(start("stub_piston.py", "--count", "2").urls, seed=1) as cluster:
+        async with PistonCluster(start("stub_piston.py", "--count", "2").urls) as cluster:
             target = cluster.targets()[0]
             await asyncio.gather(*(cluster.execute(ECHO, target) for _ in range(6)))
             found = []

@@ -24,7 +24,7 @@ def test_one_that_cannot_isolate_is_left_alone(start: Any) -> None:
     good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py")
 
     async def run() -> None:
-        async with PistonCluster([*bad.urls, *good.urls], seed=1) as cluster:
+        async with PistonCluster([*bad.urls, *good.urls]) as cluster:
             (target,) = cluster.targets()
             for _ in range(6):
                 stage = (await cluster.execute(JOB, target)).run
@@ -39,7 +39,7 @@ def test_where_none_can_isolate_nothing_is_judged(start: Any) -> None:
     urls = start("stub_piston.py", "--count", "2").urls
 
     async def run() -> None:
-        async with PistonCluster(urls, seed=1) as cluster:
+        async with PistonCluster(urls) as cluster:
             with pytest.raises(IsolationError, match="nothing here confines programs"):
                 await cluster.execute(JOB, cluster.targets()[0])
 
@@ -51,7 +51,7 @@ def test_a_kind_of_which_none_can_isolate_is_lost(start: Any) -> None:
     good, bad = start("stub_piston.py", "--confines"), start("stub_piston.py", "--packages", "bash")
 
     async def run() -> None:
-        async with PistonCluster([*bad.urls, *good.urls], seed=1) as cluster:
+        async with PistonCluster([*bad.urls, *good.urls]) as cluster:
             target = next(target for target in cluster.targets() if "bash" in target.name)
             with pytest.raises(TargetLostError, match="can isolate programs"):
                 await cluster.execute(JOB, target)

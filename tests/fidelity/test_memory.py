@@ -152,7 +152,7 @@ def over_http(cache: Path) -> Iterator[Outcomes]:
                 address = await stack.enter_async_context(serving(worker, runner=program, port=0))
             except IsolationError as error:
                 pytest.skip(str(error))
-            cluster = await stack.enter_async_context(PistonCluster([address], profile="bundled", seed=1))
+            cluster = await stack.enter_async_context(PistonCluster([address], profile="bundled"))
             return Scorer(cluster, artifacts=store)
 
         try:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 
-from ioi_eval.sandbox.circuit import End
-from ioi_eval.sandbox.pool import Pool
-from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
-from ioi_eval.sandbox.roster import Claim, Endpoint
+from ioi_eval.sandbox.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.pool import TICK_S, Pool
 
-POLICY = PoolPolicy(patience_s=60.0)
+PATIENCE_S = 60.0
 
 
 class World:
@@ -17,56 +15,55 @@ class World:
 
     def __init__(self, endpoints: int = 0, *, slots: int = 1, machines: int | None = None) -> None:
         self.now = 0.0
-        self.pool = Pool(POLICY, rng=random.Random(7))
+        self.pool = Pool(patience_s=PATIENCE_S, rng=random.Random(7))
         self.dead: set[str] = set()
-        self.held: list[Claim] = []
-        self.expired: list[Expire] = []
-        self.aborted: list[Claim] = []
+        self.requests: list[SlotRequest] = []
+        self.abandoned: list[SlotRequest] = []
         self.checks: list[tuple[float, str]] = []
         for number in range(endpoints):
             machine = f"m{number % (machines or endpoints)}"
-            self.obey(self.pool.add(Endpoint(name=f"w{number}", machine=machine, group="g", slots=slots), self.now))
+            self.pool.add(Endpoint(name=f"w{number}", machine=machine, group="g", slots=slots), self.now)
 
-    def obey(self, actions: list[Action]) -> None:
-        """Do what the pool says; a check takes no time."""
-        for action in actions:
-            match action:
-                case Grant(claim):
-                    self.held.append(claim)
-                case Check(endpoint):
-                    self.checks.append((self.now, endpoint.name))
-                    self.obey(self.pool.checked(endpoint.name, endpoint.name not in self.dead, self.now))
-                case Expire():
-                    self.expired.append(action)
-                case Abort(claim):
-                    self.aborted.append(claim)
+    @property
+    def running(self) -> list[SlotRequest]:
+        """The jobs that hold a slot, in the order in which they came."""
+        return [request for request in self.requests if request.holds_slot]
 
-    def claim(self, *, alone: bool = False) -> Claim:
+    @property
+    def failed(self) -> list[SlotRequest]:
+        """The jobs that waited in vain."""
+        return [request for request in self.requests if request.failure is not None]
+
+    def request(self, group: str = "g", *, is_alone: bool = False, is_bound: bool = False) -> SlotRequest:
         """A job arrives."""
-        claim, actions = self.pool.claim("g", self.now, alone=alone)
-        self.obey(actions)
-        return claim
+        request = self.pool.request(group, self.now, is_alone=is_alone, is_bound=is_bound)
+        request.abandon = lambda: self.abandoned.append(request)
+        self.requests.append(request)
+        return request
 
-    def leave(self, claim: Claim, end: End = End.ANSWERED) -> None:
+    def release(self, request: SlotRequest, end: JobEnd = JobEnd.ANSWERED) -> None:
         """A job ends."""
-        if claim in self.held:
-            self.held.remove(claim)
-        self.obey(self.pool.leave(claim, end, self.now))
+        self.pool.release(request, end, self.now)
 
-    def again(self, claim: Claim) -> Claim | None:
-        """A job is repeated."""
-        following, actions = self.pool.again(claim, self.now)
-        self.obey(actions)
-        return following
+    def repeat(self, request: SlotRequest, end: JobEnd = JobEnd.BROKEN) -> None:
+        """A job ends, and is repeated."""
+        self.release(request, end)
+        self.pool.repeat(request, self.now, was_sent=end.was_sent)
+
+    def tick(self) -> list[str]:
+        """Do what is due; the endpoints that are to be checked now."""
+        names = self.pool.tick(self.now)
+        self.checks += [(self.now, name) for name in names]
+        return names
 
     def until(self, when: float) -> None:
-        """Let time go by."""
-        while (due := self.pool.next_due()) is not None and due <= when:
-            self.now = max(self.now, due)
-            self.obey(self.pool.turn(self.now))
-        self.now = when
+        """Let time go by; a check takes none."""
+        while self.now < when:
+            self.now = min(self.now + TICK_S, when)
+            for name in self.tick():
+                self.pool.check_ended(name, name not in self.dead, self.now)
 
 
-def names(claims: list[Claim]) -> list[str]:
+def names(requests: list[SlotRequest]) -> list[str | None]:
     """Where these jobs run."""
-    return [claim.endpoint.name for claim in claims if claim.endpoint is not None]
+    return [request.endpoint for request in requests]

@@ -11,9 +11,9 @@ from aiohttp import web
 from yarl import URL
 
 from ioi_eval.errors import InputError
-from ioi_eval.sandbox.circuit import End
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.discovery import Scout
+from ioi_eval.sandbox.endpoint_state import JobEnd
 from ioi_eval.sandbox.http_client import HttpClient, Lost
 from ioi_eval.sandbox.wire import Body
 
@@ -52,7 +52,7 @@ def test_an_answer_without_end(question: Callable[[Scout, URL], Awaitable[Any]])
     """A check and an exploration find the endpoint broken."""
     with pytest.raises(Lost, match="too long") as raised:
         asked(question)
-    assert raised.value.end is End.BROKEN
+    assert raised.value.end is JobEnd.BROKEN
 
 
 def test_a_profile_that_does_not_exist_opens_nothing() -> None:

@@ -2,170 +2,189 @@
 
 from __future__ import annotations
 
-from ioi_eval.sandbox.circuit import End
-from ioi_eval.sandbox.roster import Claim
-from tests.sandbox.pool_world import POLICY, World, names
+from ioi_eval.errors import ExhaustedError
+from ioi_eval.sandbox.endpoint_state import JobEnd
+from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
 def test_load_is_spread() -> None:
     """Every endpoint gets a job before any gets a second; what has rested longest comes first."""
     world = World(3, slots=2)
-    claims = [world.claim() for _ in range(6)]
-    assert names(claims) == ["w0", "w1", "w2", "w0", "w1", "w2"]
-    assert world.claim() not in world.held
-    world.leave(claims[1])
-    world.leave(claims[4])
-    assert names(world.held[-1:]) == ["w1"], "the waiting job took the slot that came free"
+    requests = [world.request() for _ in range(6)]
+    assert names(requests) == ["w0", "w1", "w2", "w0", "w1", "w2"]
+    waiting = world.request()
+    assert not waiting.holds_slot
+    world.release(requests[1])
+    assert names([waiting]) == ["w1"], "the waiting job took the slot that came free"
+
+
+def test_who_waits_is_woken_once() -> None:
+    """The job that got a slot is told, and no other one."""
+    world = World(1)
+    first, second, third = (world.request() for _ in range(3))
+    woken = []
+    second.wake = lambda: woken.append(second)
+    third.wake = lambda: woken.append(third)
+    world.release(first)
+    assert woken == [second]
 
 
 def test_first_come_first_served() -> None:
     """Jobs that wait are served in the order of their arrival, and a repetition keeps its place."""
     world = World(1)
-    first, second, third = (world.claim() for _ in range(3))
-    world.leave(first, End.BROKEN)
-    repeated = world.again(first)
-    assert repeated is not None
-    assert world.held == [second]
-    world.until(1.0)
-    world.leave(second)
-    assert world.held == [repeated]
-    world.leave(repeated)
-    assert world.held == [third]
+    first, second, third = (world.request() for _ in range(3))
+    world.release(first, JobEnd.BROKEN)
+    assert world.running == [second]
+    world.pool.repeat(first, world.now, was_sent=True)
+    world.release(second)
+    assert world.running == [first]
+    world.release(first)
+    assert world.running == [third]
 
 
 def test_a_repetition_goes_elsewhere() -> None:
     """The endpoint that failed a job is not asked again while another is free; but it is, if it is the only one."""
     world = World(3)
-    claim = world.claim()
-    world.leave(claim, End.BROKEN)
+    request = world.request()
     for _ in range(2):
-        failed, following = claim, world.again(claim)
-        assert following is not None
-        claim = following
-        world.until(world.now + 5.0)
-        assert names([claim]) != names([failed])
-        world.leave(claim, End.BROKEN)
+        failed_by = request.endpoint
+        world.repeat(request)
+        assert request.holds_slot
+        assert request.endpoint != failed_by
     lonely = World(1)
-    claim = lonely.claim()
-    lonely.leave(claim, End.BROKEN)
-    following = lonely.again(claim)
-    lonely.until(5.0)
-    assert lonely.held == [following]
-
-
-def test_attempts_are_counted() -> None:
-    """A job is sent six times at most; attempts that found no server do not count."""
-    world = World(20)
-    claim: Claim | None = world.claim()
-    sent = 0
-    while claim is not None:
-        assert claim in world.held
-        sent += 1
-        end = End.UNREACHED if sent in {2, 3} else End.BROKEN
-        world.leave(claim, end)
-        claim = world.again(claim)
-        world.until(world.now + 61.0)
-    assert sent == POLICY.attempts + 2
+    request = lonely.request()
+    lonely.repeat(request)
+    assert lonely.running == [request]
 
 
 def test_alone_on_the_machine() -> None:
     """A job that must be alone waits for the last job on a machine, and keeps others away, also its other ports."""
     world = World(4, slots=2, machines=2)
-    others = [world.claim() for _ in range(4)]
-    alone = world.claim(alone=True)
-    assert alone not in world.held
-    later = [world.claim() for _ in range(2)]
-    assert all(claim in world.held for claim in later), "the other machine goes on"
-    machines = {claim.endpoint.machine for claim in later if claim.endpoint}
+    others = [world.request() for _ in range(4)]
+    alone = world.request(is_alone=True)
+    assert alone.state is None
+    later = [world.request() for _ in range(2)]
+    assert all(request.holds_slot for request in later), "the other machine goes on"
+    machines = {request.state.machine for request in later if request.state}
     assert len(machines) == 1
-    for claim in others:
-        if claim.endpoint and claim.endpoint.machine not in machines:
-            world.leave(claim)
-    assert alone in world.held
-    assert alone.endpoint is not None
-    assert alone.endpoint.machine not in machines
-    crowd = [world.claim() for _ in range(10)]
-    assert {claim.endpoint.machine for claim in crowd if claim.endpoint} <= machines
-    before = len(world.held)
-    world.leave(alone)
-    assert len(world.held) == before - 1 + 4, "its slots are free again"
+    for request in others:
+        if request.state and request.state.machine not in machines:
+            world.release(request)
+    assert alone.holds_slot
+    assert alone.state is not None
+    assert alone.state.machine not in machines
+    crowd = [world.request() for _ in range(10)]
+    assert {request.state.machine for request in crowd if request.state} <= machines
+    before = len(world.running)
+    world.release(alone)
+    assert len(world.running) == before - 1 + 4, "its slots are free again"
 
 
 def test_alone_moves_to_an_idle_machine() -> None:
     """A reservation does not hold on to a busy machine when another one falls idle."""
     world = World(2)
-    slow, quick = world.claim(), world.claim()
-    alone = world.claim(alone=True)
-    world.leave(quick)
-    if alone not in world.held:
-        world.leave(slow)
-    assert alone in world.held
+    slow, quick = world.request(), world.request()
+    alone = world.request(is_alone=True)
+    world.release(quick)
+    if not alone.holds_slot:
+        world.release(slow)
+    assert alone.holds_slot
+
+
+def test_alone_moves_whichever_machine_falls_idle() -> None:
+    """It may have reserved either of them: the other one serves it too."""
+    for number in range(2):
+        world = World(2)
+        busy = [world.request(), world.request()]
+        alone = world.request(is_alone=True)
+        world.release(busy[number])
+        assert names([alone]) == [f"w{number}"]
+        assert not world.request().holds_slot, "the machine that it left goes on with its own job"
+        assert world.request("g", is_alone=True).holds_slot is False
 
 
 def test_who_waits_to_be_alone_takes_over_the_quiet_machine() -> None:
     """Of two machines the one that is quiet already, though others wait for it; the other one goes on as it was."""
     world = World(2)
-    busy = [world.claim(), world.claim()]
-    first, second = world.claim(alone=True), world.claim(alone=True)
-    others = [world.claim() for _ in range(3)]
-    world.leave(busy[0])
-    (quiet,) = [claim for claim in (first, second) if claim in world.held]
-    assert quiet.endpoint is not None
-    machine = quiet.endpoint.machine
-    world.leave(quiet)
-    (next_one,) = [claim for claim in (first, second) if claim in world.held]
-    assert next_one.endpoint is not None
-    assert next_one.endpoint.machine == machine
-    assert not [claim for claim in others if claim in world.held]
-    world.leave(busy[1])
-    assert len([claim for claim in others if claim in world.held]) == 1, "nobody waits for that machine any more"
-    world.leave(next_one)
-    assert len([claim for claim in others if claim in world.held]) == 2
+    busy = [world.request(), world.request()]
+    first, second = world.request(is_alone=True), world.request(is_alone=True)
+    others = [world.request() for _ in range(3)]
+    world.release(busy[0])
+    (quiet,) = [request for request in (first, second) if request.holds_slot]
+    assert quiet.state is not None
+    machine = quiet.state.machine
+    world.release(quiet)
+    (following,) = [request for request in (first, second) if request.holds_slot]
+    assert following.state is not None
+    assert following.state.machine is machine
+    assert not any(request.holds_slot for request in others)
+    world.release(busy[1])
+    assert len([request for request in others if request.holds_slot]) == 1, "nobody waits for that machine any more"
+    world.release(following)
+    assert len([request for request in others if request.holds_slot]) == 2
 
 
 def test_alone_survives_the_death_of_its_machine() -> None:
-    """A reserved machine that goes out is given up for another one."""
+    """A reserved machine that goes out of service is given up for another one."""
     world = World(2)
-    first, second = world.claim(), world.claim()
-    alone = world.claim(alone=True)
+    first, second = world.request(), world.request()
+    alone = world.request(is_alone=True)
     world.dead |= {"w0"}
-    world.leave(first, End.UNREACHED)
-    world.leave(second)
+    world.release(first, JobEnd.NOT_CONNECTED)
+    world.release(second)
     assert names([alone]) == ["w1"]
 
 
+def test_a_cancelled_reservation_frees_its_machine() -> None:
+    """Who gives up waiting to be alone leaves the machine to the others."""
+    world = World(1, slots=2)
+    running = world.request()
+    alone = world.request(is_alone=True)
+    waiting = world.request()
+    assert not waiting.holds_slot
+    world.release(alone, JobEnd.CANCELLED)
+    assert world.running == [running, waiting]
+
+
 def test_repetitions_wait_for_the_budget() -> None:
-    """When a whole cluster breaks jobs, repetitions stay within the budget; what waits for it too long expires."""
+    """When a whole cluster breaks jobs, repetitions stay within the budget; what is held back too long fails."""
     world = World(200)
-    failed = [world.claim() for _ in range(100)]
-    for claim in failed:
-        world.leave(claim, End.BROKEN)
-    for claim in failed:
-        world.again(claim)
+    broken = [world.request() for _ in range(100)]
+    for request in broken:
+        world.release(request, JobEnd.BROKEN)
+    for request in broken:
+        world.pool.repeat(request, world.now, was_sent=True)
     world.until(20.0)
-    assert len(world.held) == 10
-    world.until(20.0 + POLICY.patience_s + 1.0)
-    assert world.expired
-    assert not any(expire.is_dark for expire in world.expired)
+    assert len(world.running) == 10
+    world.until(20.0 + PATIENCE_S + 1.0)
+    assert world.failed
+    assert {type(request.failure) for request in world.failed} == {ExhaustedError}
 
 
-def test_first_attempts_overtake_parked_repetitions() -> None:
+def test_an_attempt_without_a_connection_is_no_repetition() -> None:
+    """A repeated job that meets dead endpoints goes from one to the next, whatever the budget."""
+    world = World(20)
+    request = world.request()
+    world.repeat(request)
+    for _ in range(15):
+        assert request.holds_slot
+        world.repeat(request, JobEnd.NOT_CONNECTED)
+
+
+def test_first_attempts_overtake_repetitions_that_are_held_back() -> None:
     """While repetitions wait for the budget, new jobs go on."""
     world = World(20)
     for _ in range(10):
-        claim = world.claim()
-        world.leave(claim, End.BROKEN)
-        world.again(claim)
+        world.repeat(world.request())
     world.until(15.0)
-    busy = len(world.held)
-    assert busy < 10
-    assert world.claim() in world.held
+    assert len(world.running) < 10
+    assert world.request().holds_slot
 
 
-def test_leaving_twice_changes_nothing() -> None:
-    """A second leave of the same claim frees no second slot."""
+def test_releasing_twice_changes_nothing() -> None:
+    """A second release of the same request frees no second slot."""
     world = World(1)
-    claim = world.claim()
+    request = world.request()
     for _ in range(3):
-        world.leave(claim)
-    assert [world.claim() in world.held for _ in range(2)] == [True, False]
+        world.release(request)
+    assert [world.request().holds_slot for _ in range(2)] == [True, False]

@@ -10,10 +10,11 @@ from itertools import count
 
 import pytest
 
-from ioi_eval.sandbox.circuit import End
-from ioi_eval.sandbox.pool import Pool
-from ioi_eval.sandbox.pool_terms import Abort, Action, Check, Expire, Grant, PoolPolicy
-from ioi_eval.sandbox.roster import Claim, Endpoint
+from ioi_eval.model import Retries
+from ioi_eval.sandbox.cluster import PATIENCE_S
+from ioi_eval.sandbox.endpoint_state import Endpoint, JobEnd, SlotRequest
+from ioi_eval.sandbox.pool import TICK_S, Pool
+from ioi_eval.sandbox.retries import backoff_s
 
 CONNECT_S = 3.0  # how long a machine that is silent is tried (`http_client.CONNECT_S`)
 CHECK_S = 3.0  # `discovery.CHECK_S`
@@ -38,21 +39,22 @@ class Churn:
     ) -> None:
         self.now = 0.0
         self.job_s, self.down_s, self.silent = job_s, down_s, silent
-        self.pool = Pool(PoolPolicy(), rng=random.Random(seed))
+        self.pool = Pool(patience_s=PATIENCE_S, rng=random.Random(seed))
         self.rng = random.Random(seed)
         self.order = count()
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.alive = {f"w{number}" for number in range(endpoints)}
-        self.running: dict[Claim, str] = {}
+        self.retries: dict[SlotRequest, Retries] = {}
+        self.running: dict[SlotRequest, tuple[str, int]] = {}  # where, and the number of the attempt
         self.taken: set[str] = set()  # the endpoints that these run on
-        self.working: set[Claim] = set()  # those of them that will be answered
-        self.cut_off: set[Claim] = set()  # jobs whose answer will never come
+        self.working: set[SlotRequest] = set()  # those of them that will be answered
         self.busy_s = self.alive_s = 0.0
-        self.lost = self.done = self.expired = 0
+        self.attempts = self.lost = self.done = self.failed = 0
         for name in sorted(self.alive):
-            self.obey(self.pool.add(Endpoint(name=name, machine=name, group="g", slots=1), self.now))
+            self.pool.add(Endpoint(name=name, machine=name, group="g", slots=1), self.now)
         self.pause_s = 60.0 / deaths_per_minute
         self.after(self.pause_s, self.kill_one)
+        self.after(TICK_S, self.tick)
         for _ in range(endpoints + endpoints // 5):  # more callers than slots: somebody always waits
             self.arrive()
 
@@ -63,77 +65,80 @@ class Churn:
     def run(self, until: float) -> None:
         """Let time go by; the share of living slots that are busy is counted."""
         while self.now < until:
-            due = self.pool.next_due()
-            event = self.events[0][0]
-            later = min(until, event, event if due is None else max(due, self.now))
+            later = min(until, self.events[0][0])
             self.busy_s += (later - self.now) * len(self.working)
             self.alive_s += (later - self.now) * len(self.alive)
             self.now = later
-            if due is not None and due <= self.now:
-                self.obey(self.pool.turn(self.now))
-            while self.events and self.events[0][0] <= self.now:
+            while self.events[0][0] <= self.now:
                 heapq.heappop(self.events)[2]()
+
+    def tick(self) -> None:
+        """Do what is due."""
+        for name in self.pool.tick(self.now):
+            self.check(name)
+        self.after(TICK_S, self.tick)
 
     # ------------------------------------------------------------------ jobs
 
     def arrive(self) -> None:
         """A caller has a job."""
-        self.obey(self.pool.claim("g", self.now)[1])
+        request = self.pool.request("g", self.now)
+        self.retries[request] = Retries()
+        request.wake = lambda: self.send(request)
+        request.abandon = lambda: self.end(request, JobEnd.TIMED_OUT)
+        if request.holds_slot:
+            self.send(request)
 
-    def obey(self, actions: list[Action]) -> None:
-        """Do what the pool says."""
-        for action in actions:
-            match action:
-                case Grant(claim):
-                    self.send(claim)
-                case Check(endpoint):
-                    self.check(endpoint.name)
-                case Abort(claim):
-                    self.end(claim, End.SILENT)
-                case Expire():
-                    self.expired += 1
-
-    def send(self, claim: Claim) -> None:
+    def send(self, request: SlotRequest) -> None:
         """A job goes to its endpoint, which may be dead."""
-        assert claim.endpoint is not None
-        name = claim.endpoint.name
+        if request.failure is not None:
+            self.failed += 1
+            return
+        name = request.endpoint
+        assert name is not None
         assert name not in self.taken, "more jobs than slots"
+        self.attempts += 1
+        attempt = self.attempts
         self.taken.add(name)
-        self.running[claim] = name
+        self.running[request] = (name, attempt)
         if name in self.alive:
-            self.working.add(claim)
-            self.after(self.job_s, lambda: self.answer(claim))
+            self.working.add(request)
+            self.after(self.job_s, lambda: self.end(request, JobEnd.ANSWERED, attempt))
         else:
-            self.after(CONNECT_S if self.silent else ROUND_TRIP_S, lambda: self.end(claim, End.UNREACHED))
+            wait = CONNECT_S if self.silent else ROUND_TRIP_S
+            self.after(wait, lambda: self.end(request, JobEnd.NOT_CONNECTED, attempt))
 
-    def answer(self, claim: Claim) -> None:
-        """A job is done, if its endpoint still lived."""
-        if claim not in self.cut_off:
-            self.end(claim, End.ANSWERED)
-
-    def end(self, claim: Claim, end: End) -> None:
-        """A job ends; its caller has it repeated, or brings the next one."""
-        name = self.running.pop(claim, None)
-        if name is None:
-            return  # it has ended otherwise
+    def end(self, request: SlotRequest, end: JobEnd, attempt: int | None = None) -> None:
+        """A job ends; its caller repeats it, or brings the next one."""
+        name, number = self.running.get(request, ("", -1))
+        if attempt not in {None, number} or (end is JobEnd.ANSWERED and request not in self.working):
+            return  # that attempt has ended otherwise, or will
+        del self.running[request]
         self.taken.remove(name)
-        self.working.discard(claim)
-        self.obey(self.pool.leave(claim, end, self.now))
-        if end is End.ANSWERED:
+        self.working.discard(request)
+        self.pool.release(request, end, self.now)
+        if end is JobEnd.ANSWERED:
             self.done += 1
+            del self.retries[request]
             self.arrive()
+        elif not end.was_sent:
+            self.repeat(request, was_sent=False)
+        elif self.retries[request].take():
+            wait = backoff_s(5 - self.retries[request].left, self.rng)
+            self.after(wait, lambda: self.repeat(request, was_sent=True))
         else:
-            following, actions = self.pool.again(claim, self.now)
-            self.obey(actions)
-            if following is None:
-                self.lost += 1
-                self.arrive()
+            self.lost += 1
+            self.arrive()
+
+    def repeat(self, request: SlotRequest, *, was_sent: bool) -> None:
+        """A job is repeated. The slot may come at once, or later."""
+        self.pool.repeat(request, self.now, was_sent=was_sent)
 
     def check(self, name: str) -> None:
         """An endpoint is asked for its runtimes."""
         is_alive = name in self.alive
         wait = ROUND_TRIP_S if is_alive or not self.silent else CHECK_S
-        self.after(wait, lambda: self.obey(self.pool.checked(name, is_alive, self.now)))
+        self.after(wait, lambda: self.pool.check_ended(name, is_alive, self.now))
 
     # ------------------------------------------------------------------ deaths
 
@@ -141,13 +146,14 @@ class Churn:
         """A living endpoint dies, with its job: it resets the connection, or says nothing more."""
         victim = self.rng.choice(sorted(self.alive))
         self.alive.remove(victim)
-        for claim in [claim for claim, name in self.running.items() if name == victim]:
-            self.cut_off.add(claim)
-            self.working.discard(claim)
+        for request in [request for request, (name, _) in self.running.items() if name == victim]:
+            self.working.discard(request)
+            attempt = self.running[request][1]
             if self.silent:  # when it is back its kernel knows nothing of the connection, and says so
-                self.after(max(PROBE_S, self.down_s) + 5.0, partial(self.end, claim, End.BROKEN))
+                wait = max(PROBE_S, self.down_s) + 5.0
+                self.after(wait, partial(self.end, request, JobEnd.BROKEN, attempt))
             else:
-                self.end(claim, End.BROKEN)
+                self.end(request, JobEnd.BROKEN, attempt)
         self.after(self.down_s, lambda: self.alive.add(victim))
         self.after(self.pause_s, self.kill_one)
 
@@ -159,7 +165,7 @@ def test_slots_are_busy_while_workers_die_and_return(silent: bool, down_s: float
     churn = Churn(endpoints=500, job_s=2.0, deaths_per_minute=25, down_s=down_s, silent=silent, seed=1)
     churn.run(120.0)
     assert churn.busy_s / churn.alive_s >= 0.95
-    assert churn.lost == churn.expired == 0
+    assert churn.lost == churn.failed == 0
     assert churn.done > 0.9 * 500 * 120 / 2.0
 
 
@@ -168,4 +174,4 @@ def test_a_storm_of_deaths() -> None:
     churn = Churn(endpoints=100, job_s=8.0, deaths_per_minute=20, down_s=20.0, silent=False, seed=2)
     churn.run(600.0)
     assert churn.busy_s / churn.alive_s >= 0.90
-    assert churn.lost == churn.expired == 0
+    assert churn.lost == churn.failed == 0

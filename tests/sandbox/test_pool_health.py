@@ -3,46 +3,55 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from collections import Counter
 
 import pytest
 
-from ioi_eval.sandbox.circuit import Circuit, CircuitPolicy, End, Standing
-from ioi_eval.sandbox.pool_terms import Check
-from ioi_eval.sandbox.roster import Endpoint
-from tests.sandbox.pool_world import POLICY, World, names
+from ioi_eval.errors import UnavailableError
+from ioi_eval.sandbox.endpoint_state import (
+    ABANDON_AFTER_S,
+    CHECK_AFTER_S,
+    LONGEST_REST_S,
+    Availability,
+    Endpoint,
+    EndpointState,
+    Group,
+    JobEnd,
+    Machine,
+)
+from ioi_eval.sandbox.pool import CHECKS_PER_S, TICK_S
+from tests.sandbox.pool_world import PATIENCE_S, World, names
 
 
-def test_a_refused_connection_puts_an_endpoint_out_at_once() -> None:
+def test_a_refused_connection_ends_the_service_at_once() -> None:
     """A dead endpoint costs the one job that found it dead, which goes elsewhere without a wait."""
     world = World(2)
     world.dead.add("w0")
-    claim = world.claim()
-    assert names([claim]) == ["w0"]
-    world.leave(claim, End.UNREACHED)
-    following = world.again(claim)
-    assert following is not None
-    assert names([following]) == ["w1"]
-    world.claim()
-    assert len(world.held) == 1, "nothing else is sent to the dead endpoint"
+    request = world.request()
+    assert names([request]) == ["w0"]
+    world.repeat(request, JobEnd.NOT_CONNECTED)
+    assert names([request]) == ["w1"]
+    assert not request.is_repeated, "no server had work from it"
+    world.request()
+    assert len(world.running) == 1, "nothing else is sent to the dead endpoint"
 
 
 def test_an_endpoint_that_comes_back_is_used_again() -> None:
     """It is checked after ever longer rests, gets one job when it answers, and all its slots after that job."""
     world = World(1, slots=3)
     world.dead.add("w0")
-    world.leave(world.claim(), End.UNREACHED)
+    world.release(world.request(), JobEnd.NOT_CONNECTED)
     world.until(40.0)
     rests = [after - before for (before, _), (after, _) in zip(world.checks, world.checks[1:], strict=False)]
     assert len(rests) >= 3
-    assert all(0.25 <= rest <= POLICY.circuit.most_rest_s for rest in rests)
+    assert all(0.25 <= rest <= LONGEST_REST_S + TICK_S for rest in rests)
     assert rests[-1] > 2 * rests[0]
     world.dead.clear()
-    world.until(world.now + POLICY.circuit.most_rest_s)
-    claims = [world.claim() for _ in range(4)]
-    assert world.held == claims[:1], "one job first"
-    world.leave(claims[0])
-    assert world.held == claims[1:]
+    world.until(world.now + LONGEST_REST_S + TICK_S)
+    requests = [world.request() for _ in range(4)]
+    assert world.running == requests[:1], "one job first"
+    world.release(requests[0])
+    assert world.running == requests[1:]
 
 
 def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
@@ -50,162 +59,163 @@ def test_a_server_that_answers_checks_and_breaks_jobs() -> None:
     world = World(1)
     sent = []
     while world.now < 300.0:
-        claim = world.claim()
-        if claim in world.held:
+        request = world.request()
+        if request.holds_slot:
             sent.append(world.now)
-            world.leave(claim, End.BROKEN)
+            world.release(request, JobEnd.BROKEN)
         else:
-            world.leave(claim, End.UNTRIED)
+            world.release(request, JobEnd.CANCELLED)
         world.until(world.now + 0.1)
     assert len(sent) < 25
     assert sent[-1] - sent[-2] > 14.0
 
 
+def endpoint_state() -> EndpointState:
+    """An endpoint in service."""
+    endpoint = Endpoint(name="w0", machine="m0", group="g")
+    return EndpointState(endpoint, Group("g", 0.0), Machine(), 0.0)
+
+
 def test_broken_answers_are_borne_twice() -> None:
-    """Random faults do not put an endpoint out; three in a row do."""
-    circuit = Circuit(CircuitPolicy(), random.Random(1))
-    for end in (End.BROKEN, End.BROKEN, End.ANSWERED, End.BROKEN, End.UNTRIED, End.BROKEN):
-        circuit.ended(end, 0.0)
-        assert circuit.standing is Standing.IN
-    circuit.ended(End.BROKEN, 0.0)
-    assert circuit.standing is Standing.OUT
+    """Random faults do not end an endpoint's service; three in a row do."""
+    state, rng = endpoint_state(), random.Random(1)
+    broken, answered, cancelled = JobEnd.BROKEN, JobEnd.ANSWERED, JobEnd.CANCELLED
+    for end in (broken, broken, answered, broken, cancelled, broken):
+        state.job_ended(end, 0.0, rng)
+        assert state.availability is Availability.IN_SERVICE
+    state.job_ended(broken, 0.0, rng)
+    assert state.availability is Availability.RESTING
 
 
-@pytest.mark.parametrize("end", [End.UNREACHED, End.SILENT, End.OVERLOADED])
-def test_what_puts_an_endpoint_out_at_once(end: End) -> None:
+@pytest.mark.parametrize("end", [JobEnd.NOT_CONNECTED, JobEnd.TIMED_OUT, JobEnd.OVERLOADED])
+def test_what_ends_the_service_at_once(end: JobEnd) -> None:
     """No connection, no answer in time, or its own word that it is too busy."""
-    circuit = Circuit(CircuitPolicy(), random.Random(1))
-    circuit.ended(end, 0.0)
-    assert circuit.standing is Standing.OUT
+    state = endpoint_state()
+    state.job_ended(end, 0.0, random.Random(1))
+    assert state.availability is Availability.RESTING
 
 
 def test_a_silent_death_is_noticed_within_five_seconds() -> None:
-    """An endpoint that dies under its job without a word fails the check in passing, and is out."""
+    """An endpoint that dies under its job without a word fails a check while it is busy, and is out of service."""
     world = World(2, slots=2)
-    claims = [world.claim() for _ in range(2)]
+    requests = [world.request() for _ in range(2)]
     world.dead.add("w0")
     world.until(5.0)
     assert "w0" in {name for _, name in world.checks}
     assert world.pool.in_service("g") == 1
-    assert not world.aborted
-    assert set(names([world.claim() for _ in range(4)])) == {"w1"}
-    assert claims[0] in world.held, "its job goes on: being out is a suspicion"
-    world.until(5.0 + POLICY.abandon_s + 2 * POLICY.circuit.most_rest_s)
-    assert claims[0] in world.aborted
+    assert not world.abandoned
+    assert set(names([world.request() for _ in range(4)])) == {"w1", None}
+    assert requests[0].holds_slot, "its job goes on: to be out of service is a suspicion"
+    world.until(5.0 + ABANDON_AFTER_S + 2 * LONGEST_REST_S)
+    assert requests[0] in world.abandoned
 
 
 def test_long_jobs_are_looked_after_less_and_less() -> None:
     """While an endpoint answers checks, they come ever more rarely; and an idle one is not checked at all."""
     world = World(2)
-    world.claim()
+    world.request()
     world.until(300.0)
     times = [when for when, name in world.checks if name == "w0"]
-    assert times[0] == pytest.approx(POLICY.quiet_s)
+    assert CHECK_AFTER_S <= times[0] <= CHECK_AFTER_S + TICK_S
     assert 5 <= len(times) <= 15
     assert {name for _, name in world.checks} == {"w0"}
 
 
 def test_a_busy_endpoint_that_changes_is_looked_after() -> None:
-    """Its check in passing found other runtimes: it enters anew, with its job, and is checked again and again."""
+    """A check found other runtimes: it enters service anew, with its job, and is checked again and again."""
     world = World(1)
-    claim = world.claim()
+    request = world.request()
     world.now = 10.0
-    assert [type(action) for action in world.pool.turn(world.now)] == [Check]
-    world.obey(world.pool.add(Endpoint(name="w0", machine="m0", group="other"), world.now))
+    assert world.tick() == ["w0"]
+    world.pool.add(Endpoint(name="w0", machine="m0", group="other"), world.now)
     world.dead.add("w0")
-    world.until(10.0 + 2 * POLICY.abandon_s + 2 * POLICY.circuit.most_rest_s)
+    world.until(10.0 + 2 * ABANDON_AFTER_S + 2 * LONGEST_REST_S)
     assert {name for when, name in world.checks if when > 10.0} == {"w0"}
-    assert set(world.aborted) == {claim}
+    assert set(world.abandoned) == {request}
 
 
-def test_checks_in_passing_are_rationed() -> None:
-    """A thousand quiet endpoints are not asked in one second."""
+def test_checks_are_rationed() -> None:
+    """A thousand silent endpoints are not asked in one second."""
     world = World(1000)
     for _ in range(1000):
-        world.claim()
+        world.request()
     world.until(30.0)
-    by_second: dict[int, int] = {}
-    for when, _ in world.checks:
-        by_second[int(when)] = by_second.get(int(when), 0) + 1
-    assert max(by_second.values()) == POLICY.checks_per_s
+    by_second = Counter(int(when) for when, _ in world.checks)
+    assert max(by_second.values()) == CHECKS_PER_S
     assert len({name for _, name in world.checks}) == 1000, "everybody's turn comes"
 
 
 def test_our_own_lateness_blames_nobody() -> None:
-    """A check or connection that failed because this process was late puts no endpoint out, and is no repetition."""
+    """A check or connection that failed because this process was late ends no service, and is no repetition."""
     world = World(1, slots=2)
-    first, second = world.claim(), world.claim()
+    first, second = world.request(), world.request()
     world.now = 10.0
-    (check,) = [action for action in world.pool.turn(world.now) if isinstance(action, Check)]
-    world.obey(world.pool.checked(check.endpoint.name, None, world.now))
+    assert world.tick() == ["w0"]
+    world.pool.check_ended("w0", None, world.now)
     assert world.pool.in_service("g") == 1
-    world.leave(first, End.LATE)
-    following = world.again(first)
-    assert following in world.held
-    assert following is not None
-    assert (following.attempt, following.retry) == (1, False)
-    world.leave(second, End.UNREACHED)
+    world.repeat(first, JobEnd.CLIENT_LATE)
+    assert first.holds_slot
+    assert not first.is_repeated
+    world.release(second, JobEnd.NOT_CONNECTED)
     world.now = 20.0
-    (check,) = [action for action in world.pool.turn(world.now) if isinstance(action, Check)]
-    world.obey(world.pool.checked(check.endpoint.name, None, world.now))
-    assert world.pool.in_service("g") == 0, "what was out stays out"
+    assert world.tick() == ["w0"]
+    world.pool.check_ended("w0", None, world.now)
+    assert world.pool.in_service("g") == 0, "what was out of service stays out"
 
 
-def test_darkness_ends_in_an_error() -> None:
-    """With no endpoint left jobs wait for the stated time, then all expire; later ones at once, until one returns."""
+def test_nobody_in_service_ends_in_an_error() -> None:
+    """With no endpoint left jobs wait for the stated time, then all fail; later ones at once, until one returns."""
     world = World(1)
     world.dead.add("w0")
-    world.leave(world.claim(), End.UNREACHED)
-    waiting = [world.claim(), world.claim(alone=True)]
-    world.until(POLICY.patience_s - 0.01)
-    assert not world.expired
-    world.until(POLICY.patience_s)
-    assert [expire.claim for expire in world.expired] == waiting
-    assert all(expire.is_dark for expire in world.expired)
-    world.claim()
-    assert len(world.expired) == 3
+    world.release(world.request(), JobEnd.NOT_CONNECTED)
+    waiting = [world.request(), world.request(is_alone=True)]
+    told = []
+    for request in waiting:
+        request.wake = lambda request=request: told.append(request)
+    world.until(PATIENCE_S - TICK_S)
+    assert not world.failed
+    world.until(PATIENCE_S)
+    assert world.failed == told == waiting
+    assert {type(request.failure) for request in world.failed} == {UnavailableError}
+    world.request()
+    assert len(world.failed) == 3
     world.dead.clear()
-    world.until(world.now + 31.0)
-    assert world.claim() in world.held
+    world.until(world.now + LONGEST_REST_S + TICK_S)
+    assert world.request().holds_slot
 
 
-def test_a_group_that_never_had_an_endpoint_is_dark() -> None:
-    """Its claims wait for the stated time too, as an endpoint may yet appear."""
+def test_a_group_that_never_had_an_endpoint_is_waited_for() -> None:
+    """Its jobs wait for the stated time too, as an endpoint may yet appear."""
     world = World()
-    claims = [world.claim(), world.claim()]
+    requests = [world.request(), world.request()]
     world.until(30.0)
-    world.obey(world.pool.add(Endpoint(name="late", machine="late", group="g"), world.now))
-    assert world.held == claims[:1]
+    world.pool.add(Endpoint(name="late", machine="late", group="g"), world.now)
+    assert world.running == requests[:1]
     world.until(1000.0)
-    assert not world.expired
+    assert not world.failed
 
 
 def test_endpoints_come_and_go() -> None:
     """A new endpoint serves at once; one that is removed ends its job and gets no more; then it may return."""
     world = World(1)
-    first, second = world.claim(), world.claim()
-    added = Endpoint(name="w9", machine="m9", group="g")
-    world.obey(world.pool.add(added, world.now))
+    first, second = world.request(), world.request()
+    world.pool.add(Endpoint(name="w9", machine="m9", group="g"), world.now)
     assert names([second]) == ["w9"]
-    world.obey(world.pool.remove("w0", world.now))
-    third = world.claim()
-    world.leave(first)
-    assert third not in world.held
-    world.obey(world.pool.add(Endpoint(name="w0", machine="m0", group="g"), world.now))
+    world.pool.remove("w0", world.now)
+    third = world.request()
+    world.release(first)
+    assert not third.holds_slot
+    world.pool.add(Endpoint(name="w0", machine="m0", group="g"), world.now)
     assert names([third]) == ["w0"]
 
 
 def test_an_endpoint_may_change_its_group() -> None:
     """A worker whose packages changed serves another group, its running job notwithstanding."""
     world = World(1, slots=2)
-    running = world.claim()
-    world.obey(world.pool.add(replace(Endpoint(name="w0", machine="m0", group="other", slots=2)), world.now))
+    running = world.request()
+    world.pool.add(Endpoint(name="w0", machine="m0", group="other", slots=2), world.now)
     assert (world.pool.in_service("g"), world.pool.in_service("other")) == (0, 1)
-    claims = []
-    for _ in range(3):
-        claim, actions = world.pool.claim("other", world.now)
-        world.obey(actions)
-        claims.append(claim)
-    assert [claim in world.held for claim in claims] == [True, False, False]
-    world.leave(running)
-    assert [claim in world.held for claim in claims] == [True, True, False]
+    requests = [world.request("other") for _ in range(3)]
+    assert [request.holds_slot for request in requests] == [True, False, False]
+    world.release(running)
+    assert [request.holds_slot for request in requests] == [True, True, False]

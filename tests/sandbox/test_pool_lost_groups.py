@@ -2,96 +2,98 @@
 
 from __future__ import annotations
 
-import random
-
-from ioi_eval.sandbox.pool import Pool
-from ioi_eval.sandbox.pool_terms import Action, Expire, Grant, PoolPolicy
-from ioi_eval.sandbox.roster import Endpoint
-
-POLICY = PoolPolicy(patience_s=60.0, lost_after_s=10.0)
+from ioi_eval.errors import SandboxError, TargetLostError, UnavailableError
+from ioi_eval.sandbox.endpoint_state import Endpoint
+from ioi_eval.sandbox.pool import LOST_AFTER_S, TICK_S
+from tests.sandbox.pool_world import PATIENCE_S, World
 
 
-def two_groups() -> Pool:
+def two_groups() -> World:
     """A pool with an endpoint in each of two groups."""
-    pool = Pool(POLICY, rng=random.Random(1))
+    world = World()
     for name in ("old", "new"):
-        pool.add(Endpoint(name=f"w-{name}", machine=name, group=name), 0.0)
-    return pool
+        world.pool.add(Endpoint(name=f"w-{name}", machine=name, group=name), 0.0)
+    return world
 
 
-def expired(actions: list[Action]) -> list[tuple[str, bool, bool]]:
-    """Who waited in vain, and in what light."""
-    return [(a.claim.group.name, a.is_dark, a.is_light_elsewhere) for a in actions if isinstance(a, Expire)]
+def failures(world: World) -> list[type[SandboxError]]:
+    """What those who waited in vain were told."""
+    return [type(request.failure) for request in world.failed if request.failure is not None]
 
 
-def run_until(pool: Pool, when: float) -> list[Action]:
-    """What the pool says until then, by itself."""
-    actions: list[Action] = []
-    while (due := pool.next_due()) is not None and due <= when:
-        actions += pool.turn(due)
-    return [*actions, *pool.turn(when)]
+def test_another_group_in_service_shortens_the_wait() -> None:
+    """Its jobs fail after `LOST_AFTER_S`, new ones at once; those of the other group are served."""
+    world = two_groups()
+    world.pool.remove("w-old", 0.0)
+    world.request("old")
+    world.until(LOST_AFTER_S - TICK_S)
+    assert failures(world) == []
+    world.until(LOST_AFTER_S)
+    assert failures(world) == [TargetLostError]
+    world.request("old")
+    assert failures(world) == [TargetLostError] * 2
+    assert world.request("new").holds_slot
 
 
-def test_light_elsewhere_shortens_the_wait() -> None:
-    """Its claims expire after `lost_after_s`, new ones at once; those of the other group are served."""
-    pool = two_groups()
-    pool.remove("w-old", 1.0)
-    pool.claim("old", 2.0)
-    assert expired(run_until(pool, 10.9)) == []
-    assert expired(run_until(pool, 11.0)) == [("old", True, True)]
-    _, actions = pool.claim("old", 12.0)
-    assert expired(actions) == [("old", True, True)]
-    _, actions = pool.claim("new", 12.0)
-    assert [type(action) for action in actions] == [Grant]
+def test_with_no_group_in_service_all_wait_for_as_long_as_they_may() -> None:
+    """When the other group loses its endpoints too, the long patience holds, and ends the run."""
+    world = two_groups()
+    world.pool.remove("w-old", 0.0)
+    world.request("old")
+    world.until(5.0)
+    world.pool.remove("w-new", world.now)
+    world.until(PATIENCE_S - TICK_S)
+    assert failures(world) == []
+    world.until(PATIENCE_S)
+    assert failures(world) == [UnavailableError]
 
 
-def test_in_the_dark_everywhere_all_wait_for_as_long_as_they_may() -> None:
-    """When the other group goes dark too, there is nowhere to go: the long patience holds, and ends the run."""
-    pool = two_groups()
-    pool.remove("w-old", 1.0)
-    pool.claim("old", 2.0)
-    pool.remove("w-new", 5.0)
-    assert expired(run_until(pool, 60.9)) == []
-    assert expired(run_until(pool, 61.0)) == [("old", True, False)]
-
-
-def test_light_that_comes_later_shortens_the_wait_from_then_on() -> None:
+def test_a_group_that_comes_later_shortens_the_wait_from_then_on() -> None:
     """Whoever has waited for long already is told as soon as there is somewhere to go."""
-    pool = two_groups()
-    pool.remove("w-old", 0.0)
-    pool.remove("w-new", 0.0)
-    pool.claim("old", 1.0)
-    assert expired(run_until(pool, 30.0)) == []
-    assert expired(pool.add(Endpoint(name="w-new", machine="new", group="new"), 30.0)) == [("old", True, True)]
+    world = two_groups()
+    world.pool.remove("w-old", 0.0)
+    world.pool.remove("w-new", 0.0)
+    world.request("old")
+    world.until(30.0)
+    assert failures(world) == []
+    world.pool.add(Endpoint(name="w-new", machine="new", group="new"), 30.0)
+    world.until(30.0 + TICK_S)
+    assert failures(world) == [TargetLostError]
 
 
 def test_a_group_that_comes_back_serves_those_who_waited() -> None:
     """Within that time nothing is lost."""
-    pool = two_groups()
-    pool.remove("w-old", 1.0)
-    claim, _ = pool.claim("old", 2.0)
-    assert expired(run_until(pool, 9.0)) == []
-    assert pool.add(Endpoint(name="w-old", machine="old", group="old"), 9.0) == [Grant(claim)]
-    assert expired(run_until(pool, 100.0)) == []
+    world = two_groups()
+    world.pool.remove("w-old", 0.0)
+    request = world.request("old")
+    world.until(9.0)
+    world.pool.add(Endpoint(name="w-old", machine="old", group="old"), world.now)
+    assert request.holds_slot
+    world.until(100.0)
+    assert failures(world) == []
 
 
 def test_those_who_can_go_nowhere_else_wait_on() -> None:
     """Workers of one kind restart while another kind, which may not judge this, is in service: nothing is lost."""
-    pool = two_groups()
-    pool.remove("w-old", 1.0)
-    pool.claim("old", 2.0)
-    patient, _ = pool.claim("old", 3.0, patient=True)
-    assert expired(run_until(pool, 20.0)) == [("old", True, True)], "the other one"
-    late, actions = pool.claim("old", 20.0, patient=True)
-    assert actions == []
-    assert pool.add(Endpoint(name="w-old", machine="old", group="old", slots=2), 21.0) == [Grant(patient), Grant(late)]
+    world = two_groups()
+    world.pool.remove("w-old", 0.0)
+    free, bound = world.request("old"), world.request("old", is_bound=True)
+    world.until(20.0)
+    assert world.failed == [free]
+    late = world.request("old", is_bound=True)
+    assert late.failure is None
+    world.pool.add(Endpoint(name="w-old", machine="old", group="old", slots=2), world.now)
+    assert world.running == [bound, late]
 
 
-def test_patience_ends_with_light_elsewhere_too() -> None:
-    """After as long as claims wait for all endpoints they expire, and later ones at once."""
-    pool = two_groups()
-    pool.remove("w-old", 1.0)
-    pool.claim("old", 2.0, patient=True)
-    assert expired(run_until(pool, 60.9)) == []
-    assert expired(run_until(pool, 61.0)) == [("old", True, True)]
-    assert expired(pool.claim("old", 62.0, patient=True)[1]) == [("old", True, True)]
+def test_patience_ends_with_another_group_in_service_too() -> None:
+    """After as long as jobs wait for all endpoints they fail, and later ones at once."""
+    world = two_groups()
+    world.pool.remove("w-old", 0.0)
+    world.request("old", is_bound=True)
+    world.until(PATIENCE_S - TICK_S)
+    assert failures(world) == []
+    world.until(PATIENCE_S)
+    assert failures(world) == [TargetLostError]
+    world.request("old", is_bound=True)
+    assert failures(world) == [TargetLostError] * 2

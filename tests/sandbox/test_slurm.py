@@ -13,6 +13,7 @@ import pytest
 
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Job, JobFile, JobKind, StageLimits
+from ioi_eval.sandbox import workers
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
 from ioi_eval.sandbox.slurm import hosts
@@ -117,8 +118,9 @@ def test_a_controller_that_is_not_there(cluster: Slurm, tmp_path: Path, monkeypa
         now()
 
 
-def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm) -> None:
+def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run goes on over three generations of Slurm jobs: each takes over from the one before it."""
+    monkeypatch.setattr(workers, "REDISCOVER_S", 0.5)
     ports = free_ports(3)
 
     def launch(port: int) -> str:
@@ -129,7 +131,7 @@ def test_workers_that_appear_and_vanish_in_mid_run(cluster: Slurm) -> None:
         numbers = [launch(ports[0])]
         await asyncio.to_thread(cluster.wait_until, numbers[0], "RUNNING")
         await listening(ports[0])
-        async with PistonCluster(endpoint_source("slurm"), rediscover_s=0.5, seed=1) as piston:
+        async with PistonCluster(endpoint_source("slurm")) as piston:
             target = piston.targets()[0]
             for port in (*ports[1:], None):
                 answers.append((await piston.execute(echo(len(answers)), target)).run.stdout)

@@ -10,9 +10,10 @@ from yarl import URL
 from ioi_eval.errors import InputError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox.discovery import Worker
-from ioi_eval.sandbox.fleet import Fleet, endpoint_url
+from ioi_eval.sandbox.endpoints import endpoint_url
 from ioi_eval.sandbox.probing import Look
 from ioi_eval.sandbox.wire import Ceilings, Service, Starter
+from ioi_eval.sandbox.workers import WorkerGroups
 from ioi_eval.toolchain import Toolchain
 
 GCC = Toolchain(command="g++", version="g++ 12.2.0", machine="x86_64-linux-gnu", static=True)
@@ -35,9 +36,9 @@ def at(worker: Worker, host: str) -> Worker:
 
 def test_workers_alike_are_one_target() -> None:
     """Workers with the same package, compiler and limits make a target with all their slots."""
-    fleet = Fleet(3)
-    endpoints = [fleet.enter(at(WORKER, host)) for host in ("a", "b")]
-    (target,) = fleet.targets()
+    groups = WorkerGroups(3)
+    endpoints = [groups.add(at(WORKER, host)) for host in ("a", "b")]
+    (target,) = groups.targets()
     assert (target.slots, target.profile, target.isolation) == (6, "bundled", Isolation.REDUCED)
     assert (target.max_wall_ms, target.max_output_bytes, target.max_body_bytes) == (60_000, 4 << 20, 48 << 20)
     assert {(endpoint.group, endpoint.slots) for endpoint in endpoints} == {(target.name, 3)}
@@ -57,34 +58,34 @@ def test_workers_alike_are_one_target() -> None:
 )
 def test_workers_that_differ_are_two_targets(other: Worker) -> None:
     """Whatever a job may depend on keeps workers apart, under names of their own."""
-    fleet = Fleet(1)
-    fleet.enter(at(WORKER, "a"))
-    fleet.enter(at(WORKER, "b"))
-    fleet.enter(at(other, "c"))
-    targets = fleet.targets()
+    groups = WorkerGroups(1)
+    groups.add(at(WORKER, "a"))
+    groups.add(at(WORKER, "b"))
+    groups.add(at(other, "c"))
+    targets = groups.targets()
     assert [target.slots for target in targets] == [2, 1]
     assert len({target.name for target in targets}) == 2
 
 
 def test_a_worker_that_changed_moves() -> None:
     """A worker that is found to be different leaves its old target, which stays for those who wait for it."""
-    fleet = Fleet(1)
-    fleet.enter(at(WORKER, "a"))
-    fleet.enter(at(WORKER, "b"))
-    old = fleet.targets()[0]
-    endpoint = fleet.enter(at(replace(WORKER, max_output_bytes=1 << 20), "a"))
+    groups = WorkerGroups(1)
+    groups.add(at(WORKER, "a"))
+    groups.add(at(WORKER, "b"))
+    old = groups.targets()[0]
+    endpoint = groups.add(at(replace(WORKER, max_output_bytes=1 << 20), "a"))
     assert endpoint.group != old.name
-    fleet.drop("http://b:2000/api/v2")
-    assert {target.name: target.slots for target in fleet.targets()} == {endpoint.group: 1, old.name: 0}
-    assert set(fleet.workers) == {"http://a:2000/api/v2"}
+    groups.remove("http://b:2000/api/v2")
+    assert {target.name: target.slots for target in groups.targets()} == {endpoint.group: 1, old.name: 0}
+    assert set(groups.workers) == {"http://a:2000/api/v2"}
 
 
 def test_the_stock_pair_confines_nothing() -> None:
     """A target that brings the stock pair says so; where ours travels along, its runner confines."""
-    fleet = Fleet(1)
-    fleet.enter(replace(WORKER, profile="classic"))
-    fleet.enter(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
-    offered = {target.brings_pair: target.isolation for target in fleet.targets()}
+    groups = WorkerGroups(1)
+    groups.add(replace(WORKER, profile="classic"))
+    groups.add(at(replace(WORKER, profile="classic", service=Service(starter=Starter.CMS_IOI, version="1.0.0")), "b"))
+    offered = {target.brings_pair: target.isolation for target in groups.targets()}
     assert offered == {False: Isolation.REDUCED, True: Isolation.NONE}
 
 

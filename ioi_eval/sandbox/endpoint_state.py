@@ -1,0 +1,302 @@
+"""What the pool knows: requests for slots, and of each endpoint which jobs it runs and whether it may get more. Pure.
+
+    IN_SERVICE ── no connection, no answer, overload, or three broken answers in a row ──► RESTING ◄─┐
+        ▲                                                                   the rest is over │       │ check failed:
+        │ a job was answered                                                                 ▼       │ a longer rest
+    ON_TRIAL ◄─────────────────────────────── check answered ──────────────────────── (a check) ─────┘
+        └── a job was not answered ──► RESTING
+
+A check is `GET /runtimes`, the one question that costs a server nothing (`/packages` can kill it). An answer to it
+says that the process lives, not that it can execute jobs. So an endpoint that comes back gets one job at a time until
+one is answered. A server that answers checks and breaks jobs costs one job each rest, and its rests grow.
+
+An endpoint in service is checked too, if it has jobs and has not answered anything for a while.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from ioi_eval.errors import SandboxError
+
+BROKEN_IN_A_ROW = 3
+"""So many broken answers in a row end an endpoint's service. If one answer in twenty is broken by chance, three in a
+row come once in 8,000 jobs."""
+
+FIRST_REST_S = 0.5
+LONGEST_REST_S = 30.0
+"""Rests double from the first to the longest. Up to half of each is left out by chance, so that endpoints which
+failed together are not checked together."""
+
+CHECK_AFTER_S = 2.0
+LONGEST_CHECK_AFTER_S = 30.0
+"""An endpoint with jobs that has answered nothing for so long is checked. With a check's own 3 s a machine that lost
+its power is out of service after about 5 s. While checks are answered their distance doubles up to the longest."""
+
+ABANDON_AFTER_S = 20.0
+"""The jobs of an endpoint that has failed all checks for so long are abandoned. Twenty times what a check takes
+on a server that unpacks a large request."""
+
+
+class JobEnd(Enum):
+    """How a job ended, as far as its endpoint is concerned."""
+
+    ANSWERED = auto()  # with an answer of Piston's, whatever it said
+    BROKEN = auto()  # reset, cut off, a failure of the server, or something that is no answer of Piston's
+    NOT_CONNECTED = auto()  # no connection: the job was not sent
+    OVERLOADED = auto()  # the server says that it is too busy
+    TIMED_OUT = auto()  # no answer within the job's deadline
+    CLIENT_LATE = auto()  # no connection in time, but it was this process that was late: nothing is known
+    CANCELLED = auto()  # the caller gave it up: nothing is known
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether a server may have had work from the job."""
+        return self not in {JobEnd.NOT_CONNECTED, JobEnd.CLIENT_LATE}
+
+
+class Availability(Enum):
+    """Whether an endpoint is given jobs."""
+
+    IN_SERVICE = auto()
+    ON_TRIAL = auto()  # one job at a time
+    RESTING = auto()  # none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One server, as the pool sees it.
+
+    Args:
+        name: its URL.
+        machine: what it shares processors with; endpoints of one machine have the same. It follows from the name.
+        group: endpoints that run jobs alike have the same.
+        slots: how many jobs of ours it may have at once.
+    """
+
+    name: str
+    machine: str
+    group: str
+    slots: int = 1
+
+
+class SlotRequest:
+    """A job's request for a slot. Made and changed by the pool only, but for the two callbacks.
+
+    Attributes:
+        group: where the job may run.
+        is_alone: whether it needs a machine to itself.
+        is_bound: whether no other group would do.
+        order: its place among all jobs.
+        is_repeated: whether a server may have had work from the job before.
+        state: the endpoint whose slot it holds, or held last.
+        holds_slot: whether it holds one.
+        failure: why it will get none.
+        wake: called when it holds a slot or has failed.
+        abandon: called when its endpoint does not even answer checks any more.
+    """
+
+    __slots__ = (
+        "abandon", "failure", "granted_at", "group", "held_back_since", "holds_slot", "is_alone", "is_bound",
+        "is_repeated", "is_waiting", "order", "reserved", "state", "wake",
+    )  # fmt: skip
+
+    def __init__(self, group: Group, order: int, *, is_alone: bool, is_bound: bool) -> None:
+        self.group = group
+        self.order = order
+        self.is_alone = is_alone
+        self.is_bound = is_bound
+        self.is_repeated = False
+        self.is_waiting = False  # in one of its group's queues
+        self.holds_slot = False
+        self.reserved: Machine | None = None  # the machine that it has, or waits for, to itself
+        self.state: EndpointState | None = None
+        self.granted_at = 0.0
+        self.held_back_since: float | None = None
+        self.failure: SandboxError | None = None
+        self.wake: Callable[[], None] | None = None
+        self.abandon: Callable[[], None] | None = None
+
+    def __lt__(self, other: SlotRequest) -> bool:
+        return self.order < other.order
+
+    @property
+    def endpoint(self) -> str | None:
+        """Where the job runs, or ran last."""
+        return None if self.state is None else self.state.endpoint.name
+
+
+class Machine:
+    """What endpoints share.
+
+    Attributes:
+        running: how many jobs its endpoints run together.
+        reserved_by: the request that has it to itself, or waits here until the last other job has ended.
+    """
+
+    __slots__ = ("endpoints", "reserved_by", "running")
+
+    def __init__(self) -> None:
+        self.endpoints: dict[EndpointState, None] = {}  # in the order in which they came
+        self.running = 0
+        self.reserved_by: SlotRequest | None = None
+
+    def serving(self, group: Group) -> list[EndpointState]:
+        """Its endpoints of a group that are in service."""
+        return [endpoint for endpoint in self.endpoints if endpoint.group is group and endpoint.in_service]
+
+
+class Group:
+    """Endpoints that run jobs alike, and the requests for their slots.
+
+    Attributes:
+        waiting: requests of jobs that no server has had yet; a heap by order of arrival.
+        repeated: requests of jobs that a server has failed; likewise. They also wait for the retry budget.
+        in_service: how many endpoints are.
+        unavailable_since: when the last endpoint went out of service; `None` while one is in service.
+    """
+
+    __slots__ = ("_by_load", "in_service", "name", "repeated", "unavailable_since", "waiting")
+
+    def __init__(self, name: str, now: float) -> None:
+        self.name = name
+        self.waiting: list[SlotRequest] = []
+        self.repeated: list[SlotRequest] = []
+        self.in_service = 0
+        self.unavailable_since: float | None = now
+        self._by_load: list[OrderedDict[EndpointState, None]] = []  # endpoints with a free slot, by jobs that they run
+
+    def offer(self, endpoint: EndpointState) -> None:
+        """Note that an endpoint has a free slot. Among those that run as many jobs it is the last to be taken."""
+        load = endpoint.offered_at = len(endpoint.running)
+        while len(self._by_load) <= load:
+            self._by_load.append(OrderedDict())
+        self._by_load[load][endpoint] = None
+
+    def withdraw(self, endpoint: EndpointState) -> None:
+        """Note that an endpoint has no free slot any more, if it had one."""
+        if endpoint.offered_at is not None:
+            del self._by_load[endpoint.offered_at][endpoint]
+            endpoint.offered_at = None
+
+    def free_endpoint(self, avoid: str | None) -> EndpointState | None:
+        """The endpoint with a free slot that runs the fewest jobs; another than `avoid` if there is one."""
+        second_choice = None
+        for endpoints in self._by_load:
+            for endpoint in endpoints:
+                if endpoint.endpoint.name != avoid:
+                    return endpoint
+                second_choice = endpoint
+        return second_choice
+
+
+class EndpointState:
+    """An endpoint with all that is known of it.
+
+    Attributes:
+        running: the requests that hold one of its slots, in the order in which they got it.
+        availability: whether it is given jobs.
+        is_listed: whether it is on the list of endpoints. Else it gets no more jobs, and is forgotten with its last.
+        is_checked: whether a check is under way.
+        offered_at: under which load it is offered in its group; `None` while it has no free slot.
+        is_counted: whether it is counted in `Group.in_service`.
+    """
+
+    __slots__ = (
+        "_broken", "_check_after_s", "_failing_since", "_heard_at", "_resting_until", "_rests", "availability",
+        "endpoint", "group", "is_checked", "is_counted", "is_listed", "machine", "offered_at", "running",
+    )  # fmt: skip
+
+    def __init__(self, endpoint: Endpoint, group: Group, machine: Machine, now: float) -> None:
+        self.running: dict[SlotRequest, None] = {}
+        self.machine = machine
+        self.offered_at: int | None = None
+        self.is_counted = False
+        self.begin(endpoint, group, now)
+
+    def begin(self, endpoint: Endpoint, group: Group, now: float) -> None:
+        """Enter service, as what the endpoint is now. A check that is under way was of what it has been."""
+        self.endpoint = endpoint
+        self.group = group
+        self.availability = Availability.IN_SERVICE
+        self.is_listed = True
+        self.is_checked = False
+        self._heard_at = now
+        self._check_after_s = CHECK_AFTER_S
+        self._resting_until = 0.0
+        self._failing_since: float | None = None
+        self._broken = 0  # in a row
+        self._rests = 0  # in a row
+
+    @property
+    def in_service(self) -> bool:
+        """Whether it is given jobs, as far as it has free slots."""
+        return self.availability is not Availability.RESTING and self.is_listed
+
+    @property
+    def has_free_slot(self) -> bool:
+        """Whether it may be given one more job now."""
+        slots = 1 if self.availability is Availability.ON_TRIAL else self.endpoint.slots
+        return self.in_service and self.machine.reserved_by is None and len(self.running) < slots
+
+    @property
+    def check_due(self) -> float:
+        """When it is to be checked; never, if there is nothing to find out."""
+        if self.is_checked or not self.is_listed:
+            return math.inf
+        if self.availability is Availability.RESTING:
+            return self._resting_until
+        return self._heard_at + self._check_after_s if self.running else math.inf
+
+    def job_begins(self, now: float) -> None:
+        """It is given a job. An idle endpoint has had nothing to answer until now."""
+        if not self.running:
+            self._heard_at = now
+
+    def job_ended(self, end: JobEnd, now: float, rng: random.Random) -> None:
+        """One of its jobs ended. Jobs may end long after a rest began; then only an answer counts."""
+        if end is JobEnd.CANCELLED or end is JobEnd.CLIENT_LATE:
+            return
+        if end is JobEnd.ANSWERED:
+            self._heard_at, self._check_after_s, self._failing_since = now, CHECK_AFTER_S, None
+            self._broken = 0
+            if self.availability is Availability.ON_TRIAL:
+                self._rests, self.availability = 0, Availability.IN_SERVICE
+            return
+        self._broken += 1
+        is_chance = (
+            end is JobEnd.BROKEN and self.availability is Availability.IN_SERVICE and self._broken < BROKEN_IN_A_ROW
+        )
+        if self.availability is not Availability.RESTING and not is_chance:
+            self._rest(now, rng)
+
+    def check_ended(self, is_alive: bool | None, now: float, rng: random.Random) -> bool:
+        """A check came back; `None` if it failed because this process was late, so that nothing is known.
+
+        Returns:
+            Whether its jobs are to be abandoned.
+        """
+        self.is_checked = False
+        if is_alive or (is_alive is None and self.in_service):
+            self._heard_at, self._failing_since = now, None
+            self._check_after_s = min(self._check_after_s * 2, LONGEST_CHECK_AFTER_S)
+            if self.availability is Availability.RESTING:
+                self.availability = Availability.ON_TRIAL
+            return False
+        self._rest(now, rng)
+        if is_alive is None:
+            return False
+        self._failing_since = now if self._failing_since is None else self._failing_since
+        return now - self._failing_since >= ABANDON_AFTER_S
+
+    def _rest(self, now: float, rng: random.Random) -> None:
+        longest = min(FIRST_REST_S * 2**self._rests, LONGEST_REST_S)
+        self._rests = min(self._rests + 1, 30)
+        self._resting_until = now + longest * rng.uniform(0.5, 1.0)
+        self.availability = Availability.RESTING
+        self.is_checked = False  # if a check was under way, it was of an endpoint in service

@@ -1,0 +1,101 @@
+"""How often jobs are sent again, and when. Pure: time is an argument, chance is injected.
+
+What a worker did not answer is sent again by `cluster.py` and by nobody else. Two bounds hold:
+
+- one job is repeated `model.job.RETRIES` times at most, whoever finds fault with its answers (`Retries`);
+- all jobs together are repeated within a budget (`RetryBudget`). A server that is too busy answers late or badly, which
+  is repeated, which makes it busier: unbounded repetition turns a hiccup into an outage. (Piston cannot cancel: a
+  request that was given up still runs to its end.)
+
+An attempt without a connection is no repetition, as no server had work from it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+
+from ioi_eval.errors import ExhaustedError, SandboxError, TransientError
+from ioi_eval.model import Retries
+
+SHARE = 0.1
+WINDOW_S = 60
+FLOOR = 5
+"""Repetitions in a minute: a tenth of the first requests of that minute, and `FLOOR` in any case, as a tenth of a small
+run is less than one. Source: "Site Reliability Engineering" (Google), chapter "Handling Overload": at most a tenth of a
+client's requests are repetitions."""
+
+FIRST_BACKOFF_S = 0.2
+LONGEST_BACKOFF_S = 10.0
+"""The wait before a repetition, doubled each time. Half of it is left to chance, so that jobs which failed together are
+not repeated together."""
+
+
+def backoff_s(number: int, rng: random.Random) -> float:
+    """How long to wait before the repetition of this number, from 1."""
+    longest = min(FIRST_BACKOFF_S * 2.0 ** (number - 1), LONGEST_BACKOFF_S)
+    return longest * rng.uniform(0.5, 1.0)
+
+
+def exhausted(retries: Retries, last: SandboxError, why: str = "") -> SandboxError:
+    """What to raise for a job that is sent no more: how often it was tried, where, and what came of it at last."""
+    if not isinstance(last, TransientError):
+        return last
+    count = Counter(retries.tried)
+    where = ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in count.items())
+    times = "once" if count.total() == 1 else f"{count.total()} times"
+    error = ExhaustedError(
+        f"the job was tried {times}, on {where}, without an answer that could be used; {why}at last: {last}"
+    )
+    error.__cause__ = last
+    return error
+
+
+class RetryBudget:
+    """Counts first requests and repetitions by the second.
+
+    The bound holds for the minute before every repetition, exactly: of the second that the minute begins in, the
+    requests are not counted and the repetitions are.
+    """
+
+    def __init__(self) -> None:
+        self._seconds: deque[list[int]] = deque()  # [second, first requests, repetitions]
+        self._requests = 0
+        self._retries = 0
+
+    def count(self, now: float, *, is_retry: bool) -> None:
+        """Note that a request is sent."""
+        self._add(self._current(now), 1, is_retry)
+
+    def take_back(self, when: float, *, is_retry: bool) -> None:
+        """Note that the request of `when` was never sent: there was no connection."""
+        for counts in self._seconds:
+            if counts[0] == int(when):
+                self._add(counts, -1, is_retry)
+
+    def allows_retry(self, now: float) -> bool:
+        """Whether one more repetition may be sent now."""
+        self._current(now)
+        oldest = self._seconds[0]
+        requests = self._requests - (oldest[1] if oldest[0] == int(now) - WINDOW_S else 0)
+        return self._retries + 1 <= max(FLOOR, SHARE * requests)
+
+    def _add(self, counts: list[int], number: int, is_retry: bool) -> None:
+        if is_retry:
+            counts[2] += number
+            self._retries += number
+        else:
+            counts[1] += number
+            self._requests += number
+
+    def _current(self, now: float) -> list[int]:
+        """This second's counts. Those that have left the window are dropped."""
+        second = int(now)
+        seconds = self._seconds
+        if not seconds or seconds[-1][0] < second:
+            seconds.append([second, 0, 0])
+            while seconds[0][0] < second - WINDOW_S:
+                _, requests, retries = seconds.popleft()
+                self._requests -= requests
+                self._retries -= retries
+        return seconds[-1]

@@ -1,0 +1,211 @@
+"""Who belongs to a cluster: workers are found, explored, taken into service, looked at again, and let go.
+
+    the list of endpoints ──► Scout: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
+
+The list is asked for again and again, as workers come and go. An endpoint that cannot be used is noted with the reason,
+and explored again. One whose runtimes have changed is explored anew, as it may belong to another group then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import InputError, SandboxError, SetupError, TransientError, UnavailableError
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.discovery import Scout, Worker
+from ioi_eval.sandbox.endpoint_state import Endpoint, JobEnd
+from ioi_eval.sandbox.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.pool import Pool
+from ioi_eval.sandbox.wire import Service, Starter
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+REDISCOVER_S = 30.0
+"""How often the list of endpoints is asked for again. Slurm's `squeue` costs its controller something each time."""
+
+
+@dataclass(slots=True)
+class WorkerGroup:
+    """Workers that are alike.
+
+    Args:
+        target: what they offer; its `slots` are not kept here.
+        service: the package that starts jobs on each of them.
+        members: their URLs.
+    """
+
+    target: Target
+    service: Service
+    members: set[str] = field(default_factory=set)
+
+
+class WorkerGroups:
+    """The workers by URL, and their groups by the target's name.
+
+    Args:
+        slots: how many jobs each worker has at once.
+
+    Attributes:
+        unconfined: the URLs of those that were found unable to isolate programs.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.workers: dict[str, Worker] = {}
+        self.groups: dict[str, WorkerGroup] = {}
+        self.unconfined: set[str] = set()
+        self.execute_urls: dict[str, URL] = {}  # also of workers that have left: a job may be on its way there
+        self._names: dict[tuple[object, ...], str] = {}
+
+    def add(self, worker: Worker) -> Endpoint:
+        """Take a worker in, or what is new of it; returns it as the pool sees it."""
+        url = str(worker.url)
+        self.remove(url)
+        self.unconfined.discard(url)
+        self.workers[url] = worker
+        self.execute_urls[url] = worker.url / "execute"
+        group = self._group(worker)
+        group.members.add(url)
+        machine = worker.url.host or url
+        return Endpoint(name=url, machine=machine, group=group.target.name, slots=self.slots)
+
+    def remove(self, url: str) -> None:
+        """Forget a worker. Its group stays: jobs may wait for it."""
+        self.workers.pop(url, None)
+        for group in self.groups.values():
+            group.members.discard(url)
+
+    def targets(self) -> Sequence[Target]:
+        """One target a group, the largest first; groups that lost all their workers last."""
+        groups = sorted(self.groups.values(), key=lambda group: -len(group.members))
+        return [replace(group.target, slots=len(group.members) * self.slots) for group in groups]
+
+    def _group(self, worker: Worker) -> WorkerGroup:
+        kind = (worker.profile, worker.service, worker.toolchain, worker.max_output_bytes, worker.max_body_bytes)
+        name = self._names.get(kind)
+        if name is None:
+            name = self._names[kind] = self._new_name(worker)
+            self.groups[name] = WorkerGroup(target=_target(name, worker), service=worker.service)
+        return self.groups[name]
+
+    def _new_name(self, worker: Worker) -> str:
+        name = f"piston {worker.service.starter.value} {worker.service.version}, {worker.toolchain.version}"
+        number = sum(taken == name or taken.startswith(f"{name} #") for taken in self.groups)
+        return f"{name} #{number + 1}" if number else name
+
+
+def _target(name: str, worker: Worker) -> Target:
+    """What a worker offers.
+
+    Inside a job of either generation of servers the runner reaches `reduced` (Landlock, seccomp); a job names what it
+    accepts, and a runner that finds less refuses. The stock pair confines nothing.
+    """
+    brings_pair = worker.service.starter is Starter.CMS_IOI
+    return Target(
+        name=name,
+        profile=worker.profile,
+        toolchain=worker.toolchain,
+        slots=1,
+        isolation=Isolation.NONE if brings_pair else Isolation.REDUCED,
+        brings_pair=brings_pair,
+        max_output_bytes=worker.max_output_bytes,
+        max_wall_ms=worker.service.ceilings.run_timeout,
+        max_body_bytes=worker.max_body_bytes,
+    )
+
+
+class WorkerList:
+    """Keeps groups and pool up to date with what the endpoints are.
+
+    Args:
+        source: names the endpoints, or is asked for them.
+        scout: explores workers.
+        groups: the workers in use.
+        pool: is told who is in service.
+
+    Attributes:
+        unusable: the endpoints that are not used now, and why.
+    """
+
+    def __init__(self, source: Source, scout: Scout, groups: WorkerGroups, pool: Pool) -> None:
+        self.unusable: dict[str, SandboxError | SetupError] = {}
+        self._source = source
+        self._scout = scout
+        self._groups = groups
+        self._pool = pool
+        self._time = asyncio.get_running_loop().time
+
+    def require_any(self) -> None:
+        """See that there is a worker.
+
+        Raises:
+            SetupError: no endpoint can be used; with the reason of each.
+            UnavailableError: none of them answers.
+        """
+        if self._groups.workers:
+            return
+        message = f"no endpoint can be used: {'; '.join(map(str, self.unusable.values())) or 'none was named'}"
+        silent = self.unusable and all(isinstance(error, TransientError) for error in self.unusable.values())
+        error = UnavailableError(message) if silent else SetupError(message)
+        error.add_note("`ioi-eval doctor --endpoints …` tries each and says what to do")
+        raise error
+
+    async def refresh(self) -> None:
+        """Ask for the endpoints; explore those that are new, or could not be used before; let go those that left."""
+        from yarl import URL
+
+        wanted = dict.fromkeys(await endpoints_now(self._source))
+        for name in [name for name in (*self._groups.workers, *self.unusable) if name not in wanted]:
+            self.unusable.pop(name, None)
+            self._remove(name)
+        async with asyncio.TaskGroup() as explorations:
+            for name in wanted:
+                if name not in self._groups.workers:
+                    explorations.create_task(self._explore(URL(name)))
+
+    async def keep_refreshing(self) -> None:
+        """Refresh again and again."""
+        while True:
+            await asyncio.sleep(REDISCOVER_S)
+            # a list that cannot be had for a moment, or is being edited, changes nothing
+            with contextlib.suppress(SandboxError, SetupError, InputError):
+                await self.refresh()
+
+    async def check(self, name: str) -> None:
+        """Find out for the pool whether an endpoint lives, and still is what it was."""
+        worker = self._groups.workers.get(name)
+        is_alive: bool | None = False
+        if worker is not None:
+            try:
+                is_alive = await self._scout.runtimes(worker.url) == worker.runtimes
+                if is_alive:
+                    self.unusable.pop(name, None)  # it could not be explored when its runtimes had changed for a while
+                elif await self._explore(worker.url):
+                    return
+            except (SandboxError, SetupError) as error:
+                is_alive = None if getattr(error, "end", None) is JobEnd.CLIENT_LATE else False
+        self._pool.check_ended(name, is_alive, self._time())
+
+    async def _explore(self, url: URL) -> bool:
+        """Find out what an endpoint can do, and take it into service; or note why it cannot be used."""
+        name = str(url)
+        try:
+            worker = await self._scout.explore(url)
+        except (SandboxError, SetupError) as error:
+            self.unusable[name] = error
+            if isinstance(error, SetupError):
+                self._remove(name)
+            return False
+        self.unusable.pop(name, None)
+        self._pool.add(self._groups.add(worker), self._time())
+        return True
+
+    def _remove(self, name: str) -> None:
+        self._groups.remove(name)
+        self._pool.remove(name, self._time())
