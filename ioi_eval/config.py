@@ -14,6 +14,10 @@ from ioi_eval.model import Isolation
 
 MIB = 1024 * 1024
 
+PATIENCE_S = 120.0
+"""How long jobs wait while no server of a cluster is available, if the user does not say. Chosen: time enough
+to restart the workers by hand, and no night is lost if nobody does."""
+
 KEPT_OUTPUT_BYTES = 4096
 """How much of an output is kept beside the results of a contest, where users ask for it (`--keep`)."""
 

@@ -13,7 +13,8 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
-from ioi_eval.cli.sandboxes import PATIENCE_S, Place, place_of
+from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError
 
 

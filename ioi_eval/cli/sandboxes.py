@@ -13,6 +13,7 @@ import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
+from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model.terms import Isolation, Keep
 from ioi_eval.report.excerpt import plain
@@ -56,7 +57,6 @@ PatienceOption = Annotated[
     float,
     typer.Option("--patience", metavar="S", min=0, help="Seconds that jobs wait while no server is available."),
 ]
-PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

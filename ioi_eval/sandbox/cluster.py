@@ -23,6 +23,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import (
     ExhaustedError,
     InputError,
@@ -48,10 +49,6 @@ from ioi_eval.sandbox.workers import WorkerGroup, WorkerGroups, WorkerList
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.http_client import HttpClient, Reply
-
-PATIENCE_S = 120.0
-"""How long jobs wait while no server is available, if the user does not say: a worker that is restarted, with its
-image, is back within two minutes."""
 
 SERVER_QUEUE_S = 60.0
 """How long a server may leave a job waiting behind the jobs of others, in addition to the job's own limits."""

@@ -10,8 +10,8 @@ from itertools import count
 
 import pytest
 
+from ioi_eval.config import PATIENCE_S
 from ioi_eval.model import Retries
-from ioi_eval.sandbox.cluster import PATIENCE_S
 from ioi_eval.sandbox.endpoint_state import Endpoint, JobEnd, SlotRequest
 from ioi_eval.sandbox.pool import TICK_S, Pool
 from ioi_eval.sandbox.retries import backoff_s
