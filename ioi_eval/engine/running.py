@@ -3,8 +3,8 @@
 What is repeated, and why:
 - a TLE of a program that ended by itself: alone, and that time stands; several that matter in one job;
 - a checker or manager that failed: once, in a clean box; the same twice is final;
-- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost. What a cluster did not
-  answer it has repeated itself; all jobs for the same tests take from one `Retries`;
+- a job whose answer was lost, `ATTEMPTS` times at most: it may have been its worker that was lost. What a cluster did
+  not answer it has repeated itself; all jobs for the same tests take from one `Retries`;
 - a job whose answer was cut off: its first half, as it may have met a limit of the server's; those that follow on this
   target are as small.
 What the sandbox fails at all the same is JE, which is nobody's score, and judged again another day.
