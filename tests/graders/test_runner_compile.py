@@ -345,6 +345,15 @@ def parents(paths: Sequence[str]) -> set[str]:
     return {path for path in above if not any(Path(path).is_relative_to(each) for each in both)}
 
 
+def test_a_step_finds_itself_and_nobody_else(box: Box) -> None:
+    """As rustc does, and the loader of what lies beside a program. Nothing else of /proc is to be had."""
+    system = ("/usr", "/lib", "/lib64")
+    entry = last_step(compile_(box, step("/usr/bin/readlink", "/proc/self/exe"), sees=system))
+    assert entry["output"].strip() == os.path.realpath("/usr/bin/readlink")
+    for path in ("/proc/self/environ", "/proc/self/maps", "/proc/1/environ", "/proc/mounts"):
+        assert last_step(compile_(box, step("/usr/bin/cat", path), sees=system))["code"] != 0, path
+
+
 def test_a_compiler_sees_nothing_beside_what_it_reads(box: Box, program: Callable[..., Path]) -> None:
     """Of no directory above that any other file, and no name of one: it asks for all that there are."""
     above = parents(COMPILER.sees)
