@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import ioi_eval
@@ -300,7 +301,7 @@ def _reading() -> list[RustCompileAttack]:
         for macro in ("include_bytes", "include_str"):
             code = _prints(f'{macro}!("{path}")')
             found.append(
-                RustCompileAttack(name=f"{macro}_{name}", tries=f"{macro}! of {path}", code=lambda code=code: code)
+                RustCompileAttack(name=f"{macro}_{name}", tries=f"{macro}! of {path}", code=partial(str, code))
             )
     for name in ("passwd", "plan", "sample", "environ"):
         path = _PATHS[name]
@@ -313,7 +314,7 @@ def _reading() -> list[RustCompileAttack]:
             "fn main() { unsafe { loot() } }\n",
         }
         for way, code in texts.items():
-            found.append(RustCompileAttack(name=f"{way}_{name}", tries=f"{way} of {path}", code=lambda code=code: code))
+            found.append(RustCompileAttack(name=f"{way}_{name}", tries=f"{way} of {path}", code=partial(str, code)))
     return found
 
 
