@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,22 +12,19 @@ from typing import NamedTuple
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from arena import COMPILING as COMPILE_LIMITS
-from arena import HONEST, policy, problem
-from catalogue import LEVELS
-from harm import State
-from levels import why_not
-from rust_attacks import COMPILING, RUNNING, RustAttack, RustCompileAttack, program, section
-from rust_here import needs_rustc
-from small_problems import small_problem
-from table import PAGE
-
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation, Language, Problem, Submission, SubmissionResult, Subtask, TestCase, TestOutcome
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
+from tests.attacks.arena import COMPILING as COMPILE_LIMITS
+from tests.attacks.arena import HONEST, policy, problem
+from tests.attacks.catalogue import LEVELS
+from tests.attacks.harm import State
+from tests.attacks.levels import why_not
+from tests.attacks.rust_attacks import COMPILING, RUNNING, RustAttack, RustCompileAttack, program, section
+from tests.attacks.table import PAGE
+from tests.rust_here import needs_rustc
+from tests.small_problems import small_problem
 
 pytestmark = pytest.mark.timeout(7200)  # the first test of a campaign makes all of it
 

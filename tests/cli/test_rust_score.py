@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from addition import Start, Write
-from rust_here import needs_rustc
-from served import server
-
 from ioi_eval import sample
 from ioi_eval.report.frame import result_rows
+from tests.cli.addition import Start, Write
+from tests.rust_here import needs_rustc
+from tests.sandbox.served import server
 
 pytestmark = needs_rustc
 
