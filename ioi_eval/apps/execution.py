@@ -24,9 +24,8 @@ from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, Unav
 from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import Judgement, RunLimits
-from ioi_eval.jobs.returned import Returned
 from ioi_eval.jobs.run_job import GivenTest
-from ioi_eval.model import Isolation, SourceFile, Verdict
+from ioi_eval.model import Isolation, SourceFile, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, StdinTest
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
@@ -207,10 +206,10 @@ class AppsExecutor:
             stops=settings.fail_fast if profile is None else profile.stops,
         )
 
-        def is_right(place: int, returned: Returned) -> bool:
+        def is_right(place: int, came: TestOutcome) -> bool:
             if profile is None:
-                return verdicts.returns_right(problem.tests[place], returned, settings)
-            return verdicts.grades_right(problem, place, returned, profile)
+                return verdicts.returns_right(problem.tests[place], came, settings)
+            return verdicts.grades_right(problem, place, came, profile)
 
         return TestRuns(
             problem.id,
@@ -346,13 +345,14 @@ def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> Apps
     tests: list[AppsTestResult] = []
     load_error, has_failed = "", False
     for place, test in enumerate(problem.tests):
-        returned = runs.returned.get(place)
-        if returned is None or has_failed:  # what ran behind a failure does not count: a job's size changes nothing
+        came = runs.outcomes.get(place)
+        if came is None or has_failed:  # what ran behind a failure does not count: a job's size changes nothing
             tests.append(verdicts.skipped(test, settings))
             continue
-        tests.append(verdicts.judged(test, returned, settings, passed=runs.passed[place]))
-        if returned.report.phase == "compile" and returned.outcome.verdict is Verdict.RE:
-            load_error = load_error or returned.report.error
+        tests.append(verdicts.judged(test, came, settings, passed=runs.passed[place]))
+        report = came.returned.report
+        if report.phase == "compile" and came.verdict is Verdict.RE:
+            load_error = load_error or report.error
         has_failed = settings.fail_fast and tests[-1].passed is False
     result = verdicts.result_of(problem, tests, settings)
     return verdicts.without_program(result, load_error) if load_error else result
@@ -367,19 +367,19 @@ def _given(test: AppsTest) -> GivenTest:
 # --------------------------------------------------------------------------- another grader's rules
 
 
-def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[Returned], list[TestRun]]:
+def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[TestOutcome], list[TestRun]]:
     """The runs that the other grader would have made, of those that were: in order, up to where it stops."""
-    seen: list[Returned] = []
+    seen: list[TestOutcome] = []
     ran: list[TestRun] = []
-    while len(ran) in runs.returned and (not ran or profile.wants_another(problem, ran)):
-        seen.append(runs.returned[len(ran)])
+    while len(ran) in runs.outcomes and (not ran or profile.wants_another(problem, ran)):
+        seen.append(runs.outcomes[len(ran)])
         ran.append(verdicts.run_of(seen[-1], profile))
     return seen, ran
 
 
-def _fault(seen: Sequence[Returned]) -> str | None:
+def _fault(seen: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program."""
-    faults = (one.outcome.message for one in seen if one.judged and one.outcome.verdict is Verdict.JE)
+    faults = (one.message for one in seen if one.returned.judged and one.verdict is Verdict.JE)
     return next(faults, None)
 
 

@@ -5,13 +5,12 @@ What comes out is what happened, never what it is worth: `verdicts.py` says that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ioi_eval.engine.judging import Judging
 from ioi_eval.engine.running import Program, ProgramRunner
 from ioi_eval.jobs import rules
-from ioi_eval.jobs.returned import Returned
 from ioi_eval.jobs.run_job import GivenTest, RunSetup
 from ioi_eval.model import Isolation, ScoreType, Subtask, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
@@ -26,7 +25,7 @@ class _Row:
 
 
 class TestRuns:
-    """The runs of a program.
+    """The runs of a program: what stands of the tests that were run (`outcomes`, `passed`), by their places.
 
     Args:
         problem: the row's id.
@@ -48,7 +47,7 @@ class TestRuns:
         setup: RunSetup,
         given: Sequence[GivenTest],
         *,
-        is_right: Callable[[int, Returned], bool],
+        is_right: Callable[[int, TestOutcome], bool],
         alone_runs: int = 1,
         one_by_one: bool = False,
     ) -> None:
@@ -56,19 +55,14 @@ class TestRuns:
         tests = dict(zip(names, given, strict=True))
         self._program = Program(problem=problem, content=task, tests=tests, setup=setup, one_by_one=one_by_one)
         self._is_right = is_right
-        self._returned: dict[int, Returned] = {}
         row = _Row(
             subtasks=(Subtask(name="", points=1.0, tests=names),),
             score_type=ScoreType.GROUP_MIN if setup.stops else ScoreType.SUM,
         )
         self._judging = Judging(row, alone_runs=alone_runs)
+        self.outcomes: dict[int, TestOutcome] = {}
         self.passed: dict[int, bool] = {}
         self.weakest: Isolation | None = None
-
-    @property
-    def returned(self) -> Mapping[int, Returned]:
-        """What stands of the tests that were run, by their places."""
-        return self._returned
 
     async def run(self, runner: ProgramRunner, target: Target, *, wanted: Callable[[], bool] = lambda: True) -> None:
         """Run the tests that matter, and repeat what is in doubt.
@@ -83,22 +77,20 @@ class TestRuns:
         """
         self.weakest = await runner.run(self._program, self._judging, target, self._record, wanted=wanted)
 
-    def _record(self, returned: Returned) -> None:
-        place = int(returned.outcome.test)
-        if (standing := self._judging.record(self._assessed(place, returned))) is not None:
-            marked = replace(returned.outcome, reran=standing.reran, final=standing.final)
-            self._returned[place] = replace(returned, outcome=marked)
+    def _record(self, outcome: TestOutcome) -> None:
+        place = int(outcome.test)
+        if (standing := self._judging.record(self._assessed(place, outcome))) is not None:
+            self.outcomes[place] = replace(outcome, reran=standing.reran, final=standing.final)
             self.passed[place] = standing.score == 1.0
 
-    def _assessed(self, place: int, returned: Returned) -> TestOutcome:
+    def _assessed(self, place: int, outcome: TestOutcome) -> TestOutcome:
         """The outcome as judging sees it. Only full marks pass; whatever is less is a zero."""
-        outcome = returned.outcome
         if outcome.verdict is Verdict.TLE:
             if outcome.in_time_score is None and self._ended(outcome) and self._program.setup.by_reader:
-                return replace(outcome, in_time_score=float(self._is_right(place, returned)))
+                return replace(outcome, in_time_score=float(self._is_right(place, outcome)))
             return replace(outcome, in_time_score=_whole(outcome.in_time_score))
-        if not returned.judged:
-            outcome = replace(outcome, judge_program=None, score=float(self._is_right(place, returned)))
+        if not outcome.returned.judged:
+            outcome = replace(outcome, judge_program=None, score=float(self._is_right(place, outcome)))
         if outcome.score is None:
             return outcome
         passes = outcome.score == 1.0

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.compat.terms import Ending, Graded, Profile, TestRun, judges
-from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
@@ -44,48 +43,48 @@ def refusal_of(problem: AppsProblem, settings: AppsSettings) -> str:
 # --------------------------------------------------------------------------- our own rules
 
 
-def returns_right(test: AppsTest, came: Returned, settings: AppsSettings) -> bool:
+def returns_right(test: AppsTest, came: TestOutcome, settings: AppsSettings) -> bool:
     """Whether a function's result is right: what the runner leaves to us."""
-    return isinstance(test, CallTest) and came.whole and result_is_right(test, came.output, settings.comparator)
+    return isinstance(test, CallTest) and came.is_whole and result_is_right(test, came.printed, settings.comparator)
 
 
-def judged(test: AppsTest, came: Returned, settings: AppsSettings, *, passed: bool) -> AppsTestResult:
+def judged(test: AppsTest, came: TestOutcome, settings: AppsSettings, *, passed: bool) -> AppsTestResult:
     """The result of a test by our own rules; `passed` where the runner leaves it to us."""
-    outcome = came.outcome
-    if outcome.final:
-        words = f"{settings.comparator} failed on this output, twice: {outcome.message.removeprefix('checker: ')}"
+    if came.final:
+        words = f"{settings.comparator} failed on this output, twice: {came.message.removeprefix('checker: ')}"
         return _result(test, came, settings, Verdict.JE, words)
-    if not came.judged and isinstance(test, CallTest):
+    if not came.returned.judged and isinstance(test, CallTest):
         verdict, message = (Verdict.AC, "") if passed else (Verdict.WA, _difference(test, came))
     else:
-        verdict, message = outcome.verdict, outcome.message
+        verdict, message = came.verdict, came.message
     if verdict is Verdict.RE:
         verdict, message = _how_it_failed(came, settings)
     return _result(test, came, settings, verdict, message)
 
 
-def _result(test: AppsTest, came: Returned, settings: AppsSettings, verdict: Verdict, message: str) -> AppsTestResult:
-    outcome = came.outcome
+def _result(
+    test: AppsTest, came: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str
+) -> AppsTestResult:
     return AppsTestResult(
         number=test.number,
         verdict=verdict,
         passed=None if verdict is Verdict.JE else verdict is Verdict.AC,
-        time_s=_seconds(outcome.cpu_ms),
-        wall_s=_seconds(outcome.wall_ms),
-        memory_bytes=outcome.memory_bytes,
+        time_s=_seconds(came.cpu_ms),
+        wall_s=_seconds(came.wall_ms),
+        memory_bytes=came.memory_bytes,
         message=message,
-        error=came.report.error if verdict is not Verdict.AC else "",
-        output=came.output[: settings.shown_bytes].decode("utf-8", "replace"),
+        error=came.returned.report.error if verdict is not Verdict.AC else "",
+        output=came.printed[: settings.shown_bytes].decode("utf-8", "replace"),
         judged_by=settings.judged_by,
-        exit_code=outcome.exit_code,
-        signal=outcome.signal,
-        limit=outcome.limit,
-        attempted=outcome.attempted,
-        evidence=outcome.evidence,
-        judge_program=outcome.judge_program if verdict is Verdict.JE else None,
-        final=outcome.final,
-        near_limit=outcome.near_limit,
-        reran=outcome.reran,
+        exit_code=came.exit_code,
+        signal=came.signal,
+        limit=came.limit,
+        attempted=came.attempted,
+        evidence=came.evidence,
+        judge_program=came.judge_program if verdict is Verdict.JE else None,
+        final=came.final,
+        near_limit=came.near_limit,
+        reran=came.reran,
     )
 
 
@@ -93,27 +92,27 @@ def _seconds(ms: float | None) -> float | None:
     return None if ms is None else ms / 1000
 
 
-def _how_it_failed(came: Returned, settings: AppsSettings) -> tuple[Verdict, str]:
+def _how_it_failed(came: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
     """Of a run-time error: its words; a program that asked for more memory than it could have is over its limit."""
-    report, outcome = came.report, came.outcome
-    if outcome.exit_code == 1 and report.error.startswith("MemoryError"):
+    report = came.returned.report
+    if came.exit_code == 1 and report.error.startswith("MemoryError"):
         return Verdict.MLE, f"{report.error}: it asked for more memory than it may have"
-    if outcome.limit == "threads":
+    if came.limit == "threads":
         return Verdict.RE, f"more than {settings.threads} threads at once"
     if report.exit or not report.traceback:
-        return Verdict.RE, f"{outcome.message}\n{outcome.evidence[-_TRACEBACK:]}".strip()
-    return Verdict.RE, f"{outcome.message}: {report.traceback[-_TRACEBACK:]}".strip()
+        return Verdict.RE, f"{came.message}\n{came.evidence[-_TRACEBACK:]}".strip()
+    return Verdict.RE, f"{came.message}: {report.traceback[-_TRACEBACK:]}".strip()
 
 
-def _difference(test: CallTest, came: Returned) -> str:
+def _difference(test: CallTest, came: TestOutcome) -> str:
     expected = _words(test.expected)
-    if not came.whole:
-        return f"expected {_cut(expected, 0)}, found a result of {came.output_bytes} bytes"
+    if not came.is_whole:
+        return f"expected {_cut(expected, 0)}, found a result of {came.returned.output_bytes} bytes"
     try:
-        value = decode(came.output)
+        value = decode(came.printed)
         found = _words(value)
     except ValueFormatError:
-        return f"expected {_cut(expected, 0)}, found no result but {came.output[:_SHOWN]!r}"
+        return f"expected {_cut(expected, 0)}, found no result but {came.printed[:_SHOWN]!r}"
     if value is None:
         return f"expected {_cut(expected, 0)}, found null: {_RETURNS_NOTHING}"
     shorter = range(min(len(expected), len(found)))
@@ -193,49 +192,50 @@ _PHASES = {
 }
 
 
-def grades_right(problem: AppsProblem, place: int, came: Returned, profile: Profile) -> bool:
+def grades_right(problem: AppsProblem, place: int, came: TestOutcome, profile: Profile) -> bool:
     """Whether a grader takes a run for right, its time aside. It is asked about this test only."""
     tests = problem.tests[place : place + 1]
     alone = replace(problem, tests=tests, inputs=len(tests), outputs=len(tests))
-    in_time = replace(came, outcome=replace(came.outcome, verdict=Verdict.JE, limit=None))
+    in_time = replace(came, verdict=Verdict.JE, limit=None)
     run = replace(run_of(in_time, profile), wall_s=0.0)
     return profile.grade(alone, [run]).all_passed
 
 
-def run_of(came: Returned, profile: Profile) -> TestRun:
+def run_of(came: TestOutcome, profile: Profile) -> TestRun:
     """A run as a profile sees it.
 
     CPU and idle time together stand for its wall clock: how loaded this machine is does not count.
     """
-    outcome = came.outcome
-    by_itself = outcome.signal is None and outcome.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
+    by_itself = came.signal is None and came.verdict not in (Verdict.MLE, Verdict.SV, Verdict.OLE)
     return TestRun(
         ending=_ending(came, profile),
-        output=came.output,
-        exit_code=outcome.exit_code if by_itself else None,
-        wall_s=(outcome.cpu_ms or 0.0) / 1000 + came.idle_s,
-        error=came.report.error,
-        traceback=came.report.traceback,
+        output=came.printed,
+        exit_code=came.exit_code if by_itself else None,
+        wall_s=(came.cpu_ms or 0.0) / 1000 + came.returned.idle_s,
+        error=came.returned.report.error,
+        traceback=came.returned.report.traceback,
     )
 
 
-def _ending(came: Returned, profile: Profile) -> Ending:
+def _ending(came: TestOutcome, profile: Profile) -> Ending:
     """How a run ended, for a profile. Of a script the exit code says it, and the report only which error it was."""
-    outcome, report = came.outcome, came.report
-    if outcome.verdict is Verdict.TLE:
+    report = came.returned.report
+    if came.verdict is Verdict.TLE:
         return Ending.TIMED_OUT
     if profile.harness is None:
         return Ending.FINISHED
-    if outcome.signal is not None or outcome.limit is not None or outcome.verdict in (Verdict.MLE, Verdict.SV):
+    if came.signal is not None or came.limit is not None or came.verdict in (Verdict.MLE, Verdict.SV):
         return Ending.DIED
     if not profile.script:
         return _PHASES.get(report.phase, Ending.DIED)
-    if outcome.exit_code == 0:
+    if came.exit_code == 0:
         return Ending.FINISHED
     return Ending.LOAD_FAILED if report.phase == "compile" and not report.exit else Ending.RAISED
 
 
-def graded_result(problem: AppsProblem, came: Sequence[Returned], graded: Graded, settings: AppsSettings) -> AppsResult:
+def graded_result(
+    problem: AppsProblem, came: Sequence[TestOutcome], graded: Graded, settings: AppsSettings
+) -> AppsResult:
     """What another grader makes of a program, in our words. `came` holds the runs that it saw."""
     tests = []
     for place, test in enumerate(problem.tests):
@@ -244,7 +244,7 @@ def graded_result(problem: AppsProblem, came: Sequence[Returned], graded: Graded
         if place >= len(came):
             row = replace(skipped(test, settings), message=words)
         else:
-            row = _result(test, came[place], settings, _verdict(came[place].outcome, code), words)
+            row = _result(test, came[place], settings, _verdict(came[place], code), words)
         tests.append(replace(row, passed=code is True, code=code))
     ran = tests[: len(came)]  # a program that was refused without a run is wrong
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)

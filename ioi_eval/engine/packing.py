@@ -41,7 +41,9 @@ B = TypeVar("B")
 
 
 class Paces:
-    """How long tests take, as far as seen: a moving mean of their wall clock, of each problem and of all together.
+    """How long tests take, as far as seen: a moving mean, of each problem and of all together.
+
+    CPU and idle time together stand for their wall clock: how loaded this machine is does not count.
 
     Args:
         most_tests: in one job.
@@ -54,9 +56,9 @@ class Paces:
 
     def observe(self, problem: Hashable, outcome: TestOutcome) -> None:
         """Take in a test that was run."""
-        if outcome.wall_ms is None:
+        if outcome.cpu_ms is None:
             return
-        seconds = (outcome.wall_ms + (outcome.check_cpu_ms or 0.0)) / 1000
+        seconds = (outcome.cpu_ms + (outcome.check_cpu_ms or 0.0)) / 1000 + outcome.returned.idle_s
         self._mean_s[problem] = _moved(self._mean_s.get(problem), seconds)
         self._any_s = _moved(self._any_s, seconds)
 

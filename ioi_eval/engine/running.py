@@ -21,7 +21,7 @@ from ioi_eval.engine.judging import Bundle, Judging
 from ioi_eval.engine.packing import Paces, Reach, fitting, run_spread
 from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
-from ioi_eval.jobs.returned import Returned, ReturnedAnswer
+from ioi_eval.jobs.returned import RunAnswer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size, usual_wall_ms
 from ioi_eval.model import Content, Isolation, Retries, TestOutcome, Verdict
 from ioi_eval.programs import ATTEMPTS
@@ -80,7 +80,7 @@ class ProgramRunner:
         program: Program,
         judging: Judging,
         target: Target,
-        record: Callable[[Returned], None],
+        record: Callable[[TestOutcome], None],
         *,
         wanted: Callable[[], bool] = lambda: True,
     ) -> Isolation | None:
@@ -113,7 +113,7 @@ class _Run:
         judging: Judging,
         target: Target,
         *,
-        record: Callable[[Returned], None],
+        record: Callable[[TestOutcome], None],
         wanted: Callable[[], bool],
     ) -> None:
         self._runner, self._program, self._judging = runner, program, judging
@@ -187,27 +187,26 @@ class _Run:
                 raise
             except SandboxError as error:
                 answer, arrived = error, False
-            if isinstance(answer, ReturnedAnswer):
+            if isinstance(answer, RunAnswer):
                 break
             if arrived and len(tests) > 1 and not isinstance(answer, RejectedError):
                 tests, attempts = tests[: (len(tests) + 1) // 2], ATTEMPTS
             elif attempts == 0 or not isinstance(answer, TransientError) or not retries.take():
                 for planned in tests:
-                    self._record(Returned(outcome=failed(planned.test, answer), judged=True))
+                    self._record(failed(planned.test, answer))
                 break
             apart = True
         if len(tests) < asked:
             self._most = min(self._most, len(tests))
-        if isinstance(answer, ReturnedAnswer):
+        if isinstance(answer, RunAnswer):
             self._runner.reach.observe(self._target.name, asked=asked, granted=len(tests), held=len(answer.tests))
             self._take_in(tests, answer)
 
-    def _take_in(self, tests: Bundle, answer: ReturnedAnswer) -> None:
+    def _take_in(self, tests: Bundle, answer: RunAnswer) -> None:
         if self._weakest is None or answer.isolation.rank < self._weakest.rank:
             self._weakest = answer.isolation
-        for number, returned in answer.tests.items():
-            outcome = replace(returned.outcome, test=tests[number].test)
-            self._record(replace(returned, outcome=outcome))
+        for number, outcome in answer.tests.items():
+            self._record(replace(outcome, test=tests[number].test))
 
 
 def failed(test: str, error: SandboxError) -> TestOutcome:

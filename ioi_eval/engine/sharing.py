@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, Paces, Reach
 from ioi_eval.errors import IoiEvalError, SandboxError, TransportError, UnavailableError
-from ioi_eval.jobs.returned import ReturnedAnswer, returned_answer
+from ioi_eval.jobs.returned import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job, usual_wall_ms
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
@@ -35,9 +35,10 @@ _SHARED_RETRIES = 2
 """So often a job is repeated that several programs share. If it stays unanswered each of them is run by itself, as one
 of them may have broken it, and has as many repetitions less."""
 
+_ENOUGH_S = BUNDLE_S  # after so much wall clock a job begins no other test
 _MOST_BYTES = 64 * 1024 * 1024
 
-Answer: TypeAlias = ReturnedAnswer | SandboxError
+Answer: TypeAlias = RunAnswer | SandboxError
 """What came of a program's tests, by their place in it; or why an answer that arrived cannot be used."""
 
 
@@ -200,7 +201,7 @@ class SharedJobs:
         try:
             answers = await self._shared(bundle) if followers else [await self._apart(bundle[0].request)]
             for follower, answer in zip(followers, answers[1:], strict=True):
-                unbegun = isinstance(answer, ReturnedAnswer) and not answer.tests
+                unbegun = isinstance(answer, RunAnswer) and not answer.tests
                 if not unbegun and not follower.turn.done():
                     follower.turn.set_result(answer)
             return None if answers[0] is None else _begun(answers[0])
@@ -250,13 +251,13 @@ class SharedJobs:
             alone=alone,
             ready_bytes=ready_bytes,
             room_ms=room(target, setup).wall_ms,
-            enough_s=None if alone else BUNDLE_S,
+            enough_s=None if alone else _ENOUGH_S,
         )
         execution = await self._sandbox.execute(replace(job, retries=retries), target)
         count = sum(len(program.tests) for program in programs)
         names = {number: str(number) for number in range(count)}
         try:
-            answer = returned_answer(execution.run, nonce, names=names, time_limit_s=setup.time_limit_s)
+            answer = run_answer(execution.run, nonce, names=names, time_limit_s=setup.time_limit_s)
         except SandboxError as error:
             return [error] * len(programs)
         parts: list[Answer] = []
@@ -264,15 +265,15 @@ class SharedJobs:
         for request in requests:
             places = range(len(request.program.tests))
             tests = {place: answer.tests[first + place] for place in places if first + place in answer.tests}
-            parts.append(ReturnedAnswer(tests=tests, isolation=answer.isolation))
+            parts.append(RunAnswer(tests=tests, isolation=answer.isolation))
             first += len(places)
-            for returned in tests.values():
-                self._paces.observe(request.problem, returned.outcome)
+            for outcome in tests.values():
+                self._paces.observe(request.problem, outcome)
         return parts
 
 
 def _begun(answer: Answer) -> Answer:
     """The answer to one program's job: the first test is needed, or it would not have been asked for."""
-    if isinstance(answer, ReturnedAnswer) and not answer.tests:
+    if isinstance(answer, RunAnswer) and not answer.tests:
         return TransportError("the runner ran none of the tests that it was asked to run")
     return answer

@@ -58,14 +58,6 @@ class CompileAnswer:
     isolation: Isolation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunAnswer:
-    """The tests that were run, by their number in the plan."""
-
-    outcomes: Mapping[int, TestOutcome]
-    isolation: Isolation
-
-
 def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | None = None) -> CompileAnswer:
     """Read the answer to a compile plan.
 
@@ -100,24 +92,6 @@ def _content(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
     if "into" in line:
         return returned[string(line, "into")]
     return base64.b64decode(string(line, "base64"), validate=True)
-
-
-def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit_s: float) -> RunAnswer:
-    """Read the answer to a run plan.
-
-    Args:
-        stage: the job's run stage.
-        nonce: the plan's.
-        names: test numbers of the plan → test names.
-        time_limit_s: to mark near-limit results.
-
-    Raises:
-        TransportError: it is not whole.
-        IsolationError, RejectedError: the runner refused.
-    """
-    lines, isolation = whole_lines(stage, nonce)
-    outcomes = by_number(lines, lambda number, line: outcome_of(line, names[number], time_limit_s))
-    return RunAnswer(outcomes=outcomes, isolation=isolation)
 
 
 def by_number(lines: Iterable[dict[str, Any]], read: Callable[[int, dict[str, Any]], T]) -> dict[int, T]:
@@ -203,7 +177,7 @@ def _step(line: dict[str, Any]) -> StepLine:
 
 
 def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
-    """What one line says; see `run_answer`.
+    """What one line of a run says of a test.
 
     Raises:
         KeyError, TypeError, ValueError: it is malformed.

@@ -5,7 +5,7 @@ APPS), `job` (what a sandbox gets and gives), `outcome` (what comes out). Units 
 """
 
 from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Retries, Stage, StageLimits
-from ioi_eval.model.outcome import CompileOutcome, SubmissionResult, SubtaskResult, TestOutcome
+from ioi_eval.model.outcome import CompileOutcome, Report, Returned, SubmissionResult, SubtaskResult, TestOutcome
 from ioi_eval.model.problem import (
     Blob,
     Content,
@@ -35,7 +35,9 @@ __all__ = [
     "Problem",
     "ProblemKey",
     "ProcessIO",
+    "Report",
     "Retries",
+    "Returned",
     "ScoreType",
     "SourceFile",
     "Stage",

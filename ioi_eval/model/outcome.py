@@ -10,6 +10,40 @@ from ioi_eval.model.terms import Isolation, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What the harness said of a run, or the program in its name: a claim, never a score.
+
+    Args:
+        phase: `compile`, `load`, `run` or `done`; empty if nothing was said that can be read.
+        exit: it was an exit, not an error.
+        error: the `repr` of what was raised.
+        traceback: its end.
+    """
+
+    phase: str = ""
+    exit: bool = False
+    error: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """What came back of a run for whoever judges it on our side. Held in memory only.
+
+    Args:
+        judged: whether the verdict is the runner's; else it is JE, until we have judged.
+        output_bytes: how many bytes were printed.
+        idle_s: how long it neither ran nor waited for a processor.
+        report: of the harness.
+    """
+
+    judged: bool = True
+    output_bytes: int = 0
+    idle_s: float = 0.0
+    report: Report = Report()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TestOutcome:
     """What became of a submission on one test.
 
@@ -34,6 +68,7 @@ class TestOutcome:
         evidence: the first bytes of stderr, for a person.
         check_cpu_ms: CPU time of checker and manager.
         output: the first bytes of what the program printed, where somebody asked for them.
+        returned: what else came back, for whoever judges on our side.
     """
 
     __test__ = False
@@ -57,6 +92,17 @@ class TestOutcome:
     evidence: str = ""
     check_cpu_ms: float | None = None
     output: bytes | None = None
+    returned: Returned = Returned()
+
+    @property
+    def printed(self) -> bytes:
+        """The first bytes of what the program printed; none where none came back."""
+        return self.output or b""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the output came back."""
+        return len(self.printed) == self.returned.output_bytes
 
     @property
     def may_be_in_time(self) -> bool:

@@ -25,10 +25,9 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer
-from ioi_eval.jobs.returned import Returned
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
-from ioi_eval.model import CompileOutcome, Isolation, Keep, Language, Verdict
+from ioi_eval.model import CompileOutcome, Isolation, Keep, Language, Returned, TestOutcome, Verdict
 from ioi_eval.programs import Builder, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.scorer.run import SubmissionRun
@@ -177,10 +176,9 @@ class BundledWay:
         return run.tool
 
     async def _run(self, run: SubmissionRun, programs: Programs) -> None:
-        def record(returned: Returned) -> None:
-            outcome = returned.outcome
-            kept = outcome.output is not None and self._keep.keeps(passed=outcome.verdict is Verdict.AC)
-            run.judging.record(outcome if kept else replace(outcome, output=None))
+        def record(outcome: TestOutcome) -> None:
+            kept = self._keep.keeps(passed=outcome.verdict is Verdict.AC)
+            run.judging.record(replace(outcome, output=outcome.output if kept else None, returned=Returned()))
 
         problem, exhaustive = run.problem, run.judging.exhaustive
         program = Program(

@@ -9,7 +9,6 @@ import pytest
 from ioi_eval.apps.judging import blames_the_sandbox
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
 from ioi_eval.apps.verdicts import judged
-from ioi_eval.jobs.returned import Returned
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault, StdinTest
 
@@ -20,7 +19,7 @@ def judge_error(program: str | None) -> AppsTestResult:
     """A test that a judge program, or the sandbox, failed at."""
     outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", judge_program=program)
     test = StdinTest(number=1, given="", expected="")
-    return judged(test, Returned(outcome=outcome, judged=True), AppsSettings(), passed=True)
+    return judged(test, outcome, AppsSettings(), passed=True)
 
 
 @pytest.mark.parametrize(

@@ -119,10 +119,10 @@ def test_jobs_are_sized_by_what_tests_have_taken() -> None:
     """A few tests first; then as many as take about two seconds, within the bound."""
     paces = Paces(64)
     assert paces.tests(KEY, 100, 1) == 8
-    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, wall_ms=1000 * BUNDLE_S / 4))
+    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * BUNDLE_S / 4))
     assert paces.tests(KEY, 100, 1) == 4
     for _ in range(100):
-        paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, wall_ms=1.0))
+        paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1.0))
     assert paces.tests(KEY, 100, 1) == 64
     paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.JE, score=None))
     assert paces.tests(KEY, 100, 1) == 64
@@ -155,7 +155,7 @@ def test_idle_slots_share_what_is_left_but_no_crumbs() -> None:
     """Four lanes take a quarter each, as long as that is worth a job's start."""
     paces = Paces(64)
     assert paces.tests(KEY, 12, 4) == 3
-    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, wall_ms=1000 * SPLIT_S / 5))
+    paces.observe(KEY, TestOutcome(test="a", verdict=Verdict.AC, score=1.0, cpu_ms=1000 * SPLIT_S / 5))
     assert [paces.tests(KEY, pending, 4) for pending in (100, 12, 2)] == [25, 5, 5]
 
 

@@ -16,9 +16,8 @@ from ioi_eval.engine.running import ProgramRunner
 from ioi_eval.errors import TransportError, UnavailableError
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.python_run import Judgement, RunLimits, setup_of
-from ioi_eval.jobs.returned import Returned
 from ioi_eval.jobs.run_job import GivenTest
-from ioi_eval.model import Execution, Isolation, Job, Stage, Verdict
+from ioi_eval.model import Execution, Isolation, Job, Stage, TestOutcome, Verdict
 from ioi_eval.sandbox import Target
 from tests.small_targets import small_target
 
@@ -91,16 +90,16 @@ class Scripted:
         return Execution(run=Stage(stdout=said, stderr="", code=0))
 
 
-def settled(*lines: Line | Exception) -> tuple[Returned, list[bool]]:
+def settled(*lines: Line | Exception) -> tuple[TestOutcome, list[bool]]:
     """What stands of a test whose runs end so, and which of the runs were alone."""
     came, _, sandbox = judged(*lines)
     return came, sandbox.alone
 
 
-def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tuple[Returned, bool, Scripted]:
+def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tuple[TestOutcome, bool, Scripted]:
     """What stands of a test whose runs end so, whether it passes, and the sandbox that was asked for all of them."""
 
-    async def run() -> tuple[Returned, bool]:
+    async def run() -> tuple[TestOutcome, bool]:
         runs = TestRuns(
             "0",
             b"",
@@ -110,7 +109,7 @@ def judged(*lines: Line | Exception, ours: bool = False, repeats: int = 1) -> tu
             alone_runs=repeats,
         )
         await runs.run(ProgramRunner(sandbox, lanes=lambda _: 1), TARGET)
-        return runs.returned[0], runs.passed[0]
+        return runs.outcomes[0], runs.passed[0]
 
     sandbox = Scripted(lines)
     came, passed = asyncio.run(run())
@@ -147,7 +146,7 @@ def test_what_is_in_doubt_is_repeated(
     """A judge fault once in a clean box, a near-limit TLE alone until that was measured; nobody guesses twice."""
     came, were_alone = settled(*lines)
     assert were_alone == alone
-    assert (came.outcome.verdict, came.outcome.score, came.outcome.final) == (Verdict(verdict), score, final)
+    assert (came.verdict, came.score, came.final) == (Verdict(verdict), score, final)
 
 
 def test_memory_is_made_ready_for_what_is_timed_once_more() -> None:
@@ -185,15 +184,15 @@ def test_the_best_of_several_runs_alone() -> None:
     """Of three runs alone the third is in time; its output is what stands."""
     late = [printed(b"right", "TLE", seconds) for seconds in (10.4, 10.2, 10.3)]
     came, passed, sandbox = judged(*late, printed(b"right", None, 9.9), ours=True, repeats=3)
-    assert (passed, came.outcome.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
+    assert (passed, came.cpu_ms, sandbox.alone) == (True, 9900.0, [False, True, True, True])
     came, passed, _ = judged(*late, printed(b"right", "TLE", 10.3), ours=True, repeats=3)
-    assert (passed, came.outcome.cpu_ms, came.outcome.near_limit) == (False, 10200.0, True)
+    assert (passed, came.cpu_ms, came.near_limit) == (False, 10200.0, True)
 
 
 def test_a_lost_answer_is_asked_for_again() -> None:
     """As long as somebody may have it, three times at most."""
-    assert settled(LOST, LOST, RIGHT)[0].outcome.verdict is Verdict.AC
-    lost = settled(LOST, LOST, LOST)[0].outcome
+    assert settled(LOST, LOST, RIGHT)[0].verdict is Verdict.AC
+    lost = settled(LOST, LOST, LOST)[0]
     assert (lost.verdict, lost.message, lost.judge_program) == (Verdict.JE, "cut cable", None)
 
 
@@ -219,7 +218,7 @@ class Cutting:
         assert isinstance(plan, bytes)
         tests, nonce = plan.count(b"\ntest "), plan.decode().partition("\nnonce ")[2].partition("\n")[0]
         self.asked.append(tests)
-        lines = [{**RIGHT, "test": number} for number in range(tests)]
+        lines = [{**RIGHT, "cpu_us": 1000, "test": number} for number in range(tests)]
         lines.append({"end": True, "nonce": nonce, "lines": tests, "isolation": "full", "runner": 1})
         said = "".join(f"{json.dumps(line)}\n" for line in lines)
         return Execution(run=Stage(stdout=said if tests <= 2 else said[: len(said) // 2], stderr="", code=0))
@@ -228,14 +227,14 @@ class Cutting:
 def test_an_answer_that_is_cut_is_asked_for_in_halves() -> None:
     """Not three times as it was: what cut it was a limit of the server's. What follows is as small from its start."""
 
-    async def run(runner: ProgramRunner) -> Sequence[Returned]:
+    async def run(runner: ProgramRunner) -> Sequence[TestOutcome]:
         given = [GivenTest(input=b"", answer=b"")] * 8
         runs = TestRuns("0", b"", SETUP, given, is_right=lambda *_: False)
         await runs.run(runner, TARGET)
-        return [runs.returned[place] for place in range(8)]
+        return [runs.outcomes[place] for place in range(8)]
 
     sandbox = Cutting()
     runner = ProgramRunner(sandbox, lanes=lambda _: 1)
     for _ in range(2):
-        assert {one.outcome.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
+        assert {one.verdict for one in asyncio.run(run(runner))} == {Verdict.AC}
     assert sandbox.asked == [8, 4, 2, 2, 2, 2, *[2] * 4]

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, SandboxError
-from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.jobs.protocol import compile_answer
+from ioi_eval.jobs.returned import run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.fuzz.budget import damaged, fuzzed, mutated
 
@@ -42,7 +43,7 @@ def test_run_answers(stage: Stage) -> None:
     except (SandboxError, IsolationError):
         return
     assert isinstance(answer.isolation, Isolation)
-    for outcome in answer.outcomes.values():
+    for outcome in answer.tests.values():
         assert outcome.test in {"a", "b"}
         assert (outcome.score is None) == (outcome.verdict is Verdict.JE)
         if outcome.score is not None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.jobs.plan import RunnerPlan, words
-from ioi_eval.jobs.protocol import compile_answer, run_answer
-from ioi_eval.jobs.returned import returned_answer
+from ioi_eval.jobs.protocol import compile_answer
+from ioi_eval.jobs.returned import run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 from tests.graders.runner_box import NONCE, Box
 
@@ -172,7 +172,7 @@ def test_python_reads_golden_compile_lines() -> None:
 def test_python_reads_golden_batch_lines() -> None:
     """Verdicts, scores and words; the tests that could not matter are not there."""
     names = {number: f"test-{number}" for number in range(7)}
-    outcomes = run_answer(stage(golden_lines("batch")), NONCE, names=names, time_limit_s=1.0).outcomes
+    outcomes = run_answer(stage(golden_lines("batch")), NONCE, names=names, time_limit_s=1.0).tests
     assert {number: outcome.verdict for number, outcome in outcomes.items()} == {
         0: Verdict.AC,
         1: Verdict.PA,
@@ -190,7 +190,7 @@ def test_python_reads_golden_batch_lines() -> None:
 def test_python_reads_golden_communication_lines() -> None:
     """The manager's words, its fault, and a process's failure."""
     names = {number: f"test-{number}" for number in range(4)}
-    outcomes = run_answer(stage(golden_lines("communication")), NONCE, names=names, time_limit_s=1.0).outcomes
+    outcomes = run_answer(stage(golden_lines("communication")), NONCE, names=names, time_limit_s=1.0).tests
     assert [outcome.verdict for outcome in outcomes.values()] == [Verdict.AC, Verdict.RE, Verdict.JE, Verdict.RE]
     assert outcomes[0].message == "all numbers came back"
     assert outcomes[2].judge_program == "manager"
@@ -199,18 +199,18 @@ def test_python_reads_golden_communication_lines() -> None:
 def test_python_reads_golden_returned_lines() -> None:
     """Outputs come back as bytes, cut; what nobody has judged is not a score."""
     names = {number: f"test-{number}" for number in range(4)}
-    tests = returned_answer(stage(golden_lines("none")), NONCE, names=names, time_limit_s=1.0).tests
-    assert {number: test.judged for number, test in tests.items()} == {0: False, 1: False, 2: False, 3: True}
-    assert {test.outcome.verdict for test in tests.values() if not test.judged} == {Verdict.JE}
-    assert (tests[0].output, tests[0].output_bytes, tests[0].whole) == (b"1.500000", 12, False)
+    tests = run_answer(stage(golden_lines("none")), NONCE, names=names, time_limit_s=1.0).tests
+    assert {number: test.returned.judged for number, test in tests.items()} == {0: False, 1: False, 2: False, 3: True}
+    assert {test.verdict for test in tests.values() if not test.returned.judged} == {Verdict.JE}
+    assert (tests[0].output, tests[0].returned.output_bytes, tests[0].is_whole) == (b"1.500000", 12, False)
     assert tests[1].output == b"\xff\xfe longe"
-    assert tests[3].outcome.exit_code == 3
+    assert tests[3].exit_code == 3
 
 
 def test_python_reads_golden_compare_lines() -> None:
     """The first difference, and the beginning of the output."""
     names = {number: f"test-{number}" for number in range(4)}
-    tests = returned_answer(stage(golden_lines("compare")), NONCE, names=names, time_limit_s=1.0).tests
-    assert [test.outcome.verdict for test in tests.values()] == [Verdict.AC, Verdict.WA, Verdict.RE]
-    assert tests[1].outcome.message == 'line 1: expected "1.5 0", found "1.6 0"'
+    tests = run_answer(stage(golden_lines("compare")), NONCE, names=names, time_limit_s=1.0).tests
+    assert [test.verdict for test in tests.values()] == [Verdict.AC, Verdict.WA, Verdict.RE]
+    assert tests[1].message == 'line 1: expected "1.5 0", found "1.6 0"'
     assert tests[1].output == b"1.6 "

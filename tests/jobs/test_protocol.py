@@ -12,7 +12,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransportError
-from ioi_eval.jobs.protocol import compile_answer, run_answer
+from ioi_eval.jobs.protocol import compile_answer
+from ioi_eval.jobs.returned import run_answer
 from ioi_eval.model import Isolation, Stage, Verdict
 
 NONCE = "0123456789abcdef" * 2
@@ -44,11 +45,11 @@ def test_whole_answer_becomes_outcomes() -> None:
     """Names, numbers, signals and bytes arrive as what they are."""
     answer = read(stage(line(), line(test=1, verdict="RE", score="0", signal=11, code=0, message="\u00c3\u00a4")))
     assert answer.isolation is Isolation.FULL
-    assert answer.outcomes[0].score == 1.0
-    assert answer.outcomes[0].cpu_ms == 1.0
-    assert answer.outcomes[1].signal == "SIGSEGV"
-    assert answer.outcomes[1].exit_code is None
-    assert answer.outcomes[1].message == "ä"
+    assert answer.tests[0].score == 1.0
+    assert answer.tests[0].cpu_ms == 1.0
+    assert answer.tests[1].signal == "SIGSEGV"
+    assert answer.tests[1].exit_code is None
+    assert answer.tests[1].message == "ä"
 
 
 @pytest.mark.parametrize("lost", [1, 60], ids=["a whole line", "part of a line"])
@@ -64,7 +65,7 @@ def test_an_answer_that_a_limit_cut_off_names_the_setting(lost: int) -> None:
 def test_judge_fault_has_no_score_and_names_the_program() -> None:
     """JE: score None, whose fault, its words."""
     fault = {"program": "checker", "fault": "score", "words": "nan"}
-    outcome = read(stage(line(verdict="JE", score=None, **fault))).outcomes[0]
+    outcome = read(stage(line(verdict="JE", score=None, **fault))).tests[0]
     assert (outcome.verdict, outcome.score, outcome.judge_program) == (Verdict.JE, None, "checker")
     assert outcome.message == "checker: nan"
 
@@ -74,7 +75,7 @@ def test_judge_fault_has_no_score_and_names_the_program() -> None:
 )
 def test_near_limit_is_ten_percent(cpu_us: int, near: bool) -> None:
     """Marked within 10 % of the limit on either side."""
-    assert read(stage(line(cpu_us=cpu_us))).outcomes[0].near_limit is near
+    assert read(stage(line(cpu_us=cpu_us))).tests[0].near_limit is near
 
 
 @pytest.mark.parametrize(

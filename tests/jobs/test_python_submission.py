@@ -9,7 +9,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.jobs.bundled import Programs, given_tests, setup_of
 from ioi_eval.jobs.harness import preloaded, task
-from ioi_eval.jobs.protocol import RunAnswer, run_answer
+from ioi_eval.jobs.returned import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import GivenProgram, run_job
 from ioi_eval.model import CheckerProtocol, Subtask, TestCase
 from ioi_eval.programs import Builder
@@ -55,6 +55,6 @@ async def judged(cache: Path) -> RunAnswer:
 
 def test_a_program_in_python(cache: Path) -> None:
     """Right, wrong, and failed, by the rules of compiled programs."""
-    outcomes = asyncio.run(judged(cache)).outcomes
+    outcomes = asyncio.run(judged(cache)).tests
     assert [outcome.verdict for outcome in outcomes.values()] == ["AC", "WA", "RE"]
     assert "ValueError" in outcomes[2].evidence

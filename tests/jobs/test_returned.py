@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ioi_eval.jobs.returned import Report, returned_answer
-from ioi_eval.model import Stage
+from ioi_eval.jobs.returned import run_answer
+from ioi_eval.model import Report, Stage
 
 NONCE = "0123456789abcdef" * 2
 
@@ -25,7 +25,7 @@ def report_of(said: str) -> Report:
     }  # fmt: skip
     end = {"end": True, "nonce": NONCE, "lines": 1, "isolation": "full", "runner": 1}
     stage = Stage(stdout=f"{json.dumps(line)}\n{json.dumps(end)}\n", stderr="", code=0)
-    return returned_answer(stage, NONCE, names={0: "0"}, time_limit_s=1.0).tests[0].report
+    return run_answer(stage, NONCE, names={0: "0"}, time_limit_s=1.0).tests[0].returned.report
 
 
 ANYTHING = st.recursive(

@@ -59,7 +59,7 @@ class Machine:
     ) -> None:
         self._max_wall_ms = max_wall_ms
         self._most, self._holds = most, holds
-        self._line = {**RIGHT, "wall_us": round(wall_s * 1e6)}
+        self._line = {**RIGHT, "idle_us": round(wall_s * 1e6)}
         self._fifth = fifth or {}
         self._lost, self._refuses = lost, refuses
         self.alone: list[bool] = []

@@ -1,0 +1,33 @@
+"""The samples come to what they came to when `golden/results.json` was written, wherever they are scored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden_results import cases, golden, portable
+
+KEPT: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "results.json").read_text())
+GOLDEN = {name: KEPT[case] if isinstance(case, str) else case for name, case in KEPT.items()}
+"""By case; one that comes to the same as an earlier one is kept as the name of that."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", GOLDEN)
+def test_results_are_as_they_were(name: str) -> None:
+    """Verdicts, scores, columns and exit codes: of both families, on this machine, served, and refused by stand-ins.
+
+    What changes on purpose is written anew (`portable` of what `golden_results.py` writes), and told in CHANGELOG.md.
+    """
+    assert portable(golden(name, cases(None)[name])) == GOLDEN[name]
+
+
+def test_the_golden_file_has_each_kind_of_case() -> None:
+    """Both families, embedded, served and on stand-ins; each grader that needs no numpy."""
+    assert {name for name in cases(None) if "hendrycks" not in name} == set(GOLDEN)
+    assert all(
+        case["exit_code"] in (0, 2) and bool(case["rows"]) is (case["exit_code"] == 0) for case in GOLDEN.values()
+    )
