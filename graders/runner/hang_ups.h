@@ -44,8 +44,8 @@ class HangUps {
 
   enum Side { Nobody, TheProcess, TheManager };
 
-  // A manager that ends closes its FIFOs one after the other, and its process may be quicker than the second close. But
-  // before any of them goes one of its two descriptors of its own `errors`, the lowest and the highest that it has.
+  // A manager that ends closes its FIFOs one after the other, and its process may end before we see the second close. But it
+  // has two descriptors of its own `errors`, its lowest and its highest number: one of them is closed before any FIFO.
   void watch_end(const Judge& manager) {
     lifeline_ = inotify_add_watch(closes_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
     if (lifeline_ < 0) system_fault("inotify_add_watch");
@@ -66,10 +66,10 @@ class HangUps {
         for (const Watched& w : watched_) {
           if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
           if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
-          // The end of file may be all that it has still to say: it has hung up when it does not listen either.
+          // It may close one FIFO only to send an end of file. It has hung up when it has closed the other one too.
           if ((event->mask & w.of_manager) == 0) continue;
           left_by_manager_[w.process] |= w.of_manager;
-          // An interactor's two are its first descriptors and go before its `errors`: there the one it reads from will do.
+          // An interactor's FIFOs are its first descriptors and are closed before its `errors`: closing the one it reads is enough.
           bool deaf = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
           if (manager_leaves_ || deaf || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
         }

@@ -1,4 +1,4 @@
-// One test: its verdict, from what happened, what its judge programs say, and the order of the rules.
+// One test: finds its verdict from what happened and from what its judge programs say, in the order of the rules.
 #pragma once
 
 #include <errno.h>
@@ -105,8 +105,8 @@ class TestRun : Watching {
     outcome_.attempted.push_back(entry);
   }
 
-  // A SIGKILL that is not ours is the machine's: no memory left, most likely. With a listener a contestant cannot send one
-  // but by a timer, and we hear of those; else only the kernel's count of such kills can tell.
+  // A SIGKILL that the runner did not send came from the machine: most likely it has no memory left. Where there is a listener, a
+  // contestant can send itself one by a timer only, and the runner hears of timers; elsewhere the kernel's count of kills decides.
   bool killed_from_outside(const Contestant& c) {
     bool stopped = c.stopped || c.made_deadly_call || c.limit != Limit::None;
     bool other = c.process.signal() == SIGKILL && !stopped && !over_memory(c) &&
@@ -115,8 +115,8 @@ class TestRun : Watching {
     return other && (!can_itself || kernel_has_killed());
   }
 
-  // Since the last time that this was asked, or this program's start: the count takes long to read. What it killed between
-  // tests may so excuse one test; it is run again.
+  // Whether it has since the runner last asked, or started. (The count takes long to read, so it is not read before each test.
+  // A kill between two tests may so excuse one test, which is then run again.)
   bool kernel_has_killed() {
     long long kills = out_of_memory_kills();
     return kills > std::exchange(job_.kills_seen, kills);
@@ -135,7 +135,7 @@ class TestRun : Watching {
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
-    // A program that ended by itself, if late, is timed once more, and only timed: `in_time` says what this run was worth.
+    // A late program that ended by itself is run once more to be timed, and only for that: `in_time` keeps this run's score.
     if (ended && outcome_.fault == JudgeFault::None) outcome_.in_time = outcome_.score;
     clear_judge_error();
     outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
@@ -148,7 +148,7 @@ class TestRun : Watching {
     outcome_.explanation.clear();
   }
 
-  // The verdict of all rules but that of CPU time.
+  // Finds the verdict by all rules but that of CPU time.
   void judge_in_time() {
     if (program_failed()) return;
     if (!contestants_[0].left_output) return set_verdict(Verdict::WA, "0", kNoOutput + plan_.output_file);
@@ -175,7 +175,7 @@ class TestRun : Watching {
     }
     round_down(judgement);
     for (const Contestant& c : contestants_) {
-      // It failed after the manager had hung up. Where the judge gives points nonetheless, CMS gives none.
+      // It failed after the manager had hung up. If the judge gives points nonetheless, CMS gives none.
       if (failed_softly(c) && judgement.value > 0) return set_verdict(Verdict::RE, "0", "");
     }
     set_verdict_by_score(judgement);
@@ -192,7 +192,7 @@ class TestRun : Watching {
     return false;
   }
 
-  // An output that no program of ours has written. No rule but that of its size is for it.
+  // Judges an output that was submitted instead of a program. Of the rules only that of its size applies.
   void judge_submitted() {
     outcome_.output = judge_file(test_.output);
     if (file_size(test_.output) > plan_.output_bytes) {
@@ -223,12 +223,12 @@ class TestRun : Watching {
     return false;
   }
 
-  // The verdicts that need no judge, in their order.
+  // Gives the verdicts that need no judge program, in their order. Returns whether one holds.
   bool program_failed() {
     bool memory = false, output = false, made_deadly_call = false, failed = false;
     Limit limit = limit_;
     for (Contestant& c : contestants_) {
-      // After a manager's failure only those count that came before it.
+      // After a manager's failure only failures count that came before it.
       bool late = manager_.fault != JudgeFault::None && !hung_up_first(c);
       if (late) continue;
       memory |= !c.stopped && over_memory(c);
@@ -264,7 +264,7 @@ class TestRun : Watching {
     outcome_.zero = strtod(score.c_str(), nullptr) == 0.0;
   }
 
-  // It has failed by no rule; whoever reads its output judges it.
+  // The program has broken no rule; whoever reads its output judges it.
   void leave_to_reader() { outcome_.verdict = Verdict::LeftToReader; }
 
   // Compares an output with the answer by ourselves.

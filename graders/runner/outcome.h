@@ -20,13 +20,13 @@ namespace runner {
 struct Outcome {
   Verdict verdict = Verdict::JE;
   std::string score, message;
-  std::string in_time;  // of a TLE that ended by itself: the score that it would have had in time; empty if that is not known
+  std::string in_time;  // the score that a TLE which ended by itself would have had in time; empty if unknown
   Limit limit = Limit::None;
   int code = 0, signal = 0;
   int64_t cpu_us = 0, wall_us = 0, idle_us = 0, memory_bytes = 0, judge_cpu_us = 0, judge_wall_us = 0;
   std::vector<std::pair<std::string, int>> attempted;
   std::string errors, report;
-  Fd output;                          // what is returned of it
+  Fd output;                          // of it, the first bytes are returned
   JudgeFault fault = JudgeFault::None;  // of a JE, with:
   Culprit program = Culprit::Runner;
   std::string explanation;

@@ -17,7 +17,7 @@
 
 namespace runner {
 
-// What one pass of a test leaves to the next. The validator's directory of feedback is the same in all of them.
+// Keeps what one pass of a test leaves to the next: an input, and the validator's directory of feedback.
 class Passes {
  public:
   explicit Passes(const Job& job) : job_(job) {}
@@ -39,7 +39,7 @@ class Passes {
     feedback_.clear();
   }
 
-  // After the validator's end by its protocol. Returns an error if it did what it may not, else nothing.
+  // Called after the validator has ended as its protocol wants. Returns an error if it did what it may not, else nothing.
   // Source: Kattis problem package format 2025-09, "Multi-pass validation".
   std::string conclude(const Judge& validator) {
     std::string feedback = validator.directory + "/feedback", next = feedback + "/nextpass.in";

@@ -1,4 +1,4 @@
-// The plan: what it holds.
+// The plan: limits, programs, task and tests, as the runner uses them.
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +19,7 @@
 namespace runner {
 
 
-// A program of the judge: what it is, and what it may use.
+// A judge program (checker or manager), and what it may use.
 struct JudgeSpec {
   Fd program;
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0;
@@ -30,7 +30,7 @@ struct JudgeSpec {
 struct Test {
   long id = 0;
   int input = -1, answer = -1, program = -1;   // descriptors
-  int output = -1;                             // what was submitted for it in a program's stead
+  int output = -1;                             // what was submitted for it instead of a program
   std::vector<std::pair<int, int>> at;         // (group, position)
   std::vector<std::string> args;               // of the checker, after its own
   int64_t full = 1;                            // what full marks are in the units of a score file
@@ -68,8 +68,8 @@ struct Plan {
   Protocol protocol = Protocol::Cms;
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
-  int64_t ready_bytes = 0;   // of memory, that the machine is to have before a program asks for it
-  int64_t room_ms = -1;      // of wall clock, that whoever started us allows for all tests; -1: no bound
+  int64_t ready_bytes = 0;   // so much memory the machine shall have before a program asks for it
+  int64_t room_ms = -1;      // how much wall clock the sandbox allows for all tests; -1: no bound
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
   int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound
@@ -77,7 +77,7 @@ struct Plan {
 
   bool has_manager() const { return runner::has_manager(task); }
 
-  // Processes that are given paths of FIFOs.
+  // Whether processes get paths of FIFOs as arguments.
   bool shows_fifos() const { return task == TaskType::TwoSteps || (has_manager() && fifo_use == FifoUse::Paths); }
 
   // Whoever reads our lines judges the output.
@@ -86,18 +86,19 @@ struct Plan {
   // The runner itself compares, with the test's answer.
   bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
 
-  // CPU time that is measured beyond the limit, for which a program is TLE; at its end it is stopped.
+  // How far beyond its limit, at which it is TLE, a program is measured before it is stopped.
   int64_t margin_us() const { return cpu_stop_us(cpu_ms) - cpu_ms * 1000; }
 
-  // What is added to it at most, for pages of one process that cost much: as many as fit into its memory.
+  // What is added to that at most for a process whose pages cost much: as many pages as fit into its memory.
   int64_t page_margin_us() const {
     return std::min(memory_bytes / getpagesize() * kPageUs, most_for_pages_us(cpu_ms));
   }
 
-  // What is taken of memory before the first test, and left again: no more than a program may have.
+  // How much memory the runner takes and leaves again before the first test: no more than a program may have.
   int64_t bytes_to_take() const { return std::min(ready_bytes, memory_bytes); }
 
-  // The wall clock of a test after which pages give a program no more time: its share of the room, or it could outlast that.
+  // After so much wall clock of a test pages give its program no more time: a test that took more than its share of the room
+  // could outlast what the sandbox allows, and no line would arrive.
   int64_t pages_stop_us() const {
     if (room_ms < 0) return INT64_MAX;
     int64_t taking_ms = bytes_to_take() / kPageBytes * kPageUs / 1000;

@@ -1,4 +1,4 @@
-// One test while it runs: everybody is started, and stopped by the rules that stop.
+// One test while it runs: starts its processes, watches them, and stops those that break a rule.
 #pragma once
 
 #include <errno.h>
@@ -79,7 +79,7 @@ class Watching : protected TestState {
   }
 
  private:
-  // What a process finds as its stdin; nothing if it is to open a FIFO.
+  // The stdin of a process; none if the process itself opens a FIFO as its stdin.
   Fd standard_input(size_t process) const {
     bool empty = false;
     switch (plan_.task) {
@@ -119,8 +119,8 @@ class Watching : protected TestState {
     manager_.begin(Culprit::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), partner);
   }
 
-  // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither is
-  // told of it by a signal. So we hold a reading end of each FIFO; what nobody else reads any more is thrown away.
+  // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither
+  // gets a SIGPIPE for it. So the runner holds a reading end of each FIFO, and throws away what nobody else reads any more.
   // Source: problemtools' `interactive`.
   static Fd hold(const std::string& fifo) {
     Fd end(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -139,7 +139,7 @@ class Watching : protected TestState {
   }
 
   void collect(Contestant& c) const {
-    if (can().isolation == Isolation::None) kill_leftovers({warm_.pid()});  // elsewhere nothing outlives a program
+    if (can().isolation == Isolation::None) kill_leftovers({warm_.pid()});  // at the other levels no child outlives a program
     collect_output(plan_, c, job_.directories[static_cast<size_t>(c.index)]);
   }
 
@@ -179,15 +179,15 @@ class Watching : protected TestState {
     }
   }
 
-  // Every few milliseconds: the rules that stop a program.
+  // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
-    bool due = now - settled_us_ >= kTickUs;  // what the early ticks leave the first of the others settles
+    bool due = now - settled_us_ >= kTickUs;  // the early ticks do not settle; the first of the later ones settles for them
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
     manager_.look(due);
     ticked_us_ = now;
-    // The kernel adds a wait for a processor to schedstat when it is over: until nobody is in one, nothing is settled.
+    // The kernel adds a wait for a processor to schedstat when it is over: while a thread waits for one, the runner settles nothing.
     int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(now);
     unblock();
     drain();
@@ -201,7 +201,7 @@ class Watching : protected TestState {
   }
 
   // What remains of the time since the last settlement after CPU time and run-queue delay. The machine's disk may be slow:
-  // some of what is spent in waiting for it is forgiven.
+  // a bounded part of the time spent in waiting for it is not counted as idle.
   int64_t settle(int64_t now) {
     int64_t busy = busy_us(manager_.process, manager_.last), idle = now - settled_us_ - (busy - manager_settled_us_);
     manager_settled_us_ = busy;
@@ -261,7 +261,7 @@ class Watching : protected TestState {
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
       if (busy >= wall / 2) return judge_error(JudgeFault::Wall, Culprit::Runner, "the machine is too loaded to judge on");
     }
-    // Without load to explain so much wall clock it was waiting, only so that the ticks did not see it.
+    // No load explains so much wall clock, so the program was waiting, though the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });
@@ -270,7 +270,7 @@ class Watching : protected TestState {
     end_all(Limit::Idle);
   }
 
-  // How much of the CPU time may have been for pages that the machine did not have.
+  // How much of the CPU time the kernel may have spent on pages that the machine did not have.
   int64_t cost_of_pages_us() const {
     int64_t total = 0;
     for (const Contestant& c : contestants_) {
@@ -280,8 +280,8 @@ class Watching : protected TestState {
     return std::min(total, most_for_pages_us(plan_.cpu_ms));
   }
 
-  // Which of the two it has not opened, of a process that still waits for its stdin, or then its stdout. The kernel
-  // counts who waits in open(2) among those who have opened.
+  // Says which of its two FIFOs a manager has not opened, for a process that still waits for its stdin, or then its stdout. The
+  // kernel counts a process that waits in open(2) among those that have opened the FIFO.
   std::string unopened(long index) const {
     const ProcessDirectories& place = job_.directories[static_cast<size_t>(index)];
     Fd in(open(place.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -336,8 +336,8 @@ class Watching : protected TestState {
     }
     if (manager_.process.alive()) return false;
     if (!anybody_alive()) return true;
-    // A batch task, or a manager that is done: they have their limits. After a rejection nothing counts that comes later, but
-    // a program that has hung up before is on its way out, and its end may be the reason of the rejection.
+    // In a batch task, or after a manager that is done, the processes go on under their limits. After a rejection nothing counts
+    // that comes later. But a program that has hung up before is about to end, and its end may be the reason of the rejection.
     if (manager_.fault == JudgeFault::None && !rejected_by_interactor()) return false;
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
