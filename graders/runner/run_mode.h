@@ -75,7 +75,30 @@ inline void open_interpreter(Job& job, JobFiles& files) {
   if (!plan.with.empty()) job.with = Fd(reopen(files.get(plan.with), O_RDONLY));
 }
 
+// Clears what a test has made in the directories of its processes, also if a fault ends it.
+class ClearedDirectories {
+ public:
+  explicit ClearedDirectories(Job& job) : job_(job) {}
+  ClearedDirectories(const ClearedDirectories&) = delete;
+  ClearedDirectories& operator=(const ClearedDirectories&) = delete;
+  ~ClearedDirectories() {
+    try {
+      clear();
+    } catch (const Fault&) {
+      // Another one is on its way already.
+    }
+  }
+
+  void clear() {
+    for (ProcessDirectories& directories : job_.directories) clear_directories(job_, directories);
+  }
+
+ private:
+  Job& job_;
+};
+
 inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passes& passes) {
+  ClearedDirectories cleared(job);
   Outcome outcome;
   {
     for (size_t i = 0; i < job.directories.size() && !job.plan.has_manager() && test.output < 0; i++) {
@@ -84,7 +107,7 @@ inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passe
     TestRun run(job, warm, test, passes);
     outcome = run.run();
   }
-  for (ProcessDirectories& place : job.directories) clear_directories(job, place);
+  cleared.clear();
   return outcome;
 }
 

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,17 @@ def test_too_few_descriptors_are_a_fault(boxes: Callable[[str], Box]) -> None:
     answer = boxes("fds-reduced-user").run(batch_plan([]), {}, descriptors=64)
     assert (answer.code, answer.last["fault"]) == (3, "system")
     assert "open files" in answer.last["words"]
+
+
+def test_a_fault_leaves_nothing(boxes: Callable[[str], Box], program: Callable[..., Path], built: Path) -> None:
+    """One that comes while a manager runs, as there may be no more processes, ends it and clears what there is."""
+    box = boxes("dir-reduced")
+    script = built / "with-three-processes"
+    script.write_text(f'#!/bin/sh\nexec prlimit --nproc=3:3 {box.runner} "$@"\n')
+    script.chmod(0o755)
+    answer = run_game(replace(box, runner=script), program, "play play", processes=2)  # asserts that no file is left
+    assert (answer.code, answer.lines, answer.last["fault"]) == (3, [], "system")
+    assert answer.last["words"].startswith("clone: ")
 
 
 def test_games_leave_nothing(plain_box: Box, program: Callable[..., Path]) -> None:
