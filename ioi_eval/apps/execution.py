@@ -73,21 +73,24 @@ class AppsExecutor:
     async def interpreter(self) -> Interpreter:
         """The Python that programs are run with; on a cluster of several kinds of workers that of the largest.
 
-        All of them are asked, so that `fingerprints` names what they have.
+        All that are in service are asked, so that `fingerprints` names what they have; one that cannot be asked now
+        keeps nobody from the others.
 
         Raises:
             SetupError: there is none on any target, it does not work in a box, or it lacks what the profile needs.
-            SandboxError: one could not be asked.
+            SandboxError: none could be asked.
         """
-        found, refused = [], None
-        for target in sorted(self._suitable(), key=lambda one: -one.slots):
+        found: list[Interpreter] = []
+        failures: list[SandboxError] = []
+        by_slots = sorted(self._suitable(), key=lambda target: -target.slots)
+        for target in [one for one in by_slots if one.slots] or by_slots:
             try:
                 found.append(await self._interpreter(target))
-            except UnfitError as error:
-                refused = refused or error
-        if not found:
-            raise SetupError(str(refused))
-        return found[0]
+            except SandboxError as error:
+                failures.append(error)
+        if found:
+            return found[0]
+        raise SetupError(str(failures[0])) if isinstance(failures[0], UnfitError) else failures[0]
 
     async def score(self, problem: AppsProblem, code: str) -> AppsResult:
         """Judge one program.

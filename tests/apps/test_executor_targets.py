@@ -14,7 +14,7 @@ from ioi_eval.apps.fingerprints import fingerprint_of, way_of
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.sandboxes import Place
-from ioi_eval.errors import SetupError, TargetLostError
+from ioi_eval.errors import ExhaustedError, SetupError, TargetLostError
 from ioi_eval.model import Execution, Isolation, Job, Verdict
 from ioi_eval.model.apps import Comparator
 from ioi_eval.problems.apps_submissions import AppsSubmission
@@ -139,5 +139,33 @@ def test_a_lost_target_loses_its_programs_to_another(cache: Path) -> None:
             assert sandbox.ran_on == ["a", "b"]
             assert (result.verdict, result.target) == (Verdict.AC, "b, bundled")
             assert fingerprint_of(result.way, "digest", submission) == on_b != on_a
+
+    asyncio.run(scenario())
+
+
+def test_workers_that_cannot_be_asked_keep_nobody_from_the_others(cache: Path) -> None:
+    """Nor do those that are not in service, which are not even asked."""
+
+    class Broken(Losing):
+        """`a` loses every job, and `c` has no workers at the moment."""
+
+        def targets(self) -> Sequence[Target]:
+            """The three."""
+            a, b = super().targets()
+            return (a, replace(b, name="c", slots=0), b)
+
+        async def execute(self, job: Job, target: Target) -> Execution:
+            """On `b` only."""
+            assert target.name != "c"
+            if target.name == "a":
+                raise ExhaustedError("nobody answers")
+            return await super().execute(job, target)
+
+    async def scenario() -> None:
+        async with LocalSandbox(slots=1) as inner:
+            executor = AppsExecutor(Broken(inner), artifacts=ArtifactStore(cache))
+            assert "cpython" in (await executor.interpreter()).version
+            submission = AppsSubmission(id="x", problem="7", code="print(1)", extraction="given")
+            assert len(executor.fingerprints("digest", submission)) == 1
 
     asyncio.run(scenario())
