@@ -12,6 +12,7 @@ import pytest
 from ioi_eval.apps.execution import AppsExecutor, AppsResult, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.engine.packing import BUNDLE_S
+from ioi_eval.errors import ExhaustedError
 from ioi_eval.model import (
     CheckerProtocol,
     Execution,
@@ -24,6 +25,7 @@ from ioi_eval.model import (
     Verdict,
 )
 from ioi_eval.model.apps import AppsProblem, StdinTest
+from ioi_eval.model.job import RETRIES
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
@@ -45,6 +47,8 @@ class Counting:
         """Forget what was."""
         self.jobs: list[Job] = []
         self.loses_shared = False
+        self.is_exhausted_by_shared = False
+        self.attempts: list[tuple[bool, int]] = []  # of each job: whether it is shared, how often it may be sent
         self.arrived = asyncio.Semaphore(0)
         self.gate = asyncio.Event()
         self.gate.set()
@@ -58,10 +62,15 @@ class Counting:
         if b"mode run" not in _plan(job):
             return await self._sandbox.execute(job, target)
         self.jobs.append(job)
+        is_shared = any(file.name == "program1" for file in job.files)
+        assert job.retries is not None
+        self.attempts.append((is_shared, job.retries.left + 1))
+        if is_shared and self.is_exhausted_by_shared:
+            raise ExhaustedError("no worker answered")
         self.arrived.release()
         await self.gate.wait()
         execution = await self._sandbox.execute(job, target)
-        if not self.loses_shared or all(file.name != "program1" for file in job.files):
+        if not self.loses_shared or not is_shared:
             return execution
         return replace(execution, run=replace(execution.run, stdout=execution.run.stdout[:-40]))
 
@@ -147,6 +156,19 @@ def test_a_lost_answer_is_asked_for_program_by_program(loop: asyncio.Runner, san
     results = _score(loop, sandbox, cache, [RIGHT, RIGHT + "\n", "print(0)"])
     assert [result.verdict for result in results] == [Verdict.AC, Verdict.AC, Verdict.WA]
     assert sandbox.tests == [3, 6, 3, 3]
+
+
+def test_no_program_has_more_attempts_for_having_shared_a_job(
+    loop: asyncio.Runner, sandbox: Counting, cache: Path
+) -> None:
+    """Half of them are for the job that it shared; if nobody answers that, the other half for a job of its own."""
+    sandbox.is_exhausted_by_shared = True
+    results = _score(loop, sandbox, cache, [RIGHT + "\n" * n for n in range(4)])
+    assert [result.verdict for result in results] == [Verdict.AC] * 4
+    most = RETRIES + 1
+    assert {attempts for is_shared, attempts in sandbox.attempts if is_shared} == {most // 2}
+    after = sandbox.attempts[[is_shared for is_shared, _ in sandbox.attempts].index(True) + 1 :]
+    assert [attempts for is_shared, attempts in after if not is_shared] == [most // 2] * len(results[1:])
 
 
 def test_whoever_is_cancelled_leaves_the_others_their_results(
