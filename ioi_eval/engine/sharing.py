@@ -31,9 +31,9 @@ from ioi_eval.sandbox import Sandbox, Target
 MOST_TESTS = 2 * BUNDLE_TESTS
 """Most tests of a job that programs share: with two descriptors a test, few enough for the usual limit of 1,024."""
 
-_SHARED_RETRIES = 2
-"""So often a job is repeated that several programs share. If it stays unanswered each of them is run by itself, as one
-of them may have broken it, and has as many repetitions less."""
+_SHARED_ATTEMPTS = 3
+"""So often a job is tried that several programs share. If it stays unanswered each of them is run by itself, as one of
+them may have broken it, and has as many attempts less."""
 
 _ENOUGH_S = BUNDLE_S  # after so much wall clock a job begins no other test
 _MOST_BYTES = 64 * 1024 * 1024
@@ -221,12 +221,12 @@ class SharedJobs:
             SetupError: the runner cannot work there.
         """
         try:
-            answers = await self._execute([one.request for one in bundle], Retries(left=_SHARED_RETRIES))
+            answers = await self._execute([one.request for one in bundle], Retries(left=_SHARED_ATTEMPTS - 1))
         except UnavailableError:
             raise
         except SandboxError:
             for one in bundle:
-                one.request.retries.left -= _SHARED_RETRIES
+                one.request.retries.left -= _SHARED_ATTEMPTS
             return [None] * len(bundle)
         if isinstance(answers[0], SandboxError):
             self._reach.cut(bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle))
