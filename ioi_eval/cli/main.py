@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from ioi_eval.cli import apps as apps_commands
 from ioi_eval.cli import cluster
@@ -111,7 +112,8 @@ def main() -> None:
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
-    commands = typer.main.get_group(app)
+    commands = typer.main.get_command(app)  # with the options that install completion
+    assert isinstance(commands, TyperGroup)
     try:
         defaults = default_map(commands, read_config_file())
     except InputError as error:
