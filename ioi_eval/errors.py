@@ -13,6 +13,7 @@
         │   └── UnavailableError  no endpoint has been left for so long that the run had better end
         │       ├── TargetLostError   … of one target: others are served, and may judge instead
         │       └── LostDataError     a file of the cache was deleted while it was in use: to be made again
+        ├── StoppedError          it took longer than the sandbox lets jobs take
         ├── ExhaustedError        it was repeated as often as it may be, and never answered
         └── RejectedError         the server refuses this request for good (its words are kept)
             └── UnservedError     this server lacks the runtime or the path; another may have it
@@ -94,6 +95,10 @@ class TargetLostError(UnavailableError):
 
 class ExhaustedError(SandboxError):
     """A job was sent as often as it may be, and never answered. Who sends it once more would only begin all anew."""
+
+
+class StoppedError(SandboxError):
+    """A job took longer than the sandbox lets jobs take: fewer tests may do."""
 
 
 class RejectedError(SandboxError):

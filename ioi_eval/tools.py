@@ -41,7 +41,7 @@ class Tools:
         self._ready = ready
         self._interpreters: dict[tuple[str, str], Interpreter | str] = {}  # or why there is none
         self._compilers: dict[tuple[str, str], Toolchain | str] = {}
-        self._asking = Slots(1)
+        self._asking: dict[tuple[str, str], Slots] = {}  # one question at a time to each target, about each thing
 
     async def of(self, language: Language, target: Target, *, python: str) -> Tool:
         """What compiles or interprets submissions in a language on a target.
@@ -100,9 +100,10 @@ class Tools:
         Raises:
             SetupError: it has not, for certain.
         """
-        async with self._asking.take():
-            if key not in found:
-                found[key] = await ask()
+        if key not in found:
+            async with self._asking.setdefault(key, Slots(1)).take():
+                if key not in found:
+                    found[key] = await ask()
         answer = found[key]
         if isinstance(answer, str):
             raise SetupError(answer)

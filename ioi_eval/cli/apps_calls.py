@@ -180,10 +180,6 @@ def _is_same(one: str, other: str) -> bool:
     return one == other or (not has_own and os.path.realpath(one) == os.path.realpath(other))
 
 
-_IN_LINE, _MOST_IN_LINE = 7, 56
-"""How many programs wait for each job that runs, to share the next; and how many in all: their tests are in memory."""
-
-
 def workers(place: Place, executor: AppsExecutor) -> int:
     """How many jobs run at once: unless it is said, as many as the targets that run them have slots.
 
@@ -191,13 +187,3 @@ def workers(place: Place, executor: AppsExecutor) -> int:
         SetupError: no target may run them.
     """
     return place.workers or executor.slots or 1
-
-
-def in_flight(jobs: int) -> int:
-    """How many programs are judged at once: more than there are jobs, so that those that wait can share the next."""
-    return jobs + in_line(jobs)
-
-
-def in_line(jobs: int) -> int:
-    """How many programs are under way beyond one for each job."""
-    return min(_IN_LINE * jobs, _MOST_IN_LINE)

@@ -18,6 +18,7 @@ from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
+from ioi_eval.pipeline.conduct import in_flight
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.terminal import counted, printable, table
@@ -124,7 +125,7 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(apps_calls.in_flight(apps_calls.workers(call.place, executors[OURS]))):
+                for _ in range(in_flight(apps_calls.workers(call.place, executors[OURS]), shares=True)):
                     group.create_task(work())
         finally:
             progress.close()

@@ -152,7 +152,7 @@ async def _score(
                 journal=journal,
                 settings=Settings(
                     workers=jobs,
-                    spare=apps_calls.in_line(jobs),
+                    shares=True,
                     dedupe=call.dedupe,
                     retry_failed=call.retry_failed,
                     keep=call.keep,

@@ -18,7 +18,7 @@ from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
-from ioi_eval.model import Keep, ProblemKey
+from ioi_eval.model import Keep, Language, ProblemKey
 from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
@@ -324,6 +324,7 @@ async def _score(sandbox: Opened, part: DumpToScore, problems: ProblemSet, resto
     intake = await _intake(part, problems, sandbox.scorer)
     settings = Settings(
         workers=sandbox.workers,
+        shares=Language.PYTHON in part.seen.languages,
         dedupe=call.dedupe,
         retry_failed=call.retry_failed,
         keep=call.keep,

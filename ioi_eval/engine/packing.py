@@ -116,7 +116,7 @@ class Reach:
             target: where from.
             asked: how many tests were tried first.
             granted: how many the job had in the end; fewer if answers before were cut.
-            held: how many of them the answer holds; fewer if the rest did not matter any more, or took too long.
+            held: how many tests the answer holds; fewer if the rest did not matter any more, or took too long.
         """
         reach = self.tests(target)
         if granted < asked:

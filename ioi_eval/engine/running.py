@@ -71,7 +71,7 @@ class ProgramRunner:
         jobs: int | None = None,
     ) -> None:
         self.lanes, self.most_tests = lanes, most_tests
-        most_shared = MOST_TESTS if most_tests > 1 else 1
+        most_shared = min(MOST_TESTS, 2 * most_tests) if most_tests > 1 else 1
         self.paces, self.reach = Paces(most_tests), Reach(max(most_tests, most_shared))
         self.jobs = SharedJobs(sandbox, self.paces, self.reach, most_tests=most_shared, jobs=jobs)
 

@@ -15,25 +15,26 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from ioi_eval.engine.packing import BUNDLE_S, Paces, Reach
-from ioi_eval.errors import IoiEvalError, SandboxError, TransportError, UnavailableError
+from ioi_eval.errors import IoiEvalError, SandboxError, StoppedError, TransportError, UnavailableError
 from ioi_eval.jobs.returned import RunAnswer, run_answer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, RunSetup, room, run_job, usual_wall_ms
 from ioi_eval.model import Retries
 from ioi_eval.sandbox import Sandbox, Target
 
 MOST_TESTS = 2 * BUNDLE_TESTS
-"""Most tests of a job that programs share: with two descriptors a test, few enough for the usual limit of 1,024."""
+"""Most tests of a job that programs share: with two descriptors a test and one a program, few enough for the usual
+limit of 1,024."""
 
 _SHARED_ATTEMPTS = 3
 """So often a job is tried that several programs share. If it stays unanswered each of them is run by itself, as one of
-them may have broken it, and has as many attempts less."""
+them may have broken it, and has those attempts less that this took."""
 
 _ENOUGH_S = BUNDLE_S  # after so much wall clock a job begins no other test
 _MOST_BYTES = 64 * 1024 * 1024
@@ -83,6 +84,7 @@ class _Waiting:
 class _Queue:
     """What waits for a target in one event loop, and how many of its jobs run: turns are futures of that loop."""
 
+    target: Target
     waiting: deque[_Waiting] = field(default_factory=deque)
     running: int = 0
 
@@ -103,7 +105,7 @@ class SharedJobs:
     ) -> None:
         self._sandbox, self._paces, self._reach = sandbox, paces, reach
         self._most_tests, self._jobs = most_tests, jobs
-        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, defaultdict[str, _Queue]] = WeakKeyDictionary()
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Queue]] = WeakKeyDictionary()
 
     async def run(self, request: RunRequest, *, apart: bool = False) -> Answer:
         """What came of a program's tests.
@@ -120,10 +122,10 @@ class SharedJobs:
         waiting = _Waiting(request, asyncio.get_running_loop().create_future())
         queue = self._queue(request.target)
         queue.waiting.append(waiting)
-        self._start(request.target, queue)
         try:
+            self._start_all()
             turn = await waiting.turn
-        except asyncio.CancelledError:
+        except BaseException:
             self._give_up(waiting, queue)
             raise
         if isinstance(turn, Sequence):
@@ -138,19 +140,21 @@ class SharedJobs:
 
     def _queue(self, target: Target) -> _Queue:
         """That of the running event loop."""
-        queues = self._queues.setdefault(asyncio.get_running_loop(), defaultdict(_Queue))
-        return queues[target.name]
+        queues = self._queues.setdefault(asyncio.get_running_loop(), {})
+        return queues.setdefault(target.name, _Queue(target))
 
-    def _slots(self, target: Target) -> int:
-        """How many jobs may run at once. A cluster's workers come and go."""
-        now = next((one.slots for one in self._sandbox.targets() if one.name == target.name), target.slots)
-        return max(1, now if self._jobs is None else min(now, self._jobs))
-
-    def _start(self, target: Target, queue: _Queue) -> None:
-        slots = self._slots(target)
-        while queue.running < slots and (bundle := self._take(queue, slots)):
-            queue.running += 1
-            bundle[0].turn.set_result(bundle)
+    def _start_all(self) -> None:
+        """Start what may run now, on all targets: they share the bound on all jobs. A cluster's workers come and go."""
+        queues = self._queues[asyncio.get_running_loop()].values()
+        slots = {target.name: target.slots for target in self._sandbox.targets()}
+        for queue in queues:
+            now = slots.get(queue.target.name, queue.target.slots)
+            most = max(1, now if self._jobs is None else min(now, self._jobs))
+            while queue.running < most and (self._jobs is None or sum(one.running for one in queues) < self._jobs):
+                if not (bundle := self._take(queue, most)):
+                    break
+                queue.running += 1
+                bundle[0].turn.set_result(bundle)
 
     def _take(self, queue: _Queue, slots: int) -> list[_Waiting]:
         """The first that waits, and those behind it that share its job: not more than leaves the other slots theirs."""
@@ -184,14 +188,16 @@ class SharedJobs:
     def _give_up(self, waiting: _Waiting, queue: _Queue) -> None:
         """One that does not wait any more: it may have been about to run a job."""
         turn = waiting.turn
-        if not turn.cancelled() and turn.exception() is None and isinstance(led := turn.result(), Sequence):
+        if not turn.done():
+            turn.cancel()
+        elif not turn.cancelled() and turn.exception() is None and isinstance(led := turn.result(), Sequence):
             self._release(led, queue)
 
     def _release(self, bundle: Sequence[_Waiting], queue: _Queue) -> None:
         """A job is over. Those whom it gave nothing wait again, in front."""
         queue.waiting.extendleft(one for one in reversed(bundle) if not one.turn.done())
         queue.running -= 1
-        self._start(bundle[0].request.target, queue)
+        self._start_all()
 
     # ------------------------------------------------------------------ running
 
@@ -220,18 +226,23 @@ class SharedJobs:
             UnavailableError: nobody is left to ask.
             SetupError: the runner cannot work there.
         """
+        target, count = bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle)
+        retries = Retries(left=_SHARED_ATTEMPTS - 1)
         try:
-            answers = await self._execute([one.request for one in bundle], Retries(left=_SHARED_ATTEMPTS - 1))
+            answers = await self._execute([one.request for one in bundle], retries)
         except UnavailableError:
             raise
         except SandboxError:
             for one in bundle:
-                one.request.retries.left -= _SHARED_ATTEMPTS
+                one.request.retries.left -= _SHARED_ATTEMPTS - max(0, retries.left)
             return [None] * len(bundle)
-        if isinstance(answers[0], SandboxError):
-            self._reach.cut(bundle[0].request.target.name, sum(len(one.request.program.tests) for one in bundle))
-            return [None] * len(bundle)
-        return answers
+        if not isinstance(answers[0], SandboxError):
+            held = sum(len(answer.tests) for answer in answers if isinstance(answer, RunAnswer))
+            self._reach.observe(target, asked=count, granted=count, held=held)
+            return answers
+        if isinstance(answers[0], TransportError | StoppedError):
+            self._reach.cut(target, count)
+        return [None] * len(bundle)
 
     async def _execute(self, requests: Sequence[RunRequest], retries: Retries) -> list[Answer]:
         """One job; what came of each program.

@@ -317,15 +317,15 @@ _LIMIT_WORDS = {
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated once, alone, before it counts.
 
-    So it is where one of our limits stopped it, and where the compiler's driver says that one of its processes
-    was killed, or a tool that the disk is full. The latter are words on the program's own channel, which a program
-    can forge: hence they buy a repetition and nothing else.
+    So it is where one of our limits stopped it, where the compiler's driver says that one of its processes was killed,
+    or a tool that the disk is full, and where rustc gave up: it panics too where it can start no thread. A program can
+    forge these words: hence they buy a repetition and nothing else.
     """
     if not answer.steps:
         return False
     last = answer.steps[-1]
     interrupted = last.limit is not None or bool(last.killed or last.signal)
-    return interrupted or any(sign in last.output for sign in ("Killed signal terminated program", _FULL_DISK))
+    return interrupted or any(sign in last.output for sign in _DOUBTFUL)
 
 
 def clean_words(output: str, limit: int) -> str:
@@ -340,7 +340,9 @@ _FULL_DISK = "No space left on device"
 _MACHINE_SIGNS = (
     *("Killed signal terminated program", "Killed (program", _FULL_DISK),
     *("Resource temporarily unavailable", "Cannot allocate memory", "out of memory allocating"),
+    "memory allocation of",  # rustc
 )
+_DOUBTFUL = (*_MACHINE_SIGNS, "unexpectedly panicked")
 
 
 def blames_the_machine(words: str) -> bool:

@@ -17,7 +17,14 @@ from typing import Any, TypeVar
 
 import orjson
 
-from ioi_eval.errors import IsolationError, RejectedError, SandboxError, TransientError, TransportError
+from ioi_eval.errors import (
+    IsolationError,
+    RejectedError,
+    SandboxError,
+    StoppedError,
+    TransientError,
+    TransportError,
+)
 from ioi_eval.model import Isolation, Stage, TestOutcome, Verdict
 
 FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.RE})
@@ -154,7 +161,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
 def _unfinished(stage: Stage) -> SandboxError:
     """Why an answer has no end. Servers before isolate do not say which limit they killed a job for."""
     if stage.status == "TO":
-        return SandboxError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
+        return StoppedError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
     words = f"exit code {stage.code}, signal {stage.signal}"
     if stage.code is None and stage.signal == "SIGKILL":
         sent = f"{len(stage.stdout):,} characters"

@@ -22,6 +22,22 @@ from ioi_eval.report.summary import RunFacts
 
 R = TypeVar("R")
 
+_SPARE = 2
+"""So many more submissions than jobs are under way, so that no slot waits for what is done between jobs."""
+
+_IN_LINE, _MOST_IN_LINE = 7, 56
+"""How many programs wait for each job that runs, to share the next; and how many in all: their tests are in memory."""
+
+
+def in_flight(jobs: int, *, shares: bool) -> int:
+    """How many submissions are under way at once.
+
+    Args:
+        jobs: how many jobs run at once.
+        shares: whether programs can share jobs.
+    """
+    return jobs + (min(_IN_LINE * jobs, _MOST_IN_LINE) if shares else _SPARE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -29,8 +45,7 @@ class Settings:
 
     Args:
         workers: how many jobs the sandbox runs at once.
-        spare: how many more submissions are under way, so that no slot waits for what is done between jobs, and those
-            that can share a job find each other.
+        shares: programs can share jobs, so more of them are under way: those that wait find each other.
         dedupe: identical programs are judged once.
         retry_failed: judge again what a judge program had failed at.
         keep: of which tests the results have the beginning of the output, as far as it came back.
@@ -39,7 +54,7 @@ class Settings:
     """
 
     workers: int
-    spare: int = 2
+    shares: bool = False
     dedupe: bool = True
     retry_failed: bool = False
     keep: Keep = Keep.FAILING
@@ -98,7 +113,7 @@ async def conduct(
         candidates,
         judging,
         ledger,
-        workers=settings.workers + settings.spare,
+        workers=in_flight(settings.workers, shares=settings.shares),
         progress=progress,
         dedupe=settings.dedupe,
         retry_failed=settings.retry_failed,

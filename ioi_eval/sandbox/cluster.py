@@ -306,6 +306,7 @@ class PistonCluster:
     async def _close(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._pool.close()
         for task in self._tasks:
             task.cancel()
         try:

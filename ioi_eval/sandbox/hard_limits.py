@@ -23,8 +23,9 @@ _LEAST_FILE_BYTES = 64 * MIB + 256 * MIB
 _LEAST_CPU_S = 62
 """What compiling a checker may take. Source: graders/runner/processes.h; `jobs/compile.py`, _TRUSTED_TIMES."""
 
-_LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 2 * 128 + 16, 128
-"""A job holds two descriptors a test. Source: `engine/sharing.py`, MOST_TESTS; graders/runner/numbers.h, kLeastFds."""
+_LEAST_FILES, _FILES_A_JOB, _OWN_FILES = 512, 3 * 128 + 16, 128
+"""A job holds two descriptors a test, and one a program. Source: `engine/sharing.py`, MOST_TESTS;
+graders/runner/numbers.h, kLeastFds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,6 +148,13 @@ class Pool:
         if machine is not None:
             self._serve_machine(machine, now)
 
+    def close(self) -> None:
+        """Fail the jobs that still wait: nobody will serve them."""
+        waiting = [request for group in self._groups.values() for request in (*group.waiting, *group.repeated)]
+        for request in (*waiting, *self._reserving):
+            if not request.holds_slot and request.failure is None:
+                self._fail(request, UnavailableError("the cluster was left while the job waited for a slot"))
+
     # ------------------------------------------------------------------ time
 
     def tick(self, now: float) -> list[str]:

@@ -12,7 +12,6 @@ JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, a
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
@@ -104,15 +103,26 @@ class Scorer:
 
         A target that has nothing judges no such submission; which fingerprint these get is all the same.
 
+        One that cannot be asked now keeps nobody from the others.
+
         Raises:
-            SandboxError: a target could not be asked.
+            SandboxError: none could be asked.
         """
         found = [language for language in languages if rules_of(language).is_found]
-        for target, language in product(self._sandbox.targets(), found):
-            if not target.brings_pair and (target.name, language) not in self._tools:
-                with contextlib.suppress(SetupError):
-                    tool = await self._builder.tool(language, target)
-                    self._tools[target.name, language] = tool.fingerprint
+        targets = [target for target in self._sandbox.targets() if not target.brings_pair]
+        failures: list[SandboxError] = []
+        asked = 0
+        for target, language in product([one for one in targets if one.slots] or targets, found):
+            try:
+                tool = await self._builder.tool(language, target)
+                self._tools[target.name, language] = tool.fingerprint
+                asked += 1
+            except SetupError:
+                asked += 1
+            except SandboxError as error:
+                failures.append(error)
+        if failures and not asked:
+            raise failures[0]
 
     async def score(self, problem: Problem, submission: Submission, *, exhaustive: bool = False) -> SubmissionResult:
         """Judge one submission.

@@ -66,6 +66,8 @@ class Counting:
         assert job.retries is not None
         self.attempts.append((is_shared, job.retries.left + 1))
         if is_shared and self.is_exhausted_by_shared:
+            while job.retries.take():
+                pass
             raise ExhaustedError("no worker answered")
         self.arrived.release()
         await self.gate.wait()

@@ -80,6 +80,22 @@ def test_who_is_to_blame(changes: dict[str, Any], verdict: Verdict, words: str, 
     assert is_doubtful(answer(**changes)) is doubtful
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "thread '<unnamed>' panicked at 'failed to spawn thread: Resource temporarily unavailable'\n",
+        "memory allocation of 4194304 bytes failed\n",
+        "error: the compiler unexpectedly panicked. this is a bug.\n",
+        "virtual memory exhausted: Cannot allocate memory\n",
+    ],
+)
+def test_a_compiler_that_ran_out_of_something_is_asked_once_more(words: str) -> None:
+    """rustc ends by itself then, with a code of its own: so the words decide, for a repetition alone."""
+    failed = answer(code=101, output=words)
+    assert is_doubtful(failed)
+    assert compile_outcome(RECIPE, failed, CompileLimits(), message_chars=1000).verdict is Verdict.CE
+
+
 @pytest.mark.parametrize(("code", "verdict"), [(65, Verdict.CE), (1, Verdict.JE), (120, Verdict.JE)])
 def test_only_a_refusal_by_its_own_exit_code_is_the_program_s_fault(code: int, verdict: Verdict) -> None:
     """An interpreter that cannot start, or has no disk, ends by itself, too, and not with 0."""
