@@ -172,8 +172,14 @@ class AppsExecutor:
     async def _score_on(self, target: Target, problem: AppsProblem, code: str) -> AppsResult:
         settings = self._settings
         try:
+            given = _given_tests(problem, settings.profile)
+        except ODD_DATA as error:
+            if settings.profile is None:
+                raise
+            return _crashed(problem, settings, error)
+        try:
             interpreter = await self._interpreter(target)
-            runs = await self._runs(problem, code, target, interpreter)
+            runs = await self._runs(problem, code, target, interpreter, given)
         except (UnavailableError, UnfitError):
             raise  # nothing is left to run on, or not here: that is not this program's end
         except SandboxError as error:
@@ -194,7 +200,9 @@ class AppsExecutor:
             way=self._ways[target.name],
         )
 
-    async def _runs(self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter) -> TestRuns:
+    async def _runs(
+        self, problem: AppsProblem, code: str, target: Target, interpreter: Interpreter, given: Sequence[GivenTest]
+    ) -> TestRuns:
         settings, profile = self._settings, self._settings.profile
         fn_name = problem.fn_name if profile is None or profile.calls is Calls.CALL else None
         setup = python_run.setup_of(
@@ -218,7 +226,7 @@ class AppsExecutor:
             problem.id,
             task(code, fn_name=fn_name, conventions=settings.conventions),
             setup,
-            [_given(test) for test in problem.tests] if profile is None else _given_by(profile, problem),
+            given,
             is_right=is_right,
             alone_runs=settings.near_limit_repeats,
             one_by_one=profile is not None,
@@ -361,13 +369,19 @@ def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> Apps
     return verdicts.without_program(result, load_error) if load_error else result
 
 
+def _given_tests(problem: AppsProblem, profile: Profile | None) -> Sequence[GivenTest]:
+    """What programs are given. Where another grader only loads them, that is one run with nothing."""
+    if profile is None:
+        return [_given(test) for test in problem.tests]
+    if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
+        return (GivenTest(input=b""),)
+    return [GivenTest(input=profile.given(test)) for test in problem.tests]
+
+
 def _given(test: AppsTest) -> GivenTest:
     if isinstance(test, CallTest):
         return GivenTest(input=encode(arguments_of(test)))
     return GivenTest(input=test.stdin, answer=test.answer)
-
-
-# --------------------------------------------------------------------------- another grader's rules
 
 
 def _seen(problem: AppsProblem, runs: TestRuns, profile: Profile) -> tuple[list[TestOutcome], list[TestRun]]:
@@ -384,10 +398,3 @@ def _fault(seen: Sequence[TestOutcome]) -> str | None:
     """Why a program cannot be graded: the first failure of ours, or of a judge program."""
     faults = (one.message for one in seen if one.returned.judged and one.verdict is Verdict.JE)
     return next(faults, None)
-
-
-def _given_by(profile: Profile, problem: AppsProblem) -> Sequence[GivenTest]:
-    """What the grader gives a program. Where it only loads it, that is one run with nothing."""
-    if not problem.tests or (problem.fn_name is not None and profile.calls is Calls.LOAD):
-        return (GivenTest(input=b""),)
-    return [GivenTest(input=profile.given(test)) for test in problem.tests]

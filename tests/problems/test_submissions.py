@@ -108,7 +108,7 @@ def test_any_column_may_name_the_submission() -> None:
         ({"code": "x", "uuid": ["u"]}, "uuid is \\['u'\\]"),
         (
             {"code": "x", "language": "Python 2"},
-            "is Python 2, which is not supported; C\\+\\+, C, Python 3 are",
+            "is Python 2, which is not supported; C\\+\\+, C, Python 3, Rust are",
         ),
         ({"code": "x", "language": "Klingon"}, "its language is Klingon, which is not supported"),
         ({"code": "x", "language": "ccl"}, "its language is ccl, which is not supported"),
