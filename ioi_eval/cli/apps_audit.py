@@ -33,7 +33,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
 from ioi_eval.pipeline import Outcome, Settings
-from ioi_eval.pipeline.conduct import in_flight
+from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.report.terminal import counted, table
@@ -130,7 +130,7 @@ async def _audit(
                 AppsIntake(solutions, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s),
                 AppsJudging(executor, catalog, settings.judged_by),
                 journal=journal,
-                settings=Settings(workers=workers, shares=True, options=options),
+                settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar),
                 summary=summary,
             )
@@ -168,7 +168,7 @@ async def _with_comparators(
                 findings[number] = replace(finding, passes_by=taken)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(in_flight(workers, shares=True)):
+        for _ in range(workers + spare_for(workers, shares=True)):
             group.create_task(work())
     return findings
 

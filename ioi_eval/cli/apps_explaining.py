@@ -18,7 +18,7 @@ from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
-from ioi_eval.pipeline.conduct import in_flight
+from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.terminal import counted, printable, table
@@ -123,9 +123,10 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
                 explained.add(place, entry, given, call.everything)
                 progress.advance("different" if differ(given) else "alike")
 
+        jobs = apps_calls.workers(call.place, executors[OURS])
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(in_flight(apps_calls.workers(call.place, executors[OURS]), shares=True)):
+                for _ in range(jobs + spare_for(jobs, shares=True)):
                     group.create_task(work())
         finally:
             progress.close()

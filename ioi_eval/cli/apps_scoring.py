@@ -25,6 +25,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome, Settings
+from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import RULES, our_rules
@@ -152,7 +153,7 @@ async def _score(
                 journal=journal,
                 settings=Settings(
                     workers=jobs,
-                    shares=True,
+                    spare=spare_for(jobs, shares=True),
                     dedupe=call.dedupe,
                     retry_failed=call.retry_failed,
                     keep=call.keep,

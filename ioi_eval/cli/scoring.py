@@ -20,6 +20,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import Keep, Language, ProblemKey
 from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
+from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
@@ -324,7 +325,7 @@ async def _score(sandbox: Opened, part: DumpToScore, problems: ProblemSet, resto
     intake = await _intake(part, problems, sandbox.scorer)
     settings = Settings(
         workers=sandbox.workers,
-        shares=Language.PYTHON in part.seen.languages,
+        spare=spare_for(sandbox.workers, shares=Language.PYTHON in part.seen.languages),
         dedupe=call.dedupe,
         retry_failed=call.retry_failed,
         keep=call.keep,

@@ -29,14 +29,14 @@ _IN_LINE, _MOST_IN_LINE = 7, 56
 """How many programs wait for each job that runs, to share the next; and how many in all: their tests are in memory."""
 
 
-def in_flight(jobs: int, *, shares: bool) -> int:
-    """How many submissions are under way at once.
+def spare_for(jobs: int, *, shares: bool) -> int:
+    """How many more submissions than jobs are under way: more where programs share jobs, so that they find each other.
 
     Args:
         jobs: how many jobs run at once.
         shares: whether programs can share jobs.
     """
-    return jobs + (min(_IN_LINE * jobs, _MOST_IN_LINE) if shares else _SPARE)
+    return min(_IN_LINE * jobs, _MOST_IN_LINE) if shares else _SPARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Settings:
 
     Args:
         workers: how many jobs the sandbox runs at once.
-        shares: programs can share jobs, so more of them are under way: those that wait find each other.
+        spare: how many more submissions than jobs are under way: `spare_for`.
         dedupe: identical programs are judged once.
         retry_failed: judge again what a judge program had failed at.
         keep: of which tests the results have the beginning of the output, as far as it came back.
@@ -54,7 +54,7 @@ class Settings:
     """
 
     workers: int
-    shares: bool = False
+    spare: int = _SPARE
     dedupe: bool = True
     retry_failed: bool = False
     keep: Keep = Keep.FAILING
@@ -113,7 +113,7 @@ async def conduct(
         candidates,
         judging,
         ledger,
-        workers=in_flight(settings.workers, shares=settings.shares),
+        workers=settings.workers + settings.spare,
         progress=progress,
         dedupe=settings.dedupe,
         retry_failed=settings.retry_failed,

@@ -17,7 +17,7 @@ from ioi_eval.cli.sandboxes import Place
 from ioi_eval.errors import ExhaustedError, SetupError, TargetLostError
 from ioi_eval.model import Execution, Isolation, Job, Verdict
 from ioi_eval.model.apps import Comparator
-from ioi_eval.pipeline.conduct import in_flight
+from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.local import LocalSandbox
@@ -68,7 +68,7 @@ def test_as_many_at_once_as_its_targets_take(tmp_path: Path) -> None:
     executor = AppsExecutor(sandbox, artifacts=ArtifactStore(tmp_path))
     assert apps_calls.workers(Place(), executor) == 12
     assert apps_calls.workers(Place(workers=3), executor) == 3
-    assert [in_flight(jobs, shares=True) for jobs in (1, 2, 100)] == [8, 16, 156]
+    assert [spare_for(jobs, shares=True) for jobs in (1, 2, 100)] == [7, 14, 56]
 
 
 def test_a_fingerprint_is_of_the_checker_that_judges(tmp_path: Path) -> None:
