@@ -204,7 +204,7 @@ class Builder:
         return tuple([(name, await self._kept(recipe, name, target, std, language)) for name in recipe.artifacts])
 
     async def require_good_compiler(
-        self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = ""
+        self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = "", crashed: bool = False
     ) -> None:
         """Before a refusal counts: compile a program that is known to be good, once a run.
 
@@ -216,6 +216,8 @@ class Builder:
             language: what the refused program is written in: one that is compiled.
             refused: the words of the refusal: where they speak of the machine (a full disk), the program is compiled
                 anew, as what was found an hour ago says nothing of that.
+            crashed: the compiler did not refuse, but was brought down: by the program, or by the machine. The program
+                is compiled anew then, too.
 
         Raises:
             SetupError: it cannot.
@@ -223,7 +225,7 @@ class Builder:
             SandboxError: the job could not be run, or the compiler did not come to its end: that says neither.
         """
         runner = await self.runner(target)
-        if compiling.blames_the_machine(refused):
+        if crashed or compiling.blames_the_machine(refused):
             await self._try_good(std, runner, target, language)
         if await self._refusal(std, runner, target, language) is None:
             return

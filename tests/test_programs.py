@@ -187,6 +187,20 @@ def test_a_disk_that_is_full_now_is_looked_at_now(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_a_compiler_that_was_brought_down_is_tried_anew(tmp_path: Path) -> None:
+    """A program can do that, and so can a machine: then a good program fails too."""
+
+    async def scenario() -> None:
+        sandbox = Scripted(built, GOOD, GOOD, said(code=0, signal=7))
+        builder = Builder(sandbox, ArtifactStore(tmp_path), Policy())
+        await builder.require_good_compiler("gnu++17", TARGET)
+        await builder.require_good_compiler("gnu++17", TARGET, crashed=True)
+        with pytest.raises(TransientError, match="did not come to its end"):
+            await builder.require_good_compiler("gnu++17", TARGET, crashed=True)
+
+    asyncio.run(scenario())
+
+
 def test_nobody_asks_about_a_compiler_that_refuses_nothing(tmp_path: Path) -> None:
     """One job for the runner, one for the checker, however many need them."""
 

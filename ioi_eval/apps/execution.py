@@ -47,8 +47,8 @@ class AppsExecutor:
         sandbox: executes the jobs.
         artifacts: keeps the runner and checkers.
         settings: how programs are run and judged.
-        jobs: how many run at once on a target at most; `None` for as many as it has slots. To judge more programs at
-            once than that pays: those that wait share jobs.
+        jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. To judge
+            more programs at once than that pays: those that wait share jobs.
 
     Raises:
         InputError: the checker cannot be read.

@@ -9,7 +9,7 @@ What is repeated, and why:
   target are as small.
 What the sandbox fails at all the same is JE, which is nobody's score, and judged again another day.
 
-What comes out is what happened, never what it is worth: that say `scorer/` and `apps/`, to which it is handed.
+What comes out is what happened, never what it is worth: `scorer/` and `apps/` decide that.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ProgramRunner:
         sandbox: executes the jobs.
         lanes: how many jobs of one program may run at once on a target now.
         most_tests: in one job.
-        jobs: how many shared jobs run at once at most; `None` for as many as their target has slots.
+        jobs: how many shared jobs run at once at most, on all targets; `None` for as many as these have slots.
     """
 
     def __init__(

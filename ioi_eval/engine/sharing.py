@@ -5,9 +5,9 @@ what may share a job waits here; a slot that comes free takes the first in the q
 alike. They share nothing else: each test is a process of its own, which is forked from an interpreter that has seen no
 program, and after which nothing is left.
 
-Whoever waits first runs the job, and hands the others their parts of the answer. Who is cancelled while others wait for
-its job gives them back to the queue. A job that came to nothing is not repeated for all: each asks by itself, as it may
-have been one of them that broke it.
+The request that waits first runs the job, and hands the others their parts of the answer. If it is cancelled, the
+others go back to the queue. A job that failed is not repeated for all: each program is run by itself, as it may have
+been one of them that broke it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class SharedJobs:
         paces: how long tests take.
         reach: how many of them an answer can hold.
         most_tests: of a job that programs share.
-        jobs: how many of these run at once at most; `None` for as many as their target has slots.
+        jobs: how many of these run at once at most, on all targets; `None` for as many as these have slots.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class SharedJobs:
     # ------------------------------------------------------------------ running
 
     async def _lead(self, bundle: Sequence[_Waiting], queue: _Queue) -> Answer | None:
-        """Run a job for all of them. Who none of its tests were begun for, as others took long, waits again."""
+        """Run a job for all of them. A program of whose tests none was begun, as others took long, waits again."""
         followers = bundle[1:]
         try:
             answers = await self._shared(bundle) if followers else [await self._apart(bundle[0].request)]

@@ -1,8 +1,8 @@
 """Drives one submission: compile, run what can still matter, repeat what is in doubt, add up.
 
-This is the shell around three pure parts: `jobs/` words the question and reads the answer, `judging.py` says what
-to run next, `scores.py` says what it is worth. Here, and for APPS in `apps/execution.py`, a sandbox failure becomes
-JE: the sandbox raises `SandboxError`, what it hit is marked JE and not final, and nothing of ours is ever a score.
+This is the shell around three pure parts: `jobs/` makes the jobs and reads the answers, `engine/judging.py` says what
+to run next, `scores.py` says what it is worth. A sandbox failure becomes JE: the sandbox raises `SandboxError`, what it
+hit is marked JE and not final (a test in `engine/running.py`, a compilation here), and nothing of ours is ever a score.
 
     Scorer ── engine/target.py: which target ──┬── bundled.py: compiles; engine/running.py runs, many tests a job
               (another, if it is lost)         └── classic.py: scripts of the worker's own judge one test a job

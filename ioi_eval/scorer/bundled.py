@@ -116,9 +116,15 @@ class BundledWay:
         limits = self._policy.compile
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
         if outcome.verdict is Verdict.CE and interpreter is None:
-            words = answer.steps[-1].output if answer.steps else ""
+            last = answer.steps[-1]
             dialect = compiled_language(run.language).standard(run.problem, std)
-            await builder.require_good_compiler(dialect, target, language=run.language, refused=words)
+            await builder.require_good_compiler(
+                dialect,
+                target,
+                language=run.language,
+                refused=last.output,
+                crashed=last.signal != 0 and last.limit is None,
+            )
         return outcome, Programs(
             runner=runner,
             submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
