@@ -124,6 +124,8 @@ def score(
     ] = False,
     keep: options.KeepOutputs = Keep.FAILING,
     place: Place,
+    push_to_hub: options.PushToHub = None,
+    public: options.Public = False,
     progress: options.Bar = None,
 ) -> int:
     """Score a dump of Python programs for APPS problems.
@@ -148,6 +150,8 @@ def score(
             dedupe=not no_dedupe,
             retry_failed=retry_failed,
             keep=keep,
+            push_to_hub=push_to_hub,
+            public=public,
             bar=progress,
         )
     )

@@ -19,6 +19,7 @@ from ioi_eval.apps.scoring import score_apps
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
+from ioi_eval.cli.pushing import Push
 from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
@@ -52,6 +53,8 @@ class AppsScoreCall:
     dedupe: bool = True
     retry_failed: bool = False
     keep: Keep = Keep.FAILING
+    push_to_hub: str | None = None
+    public: bool = False
     bar: bool | None = None
 
     @property
@@ -71,6 +74,7 @@ def score(call: AppsScoreCall) -> int:
     """
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
+    push = Push.wanted(call.push_to_hub, call.dumps, public=call.public, id_column=call.id_column)
     configuration = call.problems.configuration
     settings = call.rules.settings(configuration)
     if configuration.unused:
@@ -99,8 +103,8 @@ def score(call: AppsScoreCall) -> int:
         outcome = asyncio.run(_score(call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping))
     print(terminal_report(outcome.summary))
     page = leave_page(call.out)
-    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}")
-    return outcome.exit_code
+    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}", flush=True)
+    return outcome.exit_code if push is None else push.push(call.out, outcome)
 
 
 def _counts(catalog: Catalog, problem: str | None) -> bool:

@@ -83,6 +83,18 @@ Bar = Annotated[
         help="Show a progress bar: by default on a terminal only; else print a line a minute.",
     ),
 ]
+PushToHub = Annotated[
+    str | None,
+    typer.Option(
+        "--push-to-hub",
+        metavar="OWNER/NAME",
+        help="Afterwards push results and reports to this data set of the Hub, as a configuration with the dump's name."
+        " Rows of other submissions stay there.",
+    ),
+]
+Public = Annotated[
+    bool, typer.Option("--public", help="Make the data set on the Hub public; without this it is private.")
+]
 By = Annotated[
     list[str] | None,
     typer.Option(

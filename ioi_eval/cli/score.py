@@ -60,6 +60,8 @@ def score(
         bool,
         typer.Option("--suspicious", help="Afterwards also list the submissions that tried forbidden system calls."),
     ] = False,
+    push_to_hub: options.PushToHub = None,
+    public: options.Public = False,
     progress: options.Bar = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
@@ -97,6 +99,8 @@ def score(
         unscored=scoring.unscored(unscored_as),
         keep=keep,
         suspicious=suspicious,
+        push_to_hub=push_to_hub,
+        public=public,
         bar=progress,
     )
     return scoring.dry_run(call) if dry_run else scoring.score(call)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.outputs import SCORE, check_out, replaced
+from ioi_eval.cli.pushing import Push
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
@@ -64,6 +65,8 @@ class ScoreCall:
     unscored: Unscored = Unscored.NULL
     keep: Keep = Keep.NONE
     suspicious: bool = False
+    push_to_hub: str | None = None
+    public: bool = False
     bar: bool | None = None
 
     @property
@@ -139,12 +142,19 @@ class DumpToScore:
 
 
 def score(call: ScoreCall) -> int:
-    """Score a dump and show the result.
+    """Score a dump, show the result, and push it to the Hub if that is asked for.
 
     Returns:
         The exit code.
     """
-    return score_all((call,))
+    push = Push.wanted(call.push_to_hub, call.dumps, public=call.public, id_column=call.id_column)
+    codes: list[int] = []
+
+    def push_results(call: ScoreCall, outcome: Outcome) -> None:
+        if push is not None:
+            codes.append(push.push(call.out, outcome))
+
+    return max(score_all((call,), after=push_results), *codes)
 
 
 def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome], None] | None = None) -> int:

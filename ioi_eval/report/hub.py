@@ -21,6 +21,7 @@ from ioi_eval.report.frame import result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
 from ioi_eval.report.pages import INDEX as CARD
 from ioi_eval.report.parquet import write_parquet
+from ioi_eval.report.result_sets import Family, family_of, first_row
 from ioi_eval.rows.hub import HUB_ADVICE, hub_errors
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _TYPE = "dataset"
 _FILE = "train-00000-of-00001.parquet"
+_APPS_NAME = ("problem_id", "submission")
 
 Row = dict[str, Any]
 
@@ -119,11 +121,12 @@ class HubResults:
 
     def _write(self, table: Path, results: Path, old: list[str], id_column: str) -> int:
         """Write the rows, and after them those that are there and not among them; gives how many these are."""
-        new = {_key(row, id_column) for row in result_rows(results, columns=name_columns(id_column), tests=False)}
+        naming = _Naming.of(results, id_column)
+        new = {naming.key(row) for row in result_rows(results, columns=naming.columns, tests=False)}
 
         def kept() -> Iterator[Row]:
             for path in old:
-                yield from (row for row in self._rows(path) if _key(row, id_column) not in new)
+                yield from (row for row in self._rows(path) if naming.key(row) not in new)
 
         def rows() -> Iterator[Row]:
             yield from result_rows(results)
@@ -140,8 +143,26 @@ class HubResults:
                 yield from batch.to_pylist()
 
 
-def _key(row: Mapping[str, Any], id_column: str) -> tuple[str, ...]:
-    return (*problem_of(row), submission_of(row, id_column))
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """Says what a row is the result of, by these columns."""
+
+    family: Family
+    id_column: str
+
+    @classmethod
+    def of(cls, results: Path, id_column: str) -> Self:
+        first = first_row(results)
+        return cls(Family.CONTEST if first is None else family_of(first, results), id_column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return _APPS_NAME if self.family is Family.APPS else name_columns(self.id_column)
+
+    def key(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        if self.family is Family.APPS:
+            return tuple(str(row.get(column)) for column in _APPS_NAME)
+        return (*problem_of(row), submission_of(row, self.id_column))
 
 
 def card_with(card: str, config: str) -> str:
@@ -177,4 +198,4 @@ def card_with(card: str, config: str) -> str:
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---{body or _FIRST_BODY}"
 
 
-_FIRST_BODY = f"\n\n# Results\n\nWritten by `ioi-eval run-tests`; [the reports](reports/{CARD}).\n"
+_FIRST_BODY = "\n\n# Results\n\nWritten by `ioi-eval`; the reports are in [reports](reports).\n"

@@ -1,0 +1,75 @@
+"""`--push-to-hub`: the results of a run on a stand-in of the Hub, as `datasets` reads them there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.addition import NARROW, PROBLEMS, TESTS, Start, Write, submission_row
+from tests.cli.test_hub_data_sets import DOUBLE
+from tests.cli.test_run_tests import pushed
+from tests.hub_stand_in import standing_in
+
+
+@pytest.fixture
+def score(write: Write) -> tuple[str | Path, ...]:
+    """A call of `score` for a dump of two programs."""
+    problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
+    dump = write("monday.jsonl", submission_row("one"), submission_row("two", NARROW))
+    return "score", dump, "--problems", problems, "--tests", tests, "--out", "out", "--push-to-hub", "me/results"
+
+
+def test_a_contest_s_results_are_pushed(
+    start: Start, write: Write, score: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    """In private, in a configuration with the dump's name, with the reports; rows of an earlier, larger dump stay."""
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    with standing_in(hub) as environment:
+        ended = start(*score, env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert "Pushed:  me/results, configuration monday" in ended.stdout
+        assert (hub / "me" / "results" / ".private").exists()
+        for name in ("report.md", "report.html", "summary.json"):
+            assert (hub / "me" / "results" / "reports" / "monday" / name).is_file()
+        points = {row["uuid"]: row["all_subtasks_points"] for row in pushed(hub, environment, "monday", tmp_path)}
+        assert points == {"one": 100, "two": 0}
+
+        write("monday.jsonl", submission_row("two"))
+        ended = start(*score, "--no-resume", env=environment)
+        assert ended.returncode == 0, ended.stderr
+        assert "beside 1 rows that were there" in ended.stdout
+        verdicts = {row["uuid"]: row["verdict"] for row in pushed(hub, environment, "monday", tmp_path)}
+        assert verdicts == {"one": "AC", "two": "AC"}
+
+
+def test_results_of_apps_are_pushed(start: Start, write: Write, tmp_path: Path) -> None:
+    """Each program is a row; a second push of the same dump replaces it and doubles nothing."""
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    problems = write("problems.jsonl", DOUBLE)
+    codes = ["print(2 * int(input()))", "print(4)"]
+    dump = write("dump.jsonl", {"problem_id": 7, "code": codes}, {"problem_id": 7, "code": codes[1]})
+    call = ("apps", "score", dump, "--dataset", problems, "--out", "out", "--push-to-hub", "me/results")
+    with standing_in(hub) as environment:
+        for _ in range(2):
+            ended = start(*call, env=environment)
+            assert ended.returncode == 0, ended.stderr
+            rows = pushed(hub, environment, "dump", tmp_path)
+            assert len({row["submission"] for row in rows}) == len(rows)
+            assert sorted(row["passed"] for row in rows) == [1, 1, 2]
+
+
+def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Path, ...], tmp_path: Path) -> None:
+    """Without the right to write, with a name that is none, or `--public` alone: nothing is judged."""
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    with standing_in(hub) as environment:
+        ended = start(*score, env={**environment, "HF_TOKEN": "hf_other"})
+        assert (ended.returncode, "cannot be pushed to me/results" in ended.stderr) == (2, True), ended.stderr
+    ended = start(*score[:-1], "results")
+    assert (ended.returncode, "it has the form owner/name" in ended.stderr) == (2, True), ended.stderr
+    ended = start(*score[:-2], "--public")
+    assert (ended.returncode, "--push-to-hub" in ended.stderr) == (2, True), ended.stderr
+    assert not (tmp_path / "out").exists()
