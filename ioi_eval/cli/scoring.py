@@ -154,7 +154,8 @@ def score(call: ScoreCall) -> int:
         if push is not None:
             codes.append(push.push(call.out, outcome))
 
-    return max(score_all((call,), after=push_results), *codes)
+    code = score_all((call,), after=push_results)
+    return max([code, *codes])
 
 
 def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome], None] | None = None) -> int:
