@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ioi_eval.errors import InputError, RowError, UnsupportedError
 from ioi_eval.extract.cpp import fix_includes
@@ -32,7 +33,7 @@ def submission_columns(id_column: str) -> tuple[str, ...]:
 
 
 def submission_from_row(
-    row: Row,
+    row: Row | Mapping[str, Any],
     *,
     id_column: str = "uuid",
     problem: ProblemKey | None = None,
@@ -45,7 +46,7 @@ def submission_from_row(
     in `generation`, then in the last answer of `messages`.
 
     Args:
-        row: of a dump.
+        row: of a dump; also a plain mapping of column to value.
         id_column: what names the submission; numbers become text.
         problem: which one it is for, where that was read already (`problem_of`).
         max_code_bytes: a longer file of a program is refused, as the official server does; `None` for no limit.
@@ -55,6 +56,7 @@ def submission_from_row(
         RowError: the row does not say which problem it is for, or has no name; it has none of the columns with code;
             its messages are none; or it says that it is in another language than those that are supported.
     """
+    row = row if isinstance(row, Row) else Row(source="submission_from_row", number=1, values=row)
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):
         raise row.error(f"there is none of code, generation, messages; the row has: {row.columns}")
     if not row.has(id_column):

@@ -45,6 +45,14 @@ def test_code_column_wins_over_the_generation() -> None:
     assert found.extraction == "column:code"
 
 
+def test_a_plain_mapping_is_a_row() -> None:
+    """As a reward function has it; and what is wrong with it is said."""
+    row = {"uuid": 5, "problem_id": "nile", "year": 2023, "generation": GENERATION}
+    assert submission_from_row(row) == read(uuid=5, generation=GENERATION)
+    with pytest.raises(RowError, match="submission_from_row, row 1: uuid is missing"):
+        submission_from_row({"problem_id": "nile", "code": ""})
+
+
 @pytest.mark.parametrize("code", [None, "", " \n", float("nan")])
 def test_blank_code_leaves_it_to_the_generation(code: object) -> None:
     """Dumps have nulls and empty texts where their own extraction found nothing."""

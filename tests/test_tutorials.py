@@ -1,0 +1,77 @@
+"""The tutorials' commands and programs work as they stand there, in their order."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.full_isolation import require_full_isolation
+
+DIRECTORY = Path(__file__).resolve().parent.parent / "docs" / "tutorials"
+PAGES = sorted(DIRECTORY.glob("*.md"))
+PRINTED = {
+    "researcher": ("Report:", "heron", "otter"),
+    "trainer": ("[1.0, 0.0]\n1.0\n",),
+    "cluster-operator": ("one worker does not answer",),
+    "organiser": ("exit code 1",),
+}
+"""By page, what its commands print."""
+
+COMMANDS = {"python3": "", "ioi-eval": '-c "from ioi_eval.cli.main import main; main()"'}
+
+
+def script_of(page: Path) -> str:
+    """A page's blocks as one program of bash; its ports are free ones here."""
+    blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    text = "\n".join(
+        ["set -eu", *(block if name == "sh" else f"python3 - <<'END'\n{block}END" for name, block in blocks)]
+    )
+    for port in set(re.findall(r"\b29\d\d\b", text)):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            text = text.replace(port, str(free.getsockname()[1]))
+    return text
+
+
+def test_what_each_page_prints_is_known() -> None:
+    """No page is left out."""
+    assert {page.stem for page in PAGES} == set(PRINTED)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_tutorial_works(page: Path, tmp_path: Path, cache: Path) -> None:
+    """From an empty directory its blocks run to the end and print what they should."""
+    text = script_of(page)
+    if "ioi-eval serve" in text:
+        require_full_isolation()
+    commands, place = tmp_path / "bin", tmp_path / "work"
+    commands.mkdir()
+    place.mkdir()
+    for name, arguments in COMMANDS.items():
+        (commands / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
+        (commands / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "IOI_EVAL_CACHE": str(cache)}
+    log = tmp_path / "log"
+    with log.open("w") as out:
+        shell = subprocess.Popen(
+            ["bash", "-c", text], cwd=place, env=environment, stdout=out, stderr=out, start_new_session=True
+        )
+        try:
+            code = shell.wait(timeout=900)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+            shell.wait()
+    printed = log.read_text()
+    assert code == 0, printed
+    for words in PRINTED[page.stem]:
+        assert words in printed, printed
