@@ -18,6 +18,10 @@ from ioi_eval.errors import SetupError
 RUNNER_VERSION = 1
 """The protocol that `graders/PROTOCOL.md` fixes and that `jobs/` speaks."""
 
+FLAGS = ("-std=c++17", "-O2", "-pipe", "-s")
+STATIC_FLAGS = (*FLAGS, "-static")
+"""What programs of ours are compiled with, and where the compiler can link statically."""
+
 
 @cache
 def _directory() -> Path:

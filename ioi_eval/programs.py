@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import (
@@ -98,20 +99,21 @@ class Builder:
         self._tools = Tools(self._ask, self.runner)
 
     async def runner(self, target: Target) -> Blob:
-        """The runner for a target; a lost answer is asked for again.
+        """The runner for a target: as the package brings it, or compiled there. A lost answer is asked for again.
 
         Raises:
             SetupError: it does not compile there, asked twice: one worker's bad day must not end the run.
             SandboxError: the job could not be run.
         """
         refused = False
+        ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
 
         async def ask(retries: Retries) -> bytes:
             nonlocal refused
             nonce = secrets.token_hex(16)
-            job = replace(runner_job(target.toolchain, nonce=nonce), retries=retries)
+            job = replace(runner_job(target.toolchain, nonce=nonce, shipped=ready), retries=retries)
             try:
-                return runner_binary(await self._sandbox.execute(job, target), nonce)
+                return runner_binary(await self._sandbox.execute(job, target), nonce, ready)
             except SetupError as error:
                 if refused:
                     raise

@@ -17,6 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model", "config_file"),
     ("config", "toolchain", "expectations"),
     ("boxfiles", "cache_directory"),
+    ("shipped",),
     ("sandbox",),
     ("extract",),
     ("languages",),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +30,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "site"
 
 
-def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(installed: Path, cwd: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command far away from the checkout."""
     code = (
         "import sys, ioi_eval; from ioi_eval.cli.main import main; sys.stderr.write(ioi_eval.__file__ + '\\n'); main()"
     )
-    environment = {**os.environ, "PYTHONPATH": str(installed), "IOI_EVAL_CACHE": str(cwd / "cache")}
+    environment = {**os.environ, "PYTHONPATH": str(installed), "IOI_EVAL_CACHE": str(cwd / "cache"), **variables}
     return subprocess.run(
         [sys.executable, "-P", "-c", code, *arguments],
         cwd=cwd, env=environment, capture_output=True, text=True, timeout=500, check=False,
@@ -59,14 +64,116 @@ def test_what_travels(installed: Path) -> None:
     assert "Requires-Python: >=3.11" in metadata
 
 
-def test_main_job_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    """A few rows of the sample contest, with a runner that is compiled from what the wheel holds."""
+def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Score a few rows of the sample contest."""
     sample = installed / "ioi_eval" / "sample"
     sources = [str(sample / "dump.jsonl"), "--problems", str(sample / "problems.jsonl")]
     sources += ["--tests", str(sample / "tests.jsonl"), "--out", str(tmp_path / "out")]
-    answer = run(installed, tmp_path, "score", *sources, "--limit", "4")
+    return run(installed, tmp_path, "score", *sources, "--limit", "4", **variables)
+
+
+@pytest.fixture
+def narrow_compiler() -> Iterator[str]:
+    """Like the machine's, but without the runner and the keeper; where whoever compiles may start it."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "g++"
+        refuse = 'case "$*" in *runner.cpp*|*stages.cpp*) echo "not by me: $*" >&2; exit 1;; esac'
+        path.write_text(f'#!/bin/sh\n{refuse}\nexec g++ "$@"\n')
+        for one in (path, path.parent):
+            one.chmod(0o755)
+        yield str(path)
+
+
+def test_main_job_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """A few rows of the sample contest, with the runner that the wheel brings: nothing need be said of it."""
+    answer = score(installed, tmp_path)
     assert str(installed) in answer.stderr
     assert answer.returncode == 0, answer.stderr
+    assert "runner" not in answer.stderr
     assert "4 of 4 submissions scored" in answer.stdout
     assert (tmp_path / "out" / "report.md").is_file()
     assert (tmp_path / "out" / "report.html").is_file()
+
+
+def damage(built: Path) -> None:
+    """One byte of the runner differs."""
+    content = bytearray((built / "runner").read_bytes())
+    content[1000] ^= 1
+    (built / "runner").write_bytes(content)
+
+
+def replace_by_a_foreign_one(built: Path) -> None:
+    """A file for another processor, with a record that says that it is right."""
+    content = (built / "runner").read_bytes()[:18] + b"\xb7\x00" + b"\0" * 100  # ELF's e_machine: AArch64
+    (built / "runner").write_bytes(content)
+    record = json.loads((built / "record.json").read_text())
+    record["runner"]["sha256"] = hashlib.sha256(content).hexdigest()
+    (built / "record.json").write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (damage, "the program runner of this package does not match its hash"),
+        (shutil.rmtree, "first, the judge's own program (the runner) is compiled"),
+        (replace_by_a_foreign_one, "not by me: "),
+    ],
+    ids=["damaged", "absent", "for another processor"],
+)
+def test_a_runner_that_cannot_be_used_is_compiled(
+    installed: Path, tmp_path: Path, narrow_compiler: str, change: Callable[[Path], object], words: str
+) -> None:
+    """Here that cannot be done, so the command ends: no other runner than a known one judges."""
+    site = tmp_path / "site"
+    shutil.copytree(installed, site)
+    change(site / "ioi_eval" / "built")
+    answer = score(site, tmp_path, CXX=narrow_compiler)
+    assert answer.returncode == 2, answer.stderr
+    assert words in answer.stderr
+    assert "the runner does not compile on this target: not by me: " in answer.stderr
+
+
+def test_nothing_of_ours_is_compiled(installed: Path, tmp_path: Path, narrow_compiler: str) -> None:
+    """Neither the runner, nor the keeper of the boxes in which other people's scripts run."""
+    code = """
+import asyncio, sys
+from ioi_eval import ArtifactStore, LocalSandbox, Policy
+from ioi_eval.model import Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.programs import Builder
+
+async def main():
+    async with LocalSandbox(compiler=sys.argv[1]) as sandbox:
+        (target,) = sandbox.targets()
+        print((await Builder(sandbox, ArtifactStore(sys.argv[2]), Policy()).runner(target)).size > 1_000_000)
+        if target.isolation is not Isolation.FULL:
+            return print("no boxes for scripts here")
+        limits = StageLimits(wall_ms=60_000, cpu_ms=60_000, output_bytes=1000)
+        files = (JobFile(name="run", content=b"echo kept"),)
+        job = Job(kind=JobKind.SCRIPTS, files=files, run_limits=limits)
+        print((await sandbox.execute(job, target)).run.stdout.strip())
+
+asyncio.run(main())
+"""
+    command = [sys.executable, "-P", "-c", code, narrow_compiler, str(tmp_path / "cache")]
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    answer = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines() in (["True", "kept"], ["True", "no boxes for scripts here"])
+
+
+def test_a_wheel_can_be_built_without_a_compiler(tmp_path: Path) -> None:
+    """Of the sources as they are published: then it is for all machines, and brings no programs."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
+    subprocess.run([*command, "-t", "sdist"], cwd=ROOT, check=True, capture_output=True)
+    (sources,) = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(sources, tmp_path, filter="data")
+    (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    environment = {**os.environ, "CXX": "/nonexistent/g++"}
+    done = subprocess.run(
+        [*command, "-t", "wheel"], cwd=unpacked, env=environment, check=True, capture_output=True, text=True
+    )
+    assert "without our own programs" in done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if "/built/" in name]
+        assert "ioi_eval/graders/runner.cpp" in archive.namelist()

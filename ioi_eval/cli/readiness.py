@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 
+from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.cli.sandboxes import Opened, tell
 from ioi_eval.config import Policy
@@ -39,7 +41,7 @@ def tell_limits(limits: Sequence[MachineLimit], memory_limits: Sequence[int] = (
 
 
 async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
-    """Compile what judges in the box, if it is not in the cache; says so, as nothing else happens for some seconds.
+    """Have what judges in the box in the cache. If it must be compiled that is said: nothing else happens for seconds.
 
     On a cluster it is only said: each kind of worker compiles, or brings, its own with its first job.
 
@@ -50,11 +52,16 @@ async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
     for target in sandbox.targets():
         if target.brings_pair:
             continue
-        if not builder.has_runner(target):
+        ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
+        is_new = not builder.has_runner(target)
+        if is_new and ready is None:
             where = "" if target.name == LOCAL else f" on {target.name}, unless its package brings it"
-            tell(
-                f"first, the judge's own program (the runner) is compiled{where}: 6 to 10 s of "
-                "processor time, once for each compiler"
-            )
+            why = shipped.shipped_program(shipped.RUNNER).why_not
+            tell(*filter(None, [why]), f"first, the judge's own program (the runner) is compiled{where}: {_COST}")
         if target.name == LOCAL:
-            await builder.ready_runner(target)
+            runner = await builder.ready_runner(target)
+            if is_new and ready is not None and runner.sha256 != hashlib.sha256(ready).hexdigest():
+                tell(f"the runner of this package cannot be started here, so it was compiled: {_COST}")
+
+
+_COST = "6 to 10 s of processor time, once for each compiler"

@@ -13,36 +13,52 @@ from ioi_eval.jobs.compile import blames_the_machine
 from ioi_eval.model import Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.toolchain import Toolchain
 
-RUNNER_STD = "c++17"
 _BUILD_LIMITS = StageLimits(wall_ms=300_000, cpu_ms=120_000, output_bytes=64 * 1024 * 1024)
+
+_SHIPPED = "shipped"
+"""A file of the job, and the answer that this is the runner: nothing that base64 makes is seven characters long."""
 
 _RUNNER_SCRIPT = """set -e
 runner=$IOI_EVAL_JUDGE/runner
-if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! "$runner" --version > /dev/null 2>&1; then
-  {compile}
-  runner=runner
+works() {{ "$1" --version > /dev/null 2>&1; }}
+if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! works "$runner"; then
+  if [ -f {shipped} ] && {{ [ -x {shipped} ] || chmod +x {shipped}; }} && works ./{shipped}; then
+    runner=
+  else
+    {compile}
+    runner=runner
+  fi
 fi
 printf '%s\\n' {nonce}
-base64 -w 0 "$runner"
+if [ -n "$runner" ]; then base64 -w 0 "$runner"; else printf {shipped}; fi
 printf '\\n%s\\n' {nonce}
 """
 
 
-def runner_job(toolchain: Toolchain, *, nonce: str) -> Job:
+def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None) -> Job:
     """The job that compiles the runner itself, on a target that has none yet.
 
     Our Piston package carries one (it says where: IOI_EVAL_JUDGE): if that was made from the same sources and can be
-    started, it is taken as it is. Nothing hostile is in the box, so plain scripts do.
+    started, it is taken as it is; else the shipped one, if it can be started. Nothing hostile is in the box, so plain
+    scripts do.
+
+    Args:
+        toolchain: the target's.
+        nonce: 32 hexadecimal digits.
+        shipped: the runner as our own package brings it, if it does.
     """
-    argv = [toolchain.command, f"-std={RUNNER_STD}", "-O2", "-pipe", "-s", "runner.cpp", "-o", "runner"]
-    if toolchain.static:
-        argv.insert(-3, "-static")
-    script = _RUNNER_SCRIPT.format(digest=boxfiles.runner_digest(), compile=shlex.join(argv), nonce=nonce)
+    flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
+    argv = [toolchain.command, *flags, "runner.cpp", "-o", "runner"]
+    script = _RUNNER_SCRIPT.format(
+        digest=boxfiles.runner_digest(), compile=shlex.join(argv), nonce=nonce, shipped=_SHIPPED
+    )
+    ready = () if shipped is None else (JobFile(name=_SHIPPED, content=shipped, executable=True),)
     return Job(
         kind=JobKind.SCRIPTS,
         files=(
             JobFile(name="run", content=script.encode()),
             JobFile(name="runner.cpp", content=boxfiles.runner_source()),
+            *ready,
         ),
         run_limits=_BUILD_LIMITS,
         trusted=True,
@@ -52,11 +68,16 @@ def runner_job(toolchain: Toolchain, *, nonce: str) -> Job:
 def runner_key(toolchain: Toolchain) -> str:
     """The runner's name in the artifact store."""
     source = hashlib.sha256(boxfiles.runner_source()).hexdigest()
-    return hashlib.sha256(f"runner\0{RUNNER_STD}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
+    flags = " ".join(boxfiles.FLAGS)
+    return hashlib.sha256(f"runner\0{flags}\0{source}\0{toolchain.fingerprint}".encode()).hexdigest()
 
 
-def runner_binary(execution: Execution, nonce: str) -> bytes:
+def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None) -> bytes:
     """The runner from the answer to `runner_job`.
+
+    Args:
+        execution, nonce: of the job.
+        shipped: what the job was given.
 
     Raises:
         SetupError: it does not compile there; with the compiler's words.
@@ -71,6 +92,8 @@ def runner_binary(execution: Execution, nonce: str) -> bytes:
     lines = stage.stdout.splitlines()
     if len(lines) < 3 or lines[-3] != nonce or lines[-1] != nonce:
         raise TransportError(f"the compiled runner did not arrive whole (exit code {stage.code}, {stage.signal})")
+    if shipped is not None and lines[-2] == _SHIPPED:
+        return shipped
     try:
         return base64.b64decode(lines[-2], validate=True)
     except binascii.Error as error:

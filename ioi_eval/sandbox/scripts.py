@@ -27,7 +27,7 @@ from pathlib import Path
 
 import orjson
 
-from ioi_eval import boxfiles
+from ioi_eval import boxfiles, shipped
 from ioi_eval.errors import RejectedError, SetupError, TransientError
 from ioi_eval.model import Execution, Job, Stage, StageLimits
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
@@ -42,6 +42,7 @@ _BUILD_WALL_MS = 120_000
 _START_MS = 10_000  # for starting the box and placing the files, on a loaded machine
 _HEADER_BYTES = 4096
 _NOTHING = -1  # the keeper's word for /dev/null
+_NOT_PID_1 = 2  # how the keeper ends outside of a box. Source: graders/stages.cpp
 
 _ENVIRONMENT = {"HOME": "/tmp"}
 """Besides PATH. Source: Piston's `api/src/job.js` since isolate."""
@@ -74,7 +75,7 @@ def commands(job: Job) -> tuple[Command, ...]:
 
 
 class ScriptBoxes:
-    """Runs script jobs, each in a box of its own. The keeper is compiled when the first one comes.
+    """Runs script jobs, each in a box of its own. The keeper is there from the first one on.
 
     Args:
         toolchain: compiles the keeper.
@@ -142,8 +143,28 @@ class ScriptBoxes:
     async def _open_keeper(self, uid: int | None) -> int:
         async with self._building.take():
             if self._keeper is None:
+                self._keeper = await self._shipped_keeper(uid)
+            if self._keeper is None:
                 self._keeper = sealed(await build(self._toolchain, "stages.cpp", uid=uid), executable=True)
             return self._keeper
+
+    async def _shipped_keeper(self, uid: int | None) -> int | None:
+        """The keeper that the package brings, if it can be started here."""
+        content = shipped.program(shipped.KEEPER, self._toolchain.machine)
+        if content is None:
+            return None
+        keeper = sealed(content, executable=True)
+        end = await run_process(
+            (*as_user(uid), f"/proc/self/fd/{keeper}"),
+            descriptors=(keeper,),
+            environment={"PATH": PATH},
+            wall_ms=_START_MS,
+            output_bytes=_HEADER_BYTES,
+        )
+        if end.returncode == _NOT_PID_1:
+            return keeper
+        os.close(keeper)
+        return None
 
 
 async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
@@ -159,9 +180,9 @@ async def build(toolchain: Toolchain, source: str, *, uid: int | None) -> bytes:
     """
     with work_directory(uid) as directory:
         (directory / source).write_bytes(boxfiles.read(source))
-        static = ("-static",) if toolchain.static else ()
+        flags = boxfiles.STATIC_FLAGS if toolchain.static else boxfiles.FLAGS
         end = await run_process(
-            (*as_user(uid), toolchain.command, "-std=c++17", "-O2", "-pipe", *static, "-s", source, "-o", "program"),
+            (*as_user(uid), toolchain.command, *flags, source, "-o", "program"),
             cwd=directory,
             environment={"PATH": PATH, "TMPDIR": str(directory)},
             wall_ms=_BUILD_WALL_MS,

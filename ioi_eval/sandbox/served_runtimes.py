@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ioi_eval import boxfiles
 from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, StageLimits
 from ioi_eval.sandbox.request import Asked, Refusal, Request
 from ioi_eval.sandbox.scripts import Command
@@ -38,6 +39,10 @@ processor. Source: ours."""
 
 _JUDGE_COMPILES_S = 720
 """What all compilers of a job get together, of that; then `graders/compile` says that the machine is too busy."""
+
+_JUDGE = ".ioi_eval"
+"""Where a client's script finds our runner, so that it sends us that one: as in our package, which says where by
+IOI_EVAL_JUDGE."""
 
 _MOST_CPUS = 64  # where CPU time is not asked for, the wall clock is to be the only bound
 
@@ -86,7 +91,8 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
             files=_files({name: content for name, content in request.files.items() if name not in {MAIN, STDIN}}),
             run_limits=_limits(request.run, output_bytes),
         )
-    return _scripts(_files(request.files), request, output_bytes)
+    judge = {f"{_JUDGE}/runner": pair["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
+    return _scripts(_files({**judge, **request.files}), request, output_bytes, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
 
 
 def refuse_unjudged(work: Job | Scripts, execution: Execution) -> None:
@@ -134,21 +140,24 @@ def _is_classic(request: Request) -> bool:
 
 def _files(contents: Mapping[str, Content]) -> tuple[JobFile, ...]:
     """As on Piston nothing but what a script makes so is executable, except for what we bring."""
-    return tuple(JobFile(name=name, content=content, executable=name == "runner") for name, content in contents.items())
+    ours = {"runner", f"{_JUDGE}/runner"}
+    return tuple(JobFile(name=name, content=content, executable=name in ours) for name, content in contents.items())
 
 
-def _scripts(files: tuple[JobFile, ...], request: Request, output_bytes: int, *, judges: bool = False) -> Scripts:
-    """`compile`, if there is one, and `run`.
+def _scripts(
+    files: tuple[JobFile, ...], request: Request, output_bytes: int, *variables: str, judges: bool = False
+) -> Scripts:
+    """`compile`, if there is one, and `run`; with these variables in their environment.
 
     Where our own pair judges, it keeps the program's limits itself, and a request's limits are not those of the stages,
     in which compilers, checker and shell live too: under them real servers judge right answers wrong.
     """
-    words = (*_environment(request), "bash", MAIN, *request.args)
+    words = (*_environment(request), *variables, "bash", MAIN, *request.args)
     commands = [_run(request, words, output_bytes, judges=judges)]
     if any(file.name == "compile" for file in files):
         limits = _limits(request.compile, output_bytes, judges=judges)
         patience = (f"IOI_EVAL_COMPILE_S={_JUDGE_COMPILES_S}",) if judges else ()
-        words = (*_environment(request), *patience, "bash", "compile")
+        words = (*_environment(request), *variables, *patience, "bash", "compile")
         commands.insert(0, Command(stage="compile", words=words, limits=limits))
     return Scripts(files=files, commands=tuple(commands), judges=judges)
 

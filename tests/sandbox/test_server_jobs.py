@@ -8,7 +8,9 @@ import secrets
 from ioi_eval.config import CompileLimits, Policy
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.protocol import compile_answer
-from ioi_eval.model import Isolation, Stage
+from ioi_eval.jobs.runner import runner_binary, runner_job
+from ioi_eval.model import Execution, Isolation, Stage
+from ioi_eval.toolchain import Toolchain
 from tests.sandbox.served import Served
 
 
@@ -69,6 +71,19 @@ def test_a_runner_of_another_version_is_started_by_its_client_s_script(served: S
     ]
     run = served.execute(language="ioi_eval", files=files).json()["run"]
     assert (run["stdout"].split(), run["stderr"]) == (["--dir", "."], "")
+
+
+def test_a_client_that_would_compile_the_runner_finds_it(served: Served) -> None:
+    """Else its runner would not be ours to the byte, if ours was built elsewhere, and not get the runner's place."""
+    toolchain = Toolchain(command="/usr/bin/false", version="none", machine="x86_64-linux-gnu", static=True)
+    nonce = secrets.token_hex(16)
+    files = [
+        {"name": file.name, "content": bytes(file.content).decode()}  # type: ignore[arg-type]
+        for file in runner_job(toolchain, nonce=nonce).files
+    ]
+    run = served.execute(language="ioi_eval", files=files).json()["run"]
+    stage = Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"])
+    assert runner_binary(Execution(run=stage), nonce) == served.runner.path.read_bytes()
 
 
 def test_a_bash_job_may_have_files_of_any_name(served: Served) -> None:

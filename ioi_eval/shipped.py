@@ -1,0 +1,128 @@
+"""Programs of ours that the wheel brings ready to start, so that a fresh machine does not compile them first.
+
+    hatch_build.py ── build ── built/{runner, stages, record.json} in the wheel ── program ── programs.py, scripts.py
+
+The record says of each program for which machine, from which source and with which flags it was built, and what its
+hash is. Before a program is used all of that is compared with this package: the source that lies beside it, the flags
+that we would compile with, and the file itself. Who uses it tries once whether it can be started, too. Where anything
+differs, or there is none (a checkout, another processor, a wheel that was built without a compiler), the program is
+compiled from its source. It is linked statically and needs nothing of the machine but the kernel: the numbers of system
+calls are fixed, and what older headers lack the source brings itself (`graders/runner/kernel.h`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import SetupError
+
+MACHINE = "x86_64"
+"""As `uname -m` and compilers name it. Source: graders/runner/kernel.h, which is for no other."""
+
+RUNNER, KEEPER = "runner", "stages"
+_DEADLINE_S = 300
+_RECORD = "record.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShippedProgram:
+    """What the package brings of a program.
+
+    Args:
+        content: of the file; `None` where it must be compiled.
+        why_not: why what is there cannot be used, and what to do; empty where there is nothing, or nothing wrong.
+    """
+
+    content: bytes | None = None
+    why_not: str = ""
+
+
+def program(name: str, machine: str) -> bytes | None:
+    """The program, for a machine; `None` where it must be compiled.
+
+    Args:
+        name: `RUNNER` or `KEEPER`.
+        machine: the target triple of its compiler (`x86_64-linux-gnu`).
+    """
+    return shipped_program(name).content if machine.startswith(f"{MACHINE}-") else None
+
+
+@cache
+def shipped_program(name: str) -> ShippedProgram:
+    """What the package brings of a program, after comparing it with its record and with the source."""
+    return read_program(Path(__file__).resolve().parent / "built", name)
+
+
+def read_program(directory: Path, name: str) -> ShippedProgram:
+    """What a directory that `build` has filled holds of a program."""
+    if not (directory / _RECORD).is_file():
+        return ShippedProgram()
+    try:
+        record = json.loads((directory / _RECORD).read_bytes())[name]
+        content = (directory / name).read_bytes()
+        if record["built_from"] != _built_from(name):
+            return _unusable(name, "was built from another source")
+        if record["sha256"] != hashlib.sha256(content).hexdigest():
+            return _unusable(name, "does not match its hash: it was damaged or replaced")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return _unusable(name, f"cannot be read ({error!r})")
+    return ShippedProgram(content=content)
+
+
+def build(directory: Path, compiler: str) -> None:
+    """Fill a directory with the programs and their record.
+
+    Args:
+        directory: that exists.
+        compiler: the command of a C++ compiler.
+
+    Raises:
+        SetupError: they do not compile, cannot be linked statically, or cannot be started here.
+    """
+    record: dict[str, Mapping[str, Any]] = {}
+    version = _run([compiler, "--version"]).splitlines()[0]
+    for name in (RUNNER, KEEPER):
+        path = directory / name
+        with tempfile.TemporaryDirectory() as sources:
+            source = Path(sources) / f"{name}.cpp"
+            source.write_bytes(_source(name))
+            _run([compiler, *boxfiles.STATIC_FLAGS, str(source), "-o", str(path)])
+        path.chmod(0o755)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        record[name] = {"built_from": _built_from(name), "compiler": version, "sha256": digest}
+    if not _run([str(directory / RUNNER), "--version"]).startswith("ioi-eval-runner "):
+        raise SetupError("the runner does not say its version")
+    (directory / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _built_from(name: str) -> Mapping[str, object]:
+    """What decides what a program does."""
+    source = hashlib.sha256(_source(name)).hexdigest()
+    return {"machine": MACHINE, "source": source, "flags": list(boxfiles.STATIC_FLAGS)}
+
+
+def _source(name: str) -> bytes:
+    return boxfiles.runner_source() if name == RUNNER else boxfiles.read(f"{name}.cpp")
+
+
+def _unusable(name: str, words: str) -> ShippedProgram:
+    return ShippedProgram(why_not=f"the program {name} of this package {words}; install ioi-eval again")
+
+
+def _run(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_DEADLINE_S, check=True)
+    except subprocess.CalledProcessError as error:
+        raise SetupError(f"{command[0]} failed: {str(error.stderr).strip()[-2000:]}") from error
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SetupError(f"{command[0]} cannot be started: {error}") from error
+    return done.stdout
