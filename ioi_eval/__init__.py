@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ioi_eval.blobs import BlobStore
     from ioi_eval.config import Policy
     from ioi_eval.errors import IoiEvalError
+    from ioi_eval.kept_programs import KeptPrograms
     from ioi_eval.model import (
         Isolation,
         Language,
@@ -45,6 +46,7 @@ _HOMES = {
     "BlobStore": "ioi_eval.blobs",
     "IoiEvalError": "ioi_eval.errors",
     "Isolation": "ioi_eval.model",
+    "KeptPrograms": "ioi_eval.kept_programs",
     "Language": "ioi_eval.model",
     "LocalSandbox": "ioi_eval.sandbox.local",
     "PistonCluster": "ioi_eval.sandbox.cluster",
@@ -85,6 +87,7 @@ __all__ = [
     "BlobStore",
     "IoiEvalError",
     "Isolation",
+    "KeptPrograms",
     "Language",
     "LocalSandbox",
     "PistonCluster",

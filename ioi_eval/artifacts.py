@@ -5,7 +5,7 @@ is never changed. Layout, below the cache directory: `artifacts/<first two digit
 file an entry, so that a damaged entry is found before it is used, and two processes that build the same thing at
 once cannot spoil each other's. Content is on the disk before its name, so a power cut damages none, and one that is
 damaged is an error: somebody may have replaced it. Programs of submissions are not kept here: a dump would leave
-terabytes.
+terabytes (`kept_programs.py` keeps some, for those who ask).
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class ArtifactStore:
             make_private_directory(directory)  # it was there when this was made, and may have been deleted since
         try:
             path.parent.mkdir(mode=0o755, exist_ok=True)
-            _write_atomically(path, content, 0o755)
+            write_atomically(path, content, 0o755)
         except OSError as error:
             raise SetupError(
                 f"cannot write to the cache {path.parent}: {error.strerror}; free space, or set IOI_EVAL_CACHE"
@@ -135,14 +135,26 @@ class ArtifactStore:
         return Blob(path=path, size=len(content), sha256=digest)
 
 
-def _write_atomically(path: Path, content: bytes, mode: int) -> None:
+def write_atomically(path: Path, content: bytes, mode: int, *, durable: bool = True) -> None:
+    """Write a file that is there as a whole or not at all.
+
+    Args:
+        path: its name, in a directory that exists.
+        content: of the file.
+        mode: its permissions.
+        durable: also after a power cut.
+
+    Raises:
+        OSError: it cannot be written; then nothing is left of it.
+    """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             os.fchmod(file.fileno(), mode)
             file.flush()
-            os.fsync(file.fileno())  # or the name may reach the disk before the content
+            if durable:
+                os.fsync(file.fileno())  # or the name may reach the disk before the content
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("interpreters",),
     ("tools",),
     ("programs", "fingerprint"),
-    ("headers",),
+    ("headers", "kept_programs"),
     ("engine",),
     ("scorer",),
     ("selection",),

@@ -76,6 +76,15 @@ KeepOutputs = Annotated[
     Keep,
     typer.Option("--keep", help="Of which tests the results have the beginning of what the program printed."),
 ]
+KeepPrograms = Annotated[
+    float | None,
+    typer.Option(
+        "--keep-programs",
+        metavar="GB",
+        min=0.01,
+        help="Keep compiled programs in the cache, at most so many GB, and compile none again that is there.",
+    ),
+]
 Bar = Annotated[
     bool | None,
     typer.Option(

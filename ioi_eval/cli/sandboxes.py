@@ -151,8 +151,15 @@ async def opened(
     python: str = "python3",
     near_limit_repeats: int = 1,
     keep: Keep = Keep.NONE,
+    keep_programs: float | None = None,
 ) -> AsyncIterator[Opened]:
-    """Enter the sandbox; says in a line what it is.
+    """Enter the sandbox; says in a line what it is, and at the end what of compiled programs was kept.
+
+    Args:
+        place: where.
+        std, python, near_limit_repeats: as in `Policy`.
+        keep: of which tests results have the output.
+        keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
 
     Raises:
         InputError: an endpoint is none.
@@ -162,6 +169,7 @@ async def opened(
     """
     from ioi_eval.artifacts import ArtifactStore
     from ioi_eval.config import KEPT_OUTPUT_BYTES, Policy
+    from ioi_eval.kept_programs import KeptPrograms
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer
 
@@ -169,17 +177,21 @@ async def opened(
     async with entering as sandbox:
         targets = sandbox.targets()
         isolation = _accepted(place, targets)
+        kept = None if keep_programs is None else KeptPrograms(most_bytes=int(keep_programs * 1e9))
         scorer = Scorer(
             sandbox,
             artifacts=ArtifactStore(),
             policy=Policy(isolation=isolation, std=std, python=python, near_limit_repeats=near_limit_repeats),
             return_bytes=KEPT_OUTPUT_BYTES,
             keep=keep,
+            kept=kept,
         )
         usable = usable_targets(targets, isolation)
         workers = place.workers or min(sum(target.slots for target in usable) or 1, place.at_most or sys.maxsize)
         limits = sandbox.limits if isinstance(sandbox, LocalSandbox) else ()
         yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation, limits=limits)
+        if kept is not None:
+            tell(*kept.notes())
 
 
 @asynccontextmanager

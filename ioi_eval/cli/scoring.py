@@ -64,6 +64,7 @@ class ScoreCall:
     add_messages: bool = False
     unscored: Unscored = Unscored.NULL
     keep: Keep = Keep.NONE
+    keep_programs: float | None = None
     suspicious: bool = False
     push_to_hub: str | None = None
     public: bool = False
@@ -326,7 +327,12 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
 
 def _opened(call: ScoreCall) -> AbstractAsyncContextManager[Opened]:
     return opened(
-        call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats, keep=call.keep
+        call.place,
+        std=call.std,
+        python=call.python,
+        near_limit_repeats=call.near_limit_repeats,
+        keep=call.keep,
+        keep_programs=call.keep_programs,
     )
 
 

@@ -45,6 +45,7 @@ def validate(
     python: options.Python = "python3",
     time_scale: options.TimeScale = "1",
     near_limit_repeats: options.NearLimitRepeats = 1,
+    keep_programs: options.KeepPrograms = None,
     progress: options.Bar = None,
 ) -> int:
     """Judge official solutions on every test and compare with what their authors state, or with others' results.
@@ -71,6 +72,7 @@ def validate(
             std=std,
             python=python,
             near_limit_repeats=near_limit_repeats,
+            keep_programs=keep_programs,
             time_scale=time_scale_of(time_scale, here=place.cluster is None),
             bar=progress,
         )

@@ -49,6 +49,7 @@ class ValidateCall:
     std: str | None
     python: str
     near_limit_repeats: int
+    keep_programs: float | None
     time_scale: float
     bar: bool | None
 
@@ -105,7 +106,13 @@ def _results_beside(solutions: Source) -> Source | None:
 async def _validate(call: ValidateCall, reading: StatedSolutions) -> tuple[Validation, bool]:
     """What was found, and whether a signal ended it."""
     interrupts = Interrupts()
-    opening = opened(call.place, std=call.std, python=call.python, near_limit_repeats=call.near_limit_repeats)
+    opening = opened(
+        call.place,
+        std=call.std,
+        python=call.python,
+        near_limit_repeats=call.near_limit_repeats,
+        keep_programs=call.keep_programs,
+    )
     async with opening as sandbox:
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, memory_limits_of(problems.values()))

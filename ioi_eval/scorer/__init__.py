@@ -24,6 +24,7 @@ from ioi_eval.errors import SandboxError, SetupError, UnavailableError
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
+from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import rules_of
 from ioi_eval.model import CompileOutcome, Keep, Language, Problem, Submission, SubmissionResult, TaskType, Verdict
 from ioi_eval.problems.submissions import check_fits
@@ -52,6 +53,7 @@ class Scorer:
         return_bytes: how many bytes of each output results carry, for somebody who looks at them: of Batch tasks, in
             the bundled profile.
         keep: of which tests.
+        kept: programs that earlier runs compiled, on this machine; `None` to compile all.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Scorer:
         spread: bool = True,
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
+        kept: KeptPrograms | None = None,
     ) -> None:
         policy = policy or Policy()
         wanted = 0 if keep is Keep.NONE else return_bytes
@@ -84,6 +87,7 @@ class Scorer:
                 runner=ProgramRunner(sandbox, lanes=lanes, most_tests=tests),
                 return_bytes=wanted,
                 keep=keep,
+                kept=kept,
             )
             for profile, tests in (("bundled", bundle_tests), ("classic", 1))
         }

@@ -25,6 +25,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
 from ioi_eval.model import CompileOutcome, Isolation, Keep, Language, Returned, TestOutcome, Verdict
@@ -54,6 +55,7 @@ class BundledWay:
         runner: runs the tests.
         return_bytes: how much of each output comes back.
         keep: of which tests results carry it.
+        kept: programs that earlier runs compiled; `None` to compile all.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class BundledWay:
         runner: ProgramRunner,
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
+        kept: KeptPrograms | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._builder = builder
@@ -74,6 +77,7 @@ class BundledWay:
         self._runner = runner
         self._return_bytes = return_bytes
         self._keep = keep
+        self._kept = kept
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Compile what there is, and run until nothing that is left can change the result.
@@ -107,15 +111,13 @@ class BundledWay:
             )
         else:
             recipe = harness.submission_recipe(tool, run.sources)
-        answer = await self._compile_quickly(run, recipe)
-        if answer is None:
-            answer = await builder.compile(recipe, target)
-        if compiling.is_doubtful(answer):
-            answer = await builder.compile(recipe, target, alone=True)
+        key = await self._kept_key(recipe, tool, target)
+        kept = await self._kept.answer(key) if self._kept is not None and key is not None else None
+        answer = kept or await self._compiled(run, recipe)
         run.note_isolation(answer.isolation)
         limits = self._policy.compile
         outcome = compiling.compile_outcome(recipe, answer, limits, message_chars=self._policy.message_chars)
-        if outcome.verdict is Verdict.CE and interpreter is None:
+        if outcome.verdict is Verdict.CE and interpreter is None and kept is None:
             last = answer.steps[-1]
             dialect = compiled_language(run.language).standard(run.problem, std)
             await builder.require_good_compiler(
@@ -125,6 +127,8 @@ class BundledWay:
                 refused=last.output,
                 crashed=last.signal != 0 and last.limit is None,
             )
+        if self._kept is not None and key is not None and kept is None and isinstance(tool, Toolchain):
+            await self._kept.keep(key, answer, tool)
         return outcome, Programs(
             runner=runner,
             submission=answer.artifacts.get("a.out", b"") if interpreter is None else _task(run),
@@ -134,6 +138,21 @@ class BundledWay:
             interpreter=interpreter,
             preload=harness.preloaded(code, calls=False) if interpreter is not None else "",
         )
+
+    async def _kept_key(self, recipe: compiling.Recipe, tool: Tool, target: Target) -> str | None:
+        """Under which name what is compiled is kept; `None` where it is not."""
+        if self._kept is None or not isinstance(tool, Toolchain):
+            return None
+        return await self._kept.key(recipe, tool, target, self._policy.compile)
+
+    async def _compiled(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer:
+        """The answer to a submission's compilation, which is repeated alone where it is in doubt."""
+        answer = await self._compile_quickly(run, recipe)
+        if answer is None:
+            answer = await self._builder.compile(recipe, run.target)
+        if compiling.is_doubtful(answer):
+            answer = await self._builder.compile(recipe, run.target, alone=True)
+        return answer
 
     async def _compile_quickly(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer | None:
         """The answer with a precompiled header; `None` where there is none, or the program does not compile so."""

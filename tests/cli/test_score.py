@@ -76,6 +76,24 @@ def test_a_second_run_judges_nothing(score: Start, write: Write, tmp_path: Path)
     assert (run["resumed"], run["judged"]) == (1, 1)
 
 
+def test_compiled_programs_are_kept_for_those_who_ask(score: Start, write: Write, tmp_path: Path) -> None:
+    """A second run, into another directory, compiles none of them again and says so."""
+    codes = {"right": RIGHT, "narrow": NARROW, "wrong": "int x"}
+    write("dump.jsonl", *(submission_row(name, f"{code}// {tmp_path}\n") for name, code in codes.items()))
+    for options, words in (
+        ((), None),
+        (("--keep-programs", "1"), "0 kept from earlier runs, 3 more"),
+        (("--keep-programs", "1"), "3 kept from earlier runs, 0 more"),
+    ):
+        ended = score("dump.jsonl", "--no-resume", *options)
+        assert ended.returncode == 0, ended.stderr
+        assert ("compiled programs: " in ended.stderr) == (words is not None)
+        assert words is None or words in ended.stderr
+        summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+        assert [summary["verdicts"][name] for name in ("AC", "WA", "CE")] == [1, 1, 1]
+    assert summary["this_run"]["cpu_s"]["compile"] == 0
+
+
 def test_suspicious_programs_are_listed_without_judging_again(score: Start, write: Write, tmp_path: Path) -> None:
     """Those that were killed for a call first, then those that were refused some; honest ones not at all."""
     dump = write("dump.jsonl", submission_row("honest"), submission_row("asks", ASKS), submission_row("ptrace", ENDS))

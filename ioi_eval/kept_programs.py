@@ -1,0 +1,237 @@
+"""Compiled programs of submissions, kept on disk across runs for those who ask: what was compiled once is not compiled
+again when a dump is scored anew, for other tests or under another policy. (Results have a journal of their own.)
+
+    scorer/bundled.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
+
+A key is a hash of everything that decides what the compiler makes: the program, the problem's headers and objects, the
+commands, the limits of compiling, the isolation, our runner, and the contents of all files that the compiler reads. To
+hash those takes a second, so it is remembered for as long as all of them have the same sizes, times and inodes.
+
+An entry holds its key, and what the compiler said and made. Its content is compared with its hash before it is used,
+and its key with what was asked for: one that was damaged or put there by somebody is deleted, told of, and compiled
+anew. Kept are programs, and refusals of the compiler; not what a limit or the machine stopped. The entries that were
+used longest ago are deleted when all together are over the bound. Several runs may share a directory. A program is read
+into memory when it is found, so nobody misses an entry that another run deletes. Where an entry cannot be written (a
+full disk) nothing more is kept in this run, and everything is compiled as ever.
+
+Only on this machine: of workers nobody knows the files that their compilers read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+
+from ioi_eval.artifacts import write_atomically
+from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.config import MIB, CompileLimits, Environment
+from ioi_eval.errors import SetupError
+from ioi_eval.fingerprint import digest_of, runner_digest
+from ioi_eval.jobs.compile import Recipe, is_doubtful, says_no
+from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.model import Isolation
+from ioi_eval.sandbox import LOCAL, Target
+from ioi_eval.sandbox.compiler_contents import contents_of, files_of_compiler, identity_of_compiler, state_of
+from ioi_eval.sandbox.slots import Slots
+from ioi_eval.toolchain import Toolchain
+
+MOST_BYTES = 10_000 * MIB
+_VERSION = 1  # of an entry
+_LEAST_DISK = 1024 * MIB
+"""Free space where the cache is, below which nothing is kept: the journal and results may be there too."""
+
+_RECOUNT = 16
+"""After so many parts of the bound have been written, what is there is counted again: others write there too."""
+
+_LEFT = 7 / 8  # of the bound, after old entries have been deleted
+_COMPRESSION = 1  # half the bytes for 2 % of what compiling takes
+
+
+class KeptPrograms:
+    """Those of one run. Many tasks and threads may use it.
+
+    Args:
+        root: the cache directory, by default the user's; made if absent.
+        most_bytes: of all entries together.
+
+    Raises:
+        SetupError: the directory cannot be used, or others may write to it.
+    """
+
+    def __init__(self, root: str | Path | None = None, *, most_bytes: int = MOST_BYTES) -> None:
+        root = Environment.read().cache if root is None else Path(root)
+        self._root = root / "programs"
+        self._most_bytes = most_bytes
+        self._compilers: dict[Toolchain, tuple[object, str]] = {}
+        self._hashing = Slots(1)
+        self._writing = Slots(1)
+        self._uncounted = most_bytes  # so many bytes were written since the entries were counted
+        self._total = 0
+        self._given_up = ""
+        self._counts: Counter[str] = Counter()
+        for directory in (root, self._root):
+            make_private_directory(directory)
+
+    async def key(self, recipe: Recipe, toolchain: Toolchain, target: Target, limits: CompileLimits) -> str | None:
+        """The name of what a recipe makes; `None` where nothing is kept.
+
+        Args:
+            recipe: of a submission.
+            toolchain: that it calls.
+            target: where.
+            limits: of compiling.
+        """
+        if target.name != LOCAL or self._given_up:
+            return None
+        try:
+            async with self._hashing.take():
+                if toolchain not in self._compilers:
+                    self._compilers[toolchain] = await asyncio.to_thread(self._learn, toolchain)
+        except OSError as error:
+            self._give_up(f"the compiler's files cannot be read ({error})")
+            return None
+        compiler = self._compilers[toolchain][1]
+        rest = [_VERSION, recipe.key(toolchain), recipe.reads, compiler, limits, target.isolation, runner_digest()]
+        return digest_of(rest)
+
+    async def answer(self, key: str) -> CompileAnswer | None:
+        """What the compiler said and made in an earlier run; `None` if that is not kept. No time was spent on it."""
+        answer = await asyncio.to_thread(self._read, key)
+        self._counts["found"] += answer is not None
+        return answer
+
+    async def keep(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
+        """Keep what the compiler said and made, if that says something about the program for certain."""
+        certain = answer.artifacts or (answer.steps and says_no(answer.steps[-1]))
+        if self._given_up or not certain or is_doubtful(answer):
+            return
+        async with self._writing.take():
+            try:
+                await asyncio.to_thread(self._write, key, answer, toolchain)
+            except (OSError, SetupError) as error:
+                self._give_up(str(error))
+
+    def notes(self) -> Sequence[str]:
+        """What a user wants to know of it at the end of a run, a line each."""
+        found, added, damaged = (self._counts[name] for name in ("found", "added", "damaged"))
+        lines = [f"compiled programs: {found} kept from earlier runs, {added} more kept now in {self._root}"]
+        if damaged:
+            lines.append(f"  {damaged} kept programs did not match their hash or name; they were compiled again")
+        if self._given_up:
+            lines.append(f"  from some time on none were kept: {self._given_up}")
+        return lines
+
+    def _give_up(self, why: str) -> None:
+        self._given_up = self._given_up or why
+
+    def _learn(self, toolchain: Toolchain) -> tuple[object, str]:
+        """What of a compiler is compared after each program, and the hash of all that it reads."""
+        identity, files = identity_of_compiler(toolchain), files_of_compiler(toolchain)
+        remembered = self._root / f"compiler.{state_of(files)}"
+        with contextlib.suppress(OSError, ValueError):
+            digest = remembered.read_text("ascii")
+            if re.fullmatch("[0-9a-f]{64}", digest):
+                return identity, digest
+        digest = contents_of(files)
+        with contextlib.suppress(OSError):
+            write_atomically(remembered, digest.encode(), 0o644, durable=False)
+        return identity, digest
+
+    # ------------------------------------------------------------------ entries
+
+    def _read(self, key: str) -> CompileAnswer | None:
+        for path in sorted((self._root / key[:2]).glob(f"{key}.*")):
+            try:
+                content = path.read_bytes()
+            except OSError:  # deleted by another run, or not for us: it is compiled
+                continue
+            if hashlib.sha256(content).hexdigest() == path.name.rpartition(".")[2]:
+                with contextlib.suppress(ValueError, KeyError, TypeError, zlib.error):
+                    answer = _decode(content, key)
+                    with contextlib.suppress(OSError):
+                        os.utime(path)
+                    return answer
+            self._counts["damaged"] += 1
+            with contextlib.suppress(OSError):
+                path.unlink()
+        return None
+
+    def _write(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
+        if self._compilers[toolchain][0] != identity_of_compiler(toolchain):
+            self._give_up("the compiler was changed during the run")
+            return
+        if shutil.disk_usage(self._root).free < _LEAST_DISK:
+            self._give_up(f"less than {_LEAST_DISK // MIB} MiB are free in {self._root}")
+            return
+        content = _encode(answer, key)
+        path = self._root / key[:2] / f"{key}.{hashlib.sha256(content).hexdigest()}"
+        path.parent.mkdir(mode=0o755, exist_ok=True)
+        write_atomically(path, content, 0o644, durable=False)
+        self._counts["added"] += 1
+        self._total += len(content)
+        self._uncounted += len(content)
+        if self._total > self._most_bytes or self._uncounted > self._most_bytes / _RECOUNT:
+            self._delete_old()
+
+    def _delete_old(self) -> None:
+        """Count what is there, and delete what was used longest ago if it is too much."""
+        entries = sorted(self._entries())
+        self._total, self._uncounted = sum(size for _, size, _ in entries), 0
+        if self._total <= self._most_bytes:
+            return
+        for _, size, path in entries:
+            if self._total <= _LEFT * self._most_bytes:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+            self._total -= size
+
+    def _entries(self) -> Iterator[tuple[int, int, Path]]:
+        """When each was used, its size, and where it is; also what a run that was killed has left."""
+        for directory in self._root.iterdir():
+            if len(directory.name) != 2:
+                continue
+            for path in directory.iterdir():
+                with contextlib.suppress(OSError):
+                    status = path.stat()
+                    yield status.st_mtime_ns, status.st_size, path
+
+
+def _encode(answer: CompileAnswer, key: str) -> bytes:
+    header = {
+        "key": key,
+        "isolation": answer.isolation,
+        "steps": [asdict(step) for step in answer.steps],
+        "sizes": {name: len(content) for name, content in answer.artifacts.items()},
+    }
+    return orjson.dumps(header) + b"\n" + zlib.compress(b"".join(answer.artifacts.values()), _COMPRESSION)
+
+
+def _decode(content: bytes, key: str) -> CompileAnswer:
+    """The answer, without the times: what compiling took was spent by an earlier run.
+
+    Raises:
+        ValueError, KeyError, TypeError, zlib.error: it is none, or that to another key.
+    """
+    line, _, packed = content.partition(b"\n")
+    header = orjson.loads(line)
+    if header["key"] != key:
+        raise ValueError("an entry under another name")
+    rest = zlib.decompress(packed)
+    artifacts: dict[str, bytes] = {}
+    sizes: Mapping[str, int] = header["sizes"]
+    for name, size in sizes.items():
+        artifacts[name], rest = rest[:size], rest[size:]
+    steps = tuple(StepLine(**{**step, "cpu_ms": 0.0, "wall_ms": 0.0}) for step in header["steps"])
+    return CompileAnswer(steps=steps, artifacts=artifacts, isolation=Isolation(header["isolation"]))

@@ -1,0 +1,453 @@
+"""Compiled programs that are kept across runs: never another's, never damaged, never too many."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ioi_eval import ArtifactStore, LocalSandbox, Scorer, Submission, SubmissionResult
+from ioi_eval.config import CompileLimits
+from ioi_eval.errors import SetupError
+from ioi_eval.jobs.compile import Recipe, Step
+from ioi_eval.jobs.protocol import CompileAnswer, StepLine
+from ioi_eval.kept_programs import KeptPrograms
+from ioi_eval.model import Execution, Isolation, Job, Subtask, TestCase, Verdict
+from ioi_eval.sandbox import Target
+from ioi_eval.toolchain import Toolchain
+from tests.small_problems import small_problem
+
+LIMITS = CompileLimits()
+STEP = StepLine(step=0, code=0, signal=0, limit=None, cpu_ms=12.5, wall_ms=13.0, memory_bytes=1 << 20, output="words")
+BUILT = CompileAnswer(steps=(STEP,), artifacts={"a.out": b"program" * 1000, "b": b""}, isolation=Isolation.FULL)
+REFUSED = CompileAnswer(steps=(replace(STEP, code=1, output="no"),), artifacts={}, isolation=Isolation.REDUCED)
+
+
+def recipe(code: bytes = b"int main() {}", **other: object) -> Recipe:
+    """How a program is compiled."""
+    usual: dict[str, object] = {
+        "what": "submission",
+        "steps": (Step(argv=("g++", "a.cpp", "-o", "a.out"), sees=(("a.cpp", code),)),),
+        "artifacts": ("a.out",),
+    }
+    return Recipe(**(usual | other))  # type: ignore[arg-type]
+
+
+class Compiler:
+    """Files of a compiler, and the target that has it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.program, self.headers = directory / "g++", directory / "include"
+        (self.headers / "deep").mkdir(parents=True)
+        self.program.write_text("g++ 1.0.0 build A")
+        self.header = self.headers / "deep" / "stdio.h"
+        self.header.write_text("int printf();")
+        self.toolchain = Toolchain(
+            command=str(self.program),
+            version="g++ 1",
+            machine="x86_64-linux-gnu",
+            static=True,
+            sees=(str(self.headers),),
+        )
+        self.target = Target(
+            name="local", profile="bundled", toolchain=self.toolchain, slots=1, isolation=Isolation.FULL
+        )
+
+    def key(self, cache: Path, made: Recipe | None = None, limits: CompileLimits = LIMITS) -> str:
+        """That of a new run."""
+        key = asyncio.run(KeptPrograms(cache).key(made or recipe(), self.toolchain, self.target, limits))
+        assert key is not None
+        return key
+
+
+@pytest.fixture
+def compiler(tmp_path: Path) -> Compiler:
+    """One of the test's own."""
+    return Compiler(tmp_path / "compiler")
+
+
+def kept(
+    cache: Path, compiler: Compiler, *answers: CompileAnswer, most_bytes: int = 1 << 30
+) -> tuple[KeptPrograms, list[str]]:
+    """A run that keeps these answers, each under a key of its own."""
+
+    async def run() -> tuple[KeptPrograms, list[str]]:
+        programs, keys = KeptPrograms(cache, most_bytes=most_bytes), []
+        for number, answer in enumerate(answers):
+            made = recipe(f"// {number}".encode())
+            key = await programs.key(made, compiler.toolchain, compiler.target, LIMITS)
+            assert key is not None
+            await programs.keep(key, answer, compiler.toolchain)
+            keys.append(key)
+        return programs, keys
+
+    return asyncio.run(run())
+
+
+def found(cache: Path, key: str) -> CompileAnswer | None:
+    """What a later run finds."""
+    return asyncio.run(KeptPrograms(cache).answer(key))
+
+
+def entries(cache: Path) -> list[Path]:
+    """Those on disk."""
+    return sorted(path for path in (cache / "programs").glob("??/*") if path.is_file())
+
+
+def test_what_was_kept_is_found(tmp_path: Path, compiler: Compiler) -> None:
+    """All of it but the times, which nobody has spent again."""
+    _, keys = kept(tmp_path, compiler, BUILT, REFUSED)
+    for key, answer in zip(keys, (BUILT, REFUSED), strict=True):
+        steps = tuple(replace(step, cpu_ms=0.0, wall_ms=0.0) for step in answer.steps)
+        assert found(tmp_path, key) == replace(answer, steps=steps)
+    assert found(tmp_path, "0" * 64) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"limit": "cpu", "signal": 9},
+        {"signal": 11},
+        {"killed": 9, "code": 1},
+        {"output": "g++: fatal error: Killed signal terminated program cc1plus"},
+        {"output": "as: No space left on device"},
+        {"code": 0},
+    ],
+)
+def test_what_says_nothing_of_the_program_is_not_kept(
+    tmp_path: Path, compiler: Compiler, change: dict[str, object]
+) -> None:
+    """What a limit or the machine stopped may go otherwise the next time."""
+    step = replace(REFUSED.steps[0], **change)  # type: ignore[arg-type]
+    kept(tmp_path, compiler, replace(REFUSED, steps=(step,)), replace(REFUSED, steps=()))
+    assert entries(tmp_path) == []
+
+
+def write_again(path: Path, text: str) -> None:
+    """Other content of the same size and with the same time."""
+    before = path.stat()
+    assert len(text) == before.st_size
+    path.write_text(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def put_in_place_of(path: Path, text: str) -> None:
+    """Another file of the same size and with the same time under the same name."""
+    before = path.stat()
+    other = path.with_name("other")
+    other.write_text(text)
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda compiler: write_again(compiler.program, "g++ 1.0.0 build B"),
+        lambda compiler: put_in_place_of(compiler.program, "g++ 1.0.0 build B"),
+        lambda compiler: write_again(compiler.header, "int printg();"),
+        lambda compiler: put_in_place_of(compiler.header, "int printg();"),
+        lambda compiler: compiler.header.rename(compiler.headers / "stdio.h"),
+        lambda compiler: (compiler.headers / "more.h").write_text(""),
+        lambda compiler: compiler.header.unlink(),
+    ],
+    ids=["written", "replaced", "header written", "header replaced", "header moved", "header added", "header gone"],
+)
+def test_another_compiler_behind_the_same_path_has_other_programs(
+    tmp_path: Path, compiler: Compiler, change: Callable[[Compiler], object]
+) -> None:
+    """By its contents: times and sizes can be what they were."""
+    before = compiler.key(tmp_path)
+    assert compiler.key(tmp_path) == before
+    change(compiler)
+    assert compiler.key(tmp_path) != before
+
+
+def test_the_same_compiler_installed_again_has_the_same_programs(tmp_path: Path, compiler: Compiler) -> None:
+    """As in a container that is made anew each time."""
+    before = compiler.key(tmp_path)
+    for path in (compiler.program, compiler.header):
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
+    assert compiler.key(tmp_path) == before
+
+
+def test_all_that_decides_a_program_is_in_its_key(tmp_path: Path, compiler: Compiler) -> None:
+    """No two of these share one."""
+    steps = recipe().steps
+    recipes = [
+        recipe(),
+        recipe(b"int main() { }"),
+        recipe(artifacts=("b.out",)),
+        recipe(reads=("/usr/include",)),
+        recipe(steps=(*steps, *steps)),
+        recipe(steps=(replace(steps[0], argv=("g++", "-O3", "a.cpp", "-o", "a.out")),)),
+        recipe(steps=(replace(steps[0], sees=(*steps[0].sees, ("a.h", b""))),)),
+        recipe(steps=(replace(steps[0], sees=(*steps[0].sees, ("linked.o", b"grader"))),)),
+    ]
+    keys = [compiler.key(tmp_path, made) for made in recipes]
+    keys.append(compiler.key(tmp_path, limits=CompileLimits(cpu_s=9.0)))
+    compiler.target = replace(compiler.target, isolation=Isolation.REDUCED)
+    keys.append(compiler.key(tmp_path))
+    compiler.toolchain = replace(compiler.toolchain, static=False)
+    keys.append(compiler.key(tmp_path))
+    assert len(set(keys)) == len(keys)
+
+
+def test_nothing_of_workers_is_kept(tmp_path: Path, compiler: Compiler) -> None:
+    """Nobody here knows the files of their compilers."""
+    target = replace(compiler.target, name="http://worker:2000")
+    assert asyncio.run(KeptPrograms(tmp_path).key(recipe(), compiler.toolchain, target, LIMITS)) is None
+
+
+def test_a_compiler_that_is_replaced_during_a_run(tmp_path: Path, compiler: Compiler) -> None:
+    """What it makes afterwards is not kept as the former one's."""
+
+    async def run() -> KeptPrograms:
+        programs = KeptPrograms(tmp_path)
+        key = await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS)
+        assert key is not None
+        write_again(compiler.program, "g++ 1.0.0 build B")
+        await programs.keep(key, BUILT, compiler.toolchain)
+        assert await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS) is None
+        return programs
+
+    programs = asyncio.run(run())
+    assert entries(tmp_path) == []
+    assert "the compiler was changed during the run" in programs.notes()[-1]
+
+
+def flip(path: Path) -> None:
+    """One bit of the content."""
+    content = bytearray(path.read_bytes())
+    content[-10] ^= 1
+    path.write_bytes(content)
+
+
+def rename(path: Path, key: str) -> Path:
+    """As an entry whose name fits its content."""
+    to = path.with_name(f"{key}.{hashlib.sha256(path.read_bytes()).hexdigest()}")
+    return path.rename(to)
+
+
+def replace_content(path: Path, content: bytes) -> None:
+    """Something else, under a name that fits it."""
+    path.write_bytes(content)
+    rename(path, path.name.partition(".")[0])
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "one bit": flip,
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:100]),
+    "empty": lambda path: path.write_bytes(b""),
+    "foreign": lambda path: replace_content(path, b"\x7fELF"),
+    "foreign, empty": lambda path: replace_content(path, b""),
+    "another format": lambda path: replace_content(path, b'{"key":1}\n'),
+    "no program": lambda path: replace_content(path, path.read_bytes().partition(b"\n")[0]),
+    "another step": lambda path: replace_content(path, path.read_bytes().replace(b'"signal"', b'"sigmal"', 1)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_what_was_damaged_is_compiled_again(
+    tmp_path: Path, compiler: Compiler, damage: Callable[[Path], object]
+) -> None:
+    """It is not used, it is told of, and it is gone."""
+    _, (key,) = kept(tmp_path, compiler, BUILT)
+    (path,) = entries(tmp_path)
+    damage(path)
+    programs = KeptPrograms(tmp_path)
+    assert asyncio.run(programs.answer(key)) is None
+    assert "1 kept programs did not match" in programs.notes()[1]
+    assert entries(tmp_path) == []
+
+
+def test_an_entry_under_another_s_name_is_not_used(tmp_path: Path, compiler: Compiler) -> None:
+    """Whoever copies files of the cache about makes no program another's."""
+    _, (key, other) = kept(tmp_path, compiler, BUILT, replace(BUILT, artifacts={"a.out": b"other"}))
+    (path,) = (tmp_path / "programs").glob(f"??/{other}.*")
+    (tmp_path / "programs" / key[:2] / f"{key}.{path.name.partition('.')[2]}").write_bytes(path.read_bytes())
+    answer = found(tmp_path, key)
+    assert answer is None or answer.artifacts == BUILT.artifacts
+    again = found(tmp_path, key)
+    assert again is not None
+    assert again.artifacts == BUILT.artifacts
+
+
+def test_a_directory_of_others_is_refused(tmp_path: Path) -> None:
+    """Whoever may write there could make programs right."""
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs").chmod(0o777)
+    with pytest.raises(SetupError, match="others may write"):
+        KeptPrograms(tmp_path)
+
+
+def test_the_oldest_go_when_there_are_too_many(tmp_path: Path, compiler: Compiler) -> None:
+    """Oldest by their last use; what is left is within the bound."""
+    answers = [replace(BUILT, artifacts={"a.out": os.urandom(10_000)}) for _ in range(20)]
+    _, keys = kept(tmp_path, compiler, *answers)
+    for age, key in enumerate(keys):
+        (path,) = (tmp_path / "programs").glob(f"??/{key}.*")
+        os.utime(path, (1_000_000 + age, 1_000_000 + age))
+    assert found(tmp_path, keys[0]) is not None  # and is the newest from now on
+    bound = 120_000
+
+    async def one_more() -> None:
+        programs = KeptPrograms(tmp_path, most_bytes=bound)
+        key = await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS)
+        assert key is not None
+        await programs.keep(key, BUILT, compiler.toolchain)
+
+    asyncio.run(one_more())
+    assert sum(path.stat().st_size for path in entries(tmp_path)) <= bound
+    there = [found(tmp_path, key) is not None for key in keys]
+    assert there[0]
+    assert there[1:] == sorted(there[1:])
+    assert 5 < sum(there) < 12
+
+
+def test_the_bound_holds_while_a_run_writes(tmp_path: Path, compiler: Compiler) -> None:
+    """Also for a cache that was empty."""
+    answers = [replace(BUILT, artifacts={"a.out": os.urandom(5_000)}) for _ in range(60)]
+    kept(tmp_path, compiler, *answers, most_bytes=50_000)
+    assert 20_000 < sum(path.stat().st_size for path in entries(tmp_path)) <= 50_000
+
+
+def test_where_nothing_can_be_written_nothing_is_lost(tmp_path: Path, compiler: Compiler) -> None:
+    """As on a full disk: it is said once, and the run goes on without."""
+
+    async def run() -> KeptPrograms:
+        programs = KeptPrograms(tmp_path)
+        key = await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS)
+        assert key is not None
+        (tmp_path / "programs" / key[:2]).write_text("a file where a directory should be")
+        await programs.keep(key, BUILT, compiler.toolchain)
+        assert await programs.answer(key) is None
+        assert await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS) is None
+        return programs
+
+    assert "from some time on none were kept" in asyncio.run(run()).notes()[-1]
+
+
+@pytest.mark.root
+def test_a_small_disk_is_left_alone(tmp_path: Path, compiler: Compiler) -> None:
+    """The journal may need what is left of it."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "none", str(cache)], check=False).returncode:
+        pytest.skip("may not mount a file system here")
+    try:
+        programs, _ = kept(cache, compiler, BUILT)
+        assert "less than 1024 MiB are free" in programs.notes()[-1]
+        assert entries(cache) == []
+    finally:
+        subprocess.run(["umount", str(cache)], check=True)
+
+
+def fill_and_read(cache: Path, directory: Path, first: int) -> int:
+    """A process that keeps and reads what others do too, where there is no room for all; how many it found."""
+    compiler = Compiler(directory)
+    number_found = 0
+
+    async def run() -> None:
+        nonlocal number_found
+        programs = KeptPrograms(cache, most_bytes=100_000)
+        for number in [(first + step) % 40 for step in range(200)]:
+            key = hashlib.sha256(str(number).encode()).hexdigest()
+            await programs.key(recipe(), compiler.toolchain, compiler.target, LIMITS)
+            answer = await programs.answer(key)
+            content = hashlib.shake_256(key.encode()).digest(4000)
+            if answer is None:
+                await programs.keep(key, replace(BUILT, artifacts={"a.out": content}), compiler.toolchain)
+            else:
+                number_found += 1
+                assert answer.artifacts == {"a.out": content}
+        assert len(programs.notes()) == 1, programs.notes()
+
+    asyncio.run(run())
+    return number_found
+
+
+def test_several_runs_share_a_directory(tmp_path: Path) -> None:
+    """Each finds what was kept under a name, or nothing; nobody finds fault with what another is writing or deletes."""
+    with concurrent.futures.ProcessPoolExecutor(4) as pool:
+        runs = [pool.submit(fill_and_read, tmp_path, tmp_path / f"compiler{n}", 10 * n) for n in range(4)]
+        assert sum(run.result() for run in runs) > 0
+    assert entries(tmp_path)
+
+
+# ---------------------------------------------------------------------- on a real sandbox
+
+PROBLEM = small_problem(
+    subtasks=(Subtask(name="01", points=100, tests=("a",)),),
+    tests={"a": TestCase(name="a", input=b"", answer=b"42\n")},
+)
+SUBMISSIONS = [
+    Submission(id=str(number), problem=PROBLEM.key, code=code)
+    for number, code in enumerate(
+        (
+            'extern "C" int puts(const char*); int main() { puts("42"); }',
+            'extern "C" int puts(const char*); int main() { puts("41"); }',
+            "int main() { return 3; }",
+            "int main() { return x; }",
+        )
+    )
+]
+VERDICTS = [Verdict.AC, Verdict.WA, Verdict.RE, Verdict.CE]
+
+
+class Counting:
+    """A sandbox that counts the jobs that compile."""
+
+    def __init__(self, sandbox: LocalSandbox) -> None:
+        self._sandbox, self.targets = sandbox, sandbox.targets
+        self.compiled = 0
+
+    async def execute(self, job: Job, target: Target) -> Execution:
+        """Let it be executed."""
+        self.compiled += bool(job.returns)
+        return await self._sandbox.execute(job, target)
+
+
+async def judged(cache: Path, programs: KeptPrograms) -> tuple[list[SubmissionResult], int]:
+    """All submissions in one run, and how many jobs compiled."""
+    async with LocalSandbox() as sandbox:
+        counting = Counting(sandbox)
+        scorer = Scorer(counting, artifacts=ArtifactStore(cache), kept=programs)
+        results = [await scorer.score(PROBLEM, submission) for submission in SUBMISSIONS]
+        return results, counting.compiled
+
+
+def test_nothing_is_compiled_twice(cache: Path, tmp_path: Path) -> None:
+    """Neither a program, nor what the compiler refuses; and the results are the same, but for the time of compiling."""
+    first, compiled = asyncio.run(judged(cache, KeptPrograms(tmp_path)))
+    assert [result.verdict for result in first] == VERDICTS
+    assert compiled > len(SUBMISSIONS)  # a good program beside the refused one, to be sure of the compiler
+    programs = KeptPrograms(tmp_path)
+    second, compiled = asyncio.run(judged(cache, programs))
+    assert compiled == 0
+    assert "4 kept from earlier runs, 0 more" in programs.notes()[0]
+    assert [result.verdict for result in second] == VERDICTS
+    assert [result.compile for result in second] == [
+        replace(result.compile, cpu_ms=0.0, wall_ms=0.0) for result in first
+    ]
+    assert [result.fingerprint for result in second] == [result.fingerprint for result in first]
+
+
+def test_damaged_programs_change_no_verdict(cache: Path, tmp_path: Path) -> None:
+    """They are compiled again, and kept anew."""
+    asyncio.run(judged(cache, KeptPrograms(tmp_path)))
+    for path in entries(tmp_path):
+        flip(path)
+    for expected in (len(SUBMISSIONS) + 1, 0):
+        results, compiled = asyncio.run(judged(cache, KeptPrograms(tmp_path)))
+        assert [result.verdict for result in results] == VERDICTS
+        assert compiled == expected
