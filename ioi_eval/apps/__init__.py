@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from ioi_eval.apps.evaluate import apps_dataset_to_evaluation_row, evaluate_apps_solution
     from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
     from ioi_eval.apps.execution import AppsExecutor
-    from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+    from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 
 _HOMES = {
     "AppsExecutor": "ioi_eval.apps.execution",
     "AppsResult": "ioi_eval.apps.outcomes",
     "AppsSettings": "ioi_eval.apps.outcomes",
-    "AppsTestResult": "ioi_eval.apps.outcomes",
     "EvaluateResult": "ioi_eval.apps.evaluate_result",
     "EvaluationRow": "ioi_eval.apps.evaluate_result",
     "Message": "ioi_eval.apps.evaluate_result",
@@ -33,7 +32,6 @@ __all__ = [
     "AppsExecutor",
     "AppsResult",
     "AppsSettings",
-    "AppsTestResult",
     "EvaluateResult",
     "EvaluationRow",
     "Message",

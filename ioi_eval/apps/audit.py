@@ -181,7 +181,7 @@ def _finding(listed: Listed, kind: RowFindingKind, reason: str, tally: _Tally) -
 def _words(result: AppsResult) -> str:
     """What the first test that failed says."""
     first = next((test for test in result.tests if not test.passed), None)
-    words = result.message if first is None else f"test {first.number}: {first.message}"
+    words = result.message if first is None else f"test {first.test}: {first.message}"
     return words[:_WORDS]
 
 

@@ -6,19 +6,23 @@ Tests are lists without their trailing defaults: a journal of a million programs
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from typing import Any
 
-from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.compat.terms import Graded
-from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model import Isolation, Report, Returned, TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault
 
-_FIELDS = tuple(f.name for f in fields(AppsTestResult))
-_DEFAULTS = tuple(
-    f.default if f.default is not MISSING else f.default_factory() if f.default_factory is not MISSING else MISSING
-    for f in fields(AppsTestResult)
-)
+_TEST: Mapping[str, Any] = {
+    **dict.fromkeys(("test", "verdict", "passed", "time_s", "wall_s", "memory_bytes")),
+    **dict.fromkeys(("message", "error", "output"), ""),
+    **{"code": None, "judged_by": "", "exit_code": None, "signal": None, "limit": None, "attempted": {}},
+    **{"evidence": "", "judge_program": None, "final": False, "near_limit": False, "reran": False},
+}
+"""The fields of a test in their order, with what is left out at the end of a list; the first three never are."""
+
+_SAME = ("memory_bytes", "message", "exit_code", "signal", "limit", "evidence", "judge_program")
+_FLAGS = ("final", "near_limit", "reran")
 _TEXTS = ("judged_by", "message", "load_error", "target", "python")
 
 
@@ -32,7 +36,7 @@ def encode_result(result: AppsResult) -> dict[str, Any]:
         "isolation": result.isolation,
         "fault": result.fault,
         **{name: getattr(result, name) for name in _TEXTS if getattr(result, name)},
-        "tests": [_encode_test(test) for test in result.tests],
+        "tests": [_encode_test(test, result) for test in result.tests],
         "graded": None
         if graded is None
         else [list(graded.codes), list(graded.rules), [dict(one) for one in graded.metadata], graded.crash],
@@ -57,13 +61,44 @@ def decode_result(values: Mapping[str, Any]) -> AppsResult:
     )
 
 
-def _encode_test(test: AppsTestResult) -> list[Any]:
-    values = [getattr(test, name) for name in _FIELDS]
-    while values[-1] == _DEFAULTS[len(values) - 1]:
+def milliseconds(seconds: float) -> float:
+    """What a time was measured as; the runner tells it to the microsecond."""
+    return round(seconds * 1000, 6)
+
+
+def _encode_test(test: TestOutcome, result: AppsResult) -> list[Any]:
+    named = {
+        "test": int(test.test),
+        "verdict": test.verdict,
+        "passed": test.passed,
+        "time_s": test.time_s,
+        "wall_s": test.wall_s,
+        "error": test.returned.report.error,
+        "output": test.shown,
+        "code": result.code_of(test),
+        "judged_by": result.judged_by,
+        "attempted": dict(test.attempted),
+        **{name: getattr(test, name) for name in (*_SAME, *_FLAGS)},
+    }
+    values = [named[name] for name in _TEST]
+    defaults = list(_TEST.values())
+    while len(values) > 3 and values[-1] == defaults[len(values) - 1]:
         values.pop()
-    return [dict(value) if isinstance(value, Mapping) else value for value in values]
+    return values
 
 
-def _decode_test(row: list[Any]) -> AppsTestResult:
-    named: dict[str, Any] = dict(zip(_FIELDS, row, strict=False))
-    return AppsTestResult(**{**named, "verdict": Verdict(named["verdict"])})
+def _decode_test(row: list[Any]) -> TestOutcome:
+    named = {**_TEST, **dict(zip(_TEST, row, strict=False))}
+    verdict, passed = Verdict(named["verdict"]), named["passed"]
+    without_score = verdict in (Verdict.JE, Verdict.SKIPPED) and not passed
+    return TestOutcome(
+        test=str(named["test"]),
+        verdict=verdict,
+        score=None if without_score else float(passed),
+        cpu_ms=None if named["time_s"] is None else milliseconds(named["time_s"]),
+        wall_ms=None if named["wall_s"] is None else milliseconds(named["wall_s"]),
+        attempted=named["attempted"],
+        output=named["output"].encode(),
+        returned=Returned(report=Report(error=named["error"])),
+        **{name: named[name] for name in (*_SAME, *_FLAGS)},
+    )

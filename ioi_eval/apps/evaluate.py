@@ -24,14 +24,14 @@ from ioi_eval.apps.eval_protocol import (
     read_ground_truth,
 )
 from ioi_eval.apps.evaluate_result import EvaluateResult, EvaluationRow, Message, MetricResult
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError, own_fault
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer, last_answer_or_content
 from ioi_eval.extract.python import extract_eval_protocol, extract_eval_protocol_page
-from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model import Isolation, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, Comparator
 
 PAGE, CODE, OURS = "eval-protocol-page", "eval-protocol", "ioi_eval"
@@ -174,20 +174,21 @@ def _told(problem: AppsProblem, result: AppsResult) -> EvaluateResult:
     return over_all_tests(problem, [_judged(test) for test in result.tests])
 
 
-def _judged(test: AppsTestResult) -> EvalProtocolTest:
+def _judged(test: TestOutcome) -> EvalProtocolTest:
     """A test as Eval Protocol tells it."""
+    error = test.returned.report.error or test.message
     match test.verdict:
         case Verdict.AC:
             return EvalProtocolTest(code=True)
         case Verdict.WA | Verdict.PA:
-            return EvalProtocolTest(code=False, output=test.output)
+            return EvalProtocolTest(code=False, output=test.shown)
         case Verdict.JE:
             return EvalProtocolTest(code=None, error=test.message)
         case Verdict.CE:
-            return EvalProtocolTest(code=-2, error=test.error or test.message, traceback=test.message)
+            return EvalProtocolTest(code=-2, error=error, traceback=test.message)
         case Verdict.RE:
             trace = test.message[max(test.message.find("Traceback"), 0) :]
-            return EvalProtocolTest(code=-1, error=test.error or test.message, traceback=trace)
+            return EvalProtocolTest(code=-1, error=error, traceback=trace)
     words = {Verdict.TLE: "Time Limit Exceeded", Verdict.MLE: "Memory Limit Exceeded"}
     return EvalProtocolTest(code=-1, error=f"{words.get(test.verdict, test.verdict.value)}: {test.message}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ioi_eval.apps import verdicts
 from ioi_eval.apps.fingerprints import fingerprint_of, way_of
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun
@@ -32,7 +32,7 @@ from ioi_eval.problems.apps_values import arguments_of, encode, longest_equal
 from ioi_eval.programs import Builder, ProblemProgramError, UnfitError
 from ioi_eval.sandbox import Sandbox, Target
 
-__all__ = ["AppsExecutor", "AppsResult", "AppsSettings", "AppsTestResult"]
+__all__ = ["AppsExecutor", "AppsResult", "AppsSettings"]
 
 _PROFILE_OUTPUT_BYTES = 16 << 20
 _PROFILE_SPARE_BYTES = 256 << 10
@@ -353,12 +353,12 @@ def _crashed(problem: AppsProblem, settings: AppsSettings, error: BaseException)
 
 def _judge(problem: AppsProblem, runs: TestRuns, settings: AppsSettings) -> AppsResult:
     """What came of the tests, judged by the comparator."""
-    tests: list[AppsTestResult] = []
+    tests: list[TestOutcome] = []
     load_error, has_failed = "", False
     for place, test in enumerate(problem.tests):
         came = runs.outcomes.get(place)
         if came is None or has_failed:  # what ran behind a failure does not count: a job's size changes nothing
-            tests.append(verdicts.skipped(test, settings))
+            tests.append(verdicts.skipped(test))
             continue
         tests.append(verdicts.judged(test, came, settings, passed=runs.passed[place]))
         report = came.returned.report

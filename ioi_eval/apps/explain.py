@@ -109,7 +109,7 @@ def _program(entry: JudgeableSample, grader: str) -> str | None:
 
 def _ours(result: AppsResult, problem: AppsProblem) -> Opinion:
     count = len(problem.tests)
-    tests = {test.number: test for test in result.tests}
+    tests = {int(test.test): test for test in result.tests}
     places = [tests.get(number) for number in range(count)]
     whole = result.verdict.value if result.score is None else f"{result.verdict.value} {result.passed}/{result.total}"
     return Opinion(

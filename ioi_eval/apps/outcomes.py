@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ioi_eval.compat.terms import Code, Graded, Profile
 from ioi_eval.config import MIB, JudgeLimits, check_repeats
 from ioi_eval.errors import InputError
-from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model import Isolation, TestOutcome, Verdict
 from ioi_eval.model.apps import Comparator, RowFault
 
 TIME_LIMIT_S = 10.0
@@ -80,55 +79,6 @@ class AppsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppsTestResult:
-    """One test.
-
-    Args:
-        number: its place in the row, from 0.
-        verdict: AC, WA, TLE, MLE, OLE, SV, RE, CE (the program does not load), JE or SKIPPED.
-        passed: `None` exactly for JE; a test that was skipped has not passed.
-        time_s: CPU time.
-        wall_s: wall clock.
-        memory_bytes: peak resident memory.
-        message: where the output first differs, or how the program failed.
-        error: of an exception that ended the program, its `repr`.
-        output: the beginning of what was printed, or of the encoded result.
-        code: what the profile's grader says; `None` without a profile, or where it says nothing.
-        judged_by: the comparator or the profile.
-        exit_code: how it ended, as in `TestOutcome`.
-        signal: likewise.
-        limit: likewise.
-        attempted: refused system calls, with their counts.
-        evidence: the first bytes of standard error.
-        judge_program: for JE: whose fault it is, as in `TestOutcome`; `None` for the sandbox's.
-        final: for JE: the checker's fault, the same twice, so not worth a retry.
-        near_limit: CPU time within 10 % of the limit, so the machine decides: see `TestOutcome`.
-        reran: this is the result of a repetition alone on the machine.
-    """
-
-    number: int
-    verdict: Verdict
-    passed: bool | None
-    time_s: float | None = None
-    wall_s: float | None = None
-    memory_bytes: int | None = None
-    message: str = ""
-    error: str = ""
-    output: str = ""
-    code: Code | None = None
-    judged_by: str = ""
-    exit_code: int | None = None
-    signal: str | None = None
-    limit: str | None = None
-    attempted: Mapping[str, int] = field(default_factory=dict)
-    evidence: str = ""
-    judge_program: str | None = None
-    final: bool = False
-    near_limit: bool = False
-    reran: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AppsResult:
     """What one program is worth.
 
@@ -138,7 +88,7 @@ class AppsResult:
             order. JE also for a row that cannot be judged: see `fault`.
         passed: how many tests passed.
         total: the row's number of tests, whatever was run; under a profile, of its codes.
-        tests: in the row's order.
+        tests: in the row's order, each called by its place in the row, from 0.
         judged_by: the comparator or the profile.
         fault: why the row cannot be judged; `None` if it can.
         message: of a program that does not load, of a row with a fault, of a failure of ours.
@@ -155,7 +105,7 @@ class AppsResult:
     verdict: Verdict
     passed: int
     total: int
-    tests: tuple[AppsTestResult, ...] = ()
+    tests: tuple[TestOutcome, ...] = ()
     judged_by: str = ""
     fault: RowFault | None = None
     message: str = ""
@@ -166,6 +116,11 @@ class AppsResult:
     python: str = ""
     way: str = ""
     fingerprint: str = ""
+
+    def code_of(self, test: TestOutcome) -> Code | None:
+        """What the profile's grader says of a test; `None` without a profile, or where it says nothing."""
+        codes = () if self.graded is None else self.graded.codes
+        return codes[int(test.test)] if int(test.test) < len(codes) else None
 
     @property
     def score(self) -> float | None:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.apps.catalog import Listed
+from ioi_eval.apps.codec import milliseconds
 from ioi_eval.apps.intake import AppsCandidate, JudgeableSample
-from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.results import AppsSummary
 from ioi_eval.errors import InputError
 from ioi_eval.journal import keys_of
-from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model import Isolation, Report, Returned, TestOutcome, Verdict
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
@@ -117,12 +118,13 @@ def _source_row(row: Row) -> SourceRow:
     return SourceRow(source="results.jsonl", number=1, values=row)
 
 
-def _test(test: Row) -> AppsTestResult:
-    return AppsTestResult(
-        number=test["test"],
+def _test(test: Row) -> TestOutcome:
+    time_s = test.get("time_s")
+    return TestOutcome(
+        test=str(test["test"]),
         verdict=Verdict(test["verdict"]),
-        passed=test.get("passed"),
-        time_s=test.get("time_s"),
+        score=float(test.get("passed") is True),
+        cpu_ms=None if time_s is None else milliseconds(time_s),
         near_limit=bool(test.get("near_limit")),
-        error=test.get("message", ""),
+        returned=Returned(report=Report(error=test.get("message", ""))),
     )

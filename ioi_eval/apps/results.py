@@ -10,10 +10,10 @@ from typing import Any
 
 from ioi_eval.apps import mcpbr
 from ioi_eval.apps.intake import Invalid, JudgeableSample
-from ioi_eval.apps.outcomes import AppsResult, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.apps.summary import ALL, JudgedProgram, Line, summarize
 from ioi_eval.errors import RowError
-from ioi_eval.model import Verdict
+from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
@@ -126,7 +126,7 @@ def judged_columns(result: AppsResult) -> dict[str, Any]:
         "near_limit": _is_near_limit(result),
         "codes": None if graded is None else list(graded.codes),
         "rules": None if graded is None else list(graded.rules),
-        "test_results": [_test(test) for test in result.tests],
+        "test_results": [_test(test, result) for test in result.tests],
         "tests_id": None,
         "python": result.python,
         "target": result.target,
@@ -134,9 +134,9 @@ def judged_columns(result: AppsResult) -> dict[str, Any]:
     }
 
 
-def _test(test: AppsTestResult) -> dict[str, Any]:
+def _test(test: TestOutcome, result: AppsResult) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "test": test.number,
+        "test": int(test.test),
         "verdict": test.verdict,
         "passed": test.passed,
         "time_s": test.time_s,
@@ -146,11 +146,11 @@ def _test(test: AppsTestResult) -> dict[str, Any]:
         "reran": test.reran,
         "message": test.message,
     }
-    row["output"] = test.output
+    row["output"] = test.shown
     if test.passed is not True:
         row["stderr"] = test.evidence
-    if test.code is not None:
-        row["code"] = test.code
+    if (code := result.code_of(test)) is not None:
+        row["code"] = code
     return row
 
 
@@ -216,7 +216,7 @@ class AppsSummary:
         self._extraction[entry.candidate.submission.extraction] += 1
         self._copies += found.duplicate_of is not None
         self._near_limit += _is_near_limit(result)
-        self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.error))})
+        self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.returned.report.error))})
         if result.score is None:
             name = entry.candidate.submission.id
             if len(self._undecided) < EXAMPLES:

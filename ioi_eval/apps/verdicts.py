@@ -11,9 +11,9 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.compat.terms import Ending, Graded, Profile, TestRun, judges
-from ioi_eval.model import TestOutcome, Verdict
+from ioi_eval.model import Report, Returned, TestOutcome, Verdict
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
 from ioi_eval.problems import big_json
 from ioi_eval.problems.apps_values import Foreign, Value, ValueFormatError, decode, result_is_right
@@ -48,48 +48,31 @@ def returns_right(test: AppsTest, came: TestOutcome, settings: AppsSettings) -> 
     return isinstance(test, CallTest) and came.is_whole and result_is_right(test, came.printed, settings.comparator)
 
 
-def judged(test: AppsTest, came: TestOutcome, settings: AppsSettings, *, passed: bool) -> AppsTestResult:
+def judged(test: AppsTest, came: TestOutcome, settings: AppsSettings, *, passed: bool) -> TestOutcome:
     """The result of a test by our own rules; `passed` where the runner leaves it to us."""
     if came.final:
         words = f"{settings.comparator} failed on this output, twice: {came.message.removeprefix('checker: ')}"
-        return _result(test, came, settings, Verdict.JE, words)
+        return _result(came, settings, Verdict.JE, words)
     if not came.returned.judged and isinstance(test, CallTest):
         verdict, message = (Verdict.AC, "") if passed else (Verdict.WA, _difference(test, came))
     else:
         verdict, message = came.verdict, came.message
     if verdict is Verdict.RE:
         verdict, message = _how_it_failed(came, settings)
-    return _result(test, came, settings, verdict, message)
+    return _result(came, settings, verdict, message)
 
 
-def _result(
-    test: AppsTest, came: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str
-) -> AppsTestResult:
-    return AppsTestResult(
-        number=test.number,
+def _result(came: TestOutcome, settings: AppsSettings, verdict: Verdict, message: str) -> TestOutcome:
+    """The outcome as it stands in a result: with this verdict, and no more of what came back than is shown."""
+    return replace(
+        came,
         verdict=verdict,
-        passed=None if verdict is Verdict.JE else verdict is Verdict.AC,
-        time_s=_seconds(came.cpu_ms),
-        wall_s=_seconds(came.wall_ms),
-        memory_bytes=came.memory_bytes,
+        score=None if verdict is Verdict.JE else float(verdict is Verdict.AC),
         message=message,
-        error=came.returned.report.error if verdict is not Verdict.AC else "",
-        output=came.printed[: settings.shown_bytes].decode("utf-8", "replace"),
-        judged_by=settings.judged_by,
-        exit_code=came.exit_code,
-        signal=came.signal,
-        limit=came.limit,
-        attempted=came.attempted,
-        evidence=came.evidence,
         judge_program=came.judge_program if verdict is Verdict.JE else None,
-        final=came.final,
-        near_limit=came.near_limit,
-        reran=came.reran,
+        output=came.printed[: settings.shown_bytes],
+        returned=Returned(report=Report(error=came.returned.report.error if verdict is not Verdict.AC else "")),
     )
-
-
-def _seconds(ms: float | None) -> float | None:
-    return None if ms is None else ms / 1000
 
 
 def _how_it_failed(came: TestOutcome, settings: AppsSettings) -> tuple[Verdict, str]:
@@ -150,12 +133,12 @@ def _cut(words: str, place: int) -> str:
     return f"{dots[0]}{words[start:end]}{dots[1]} ({len(words)} characters)"
 
 
-def skipped(test: AppsTest, settings: AppsSettings) -> AppsTestResult:
+def skipped(test: AppsTest) -> TestOutcome:
     """A test that was not run, as it could not matter any more."""
-    return AppsTestResult(number=test.number, verdict=Verdict.SKIPPED, passed=False, judged_by=settings.judged_by)
+    return TestOutcome(test=str(test.number), verdict=Verdict.SKIPPED, score=None)
 
 
-def result_of(problem: AppsProblem, tests: Sequence[AppsTestResult], settings: AppsSettings) -> AppsResult:
+def result_of(problem: AppsProblem, tests: Sequence[TestOutcome], settings: AppsSettings) -> AppsResult:
     """What the tests are together. Every test of the problem is there, once."""
     unjudged = next((test for test in tests if test.passed is None), None)
     wrong = next((test for test in tests if not test.passed), None)
@@ -172,10 +155,11 @@ def result_of(problem: AppsProblem, tests: Sequence[AppsTestResult], settings: A
 
 def without_program(result: AppsResult, error: str) -> AppsResult:
     """The result of a program that does not compile: a CE at every test, with the compiler's words."""
+    told = Returned(report=Report(error=error))
     tests = tuple(
         test
         if test.passed is None
-        else replace(test, verdict=Verdict.CE, passed=False, message=error, error=error, evidence="", output="")
+        else replace(test, verdict=Verdict.CE, score=0.0, message=error, returned=told, evidence="", output=None)
         for test in result.tests
     )
     verdict = Verdict.JE if any(test.passed is None for test in tests) else Verdict.CE
@@ -242,10 +226,10 @@ def graded_result(
         code = graded.codes[place] if place < len(graded.codes) else None
         words = graded.rules[place] if place < len(graded.rules) else ""
         if place >= len(came):
-            row = replace(skipped(test, settings), message=words)
+            row = replace(skipped(test), message=words)
         else:
-            row = _result(test, came[place], settings, _verdict(came[place], code), words)
-        tests.append(replace(row, passed=code is True, code=code))
+            row = _result(came[place], settings, _verdict(came[place], code), words)
+        tests.append(replace(row, score=float(code is True)))
     ran = tests[: len(came)]  # a program that was refused without a run is wrong
     wrong = next((test.verdict for test in ran if not test.passed), Verdict.WA)
     verdict = Verdict.JE if graded.crash else Verdict.AC if graded.all_passed else wrong

@@ -50,7 +50,7 @@ class TestOutcome:
     Args:
         test: the test's name.
         verdict: never CE or NC.
-        score: in [0, 1]; `None` exactly for JE and SKIPPED.
+        score: in [0, 1]; `None` exactly for JE and SKIPPED. (Another grader may pass what has any verdict.)
         message: the checker's or manager's words, or ours for other verdicts.
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
@@ -95,9 +95,29 @@ class TestOutcome:
     returned: Returned = Returned()
 
     @property
+    def passed(self) -> bool | None:
+        """Whether it has full marks; `None` for JE. A test that was skipped has not passed."""
+        return None if self.verdict is Verdict.JE else self.score == 1.0
+
+    @property
+    def time_s(self) -> float | None:
+        """CPU time."""
+        return None if self.cpu_ms is None else self.cpu_ms / 1000
+
+    @property
+    def wall_s(self) -> float | None:
+        """Wall clock."""
+        return None if self.wall_ms is None else self.wall_ms / 1000
+
+    @property
     def printed(self) -> bytes:
         """The first bytes of what the program printed; none where none came back."""
         return self.output or b""
+
+    @property
+    def shown(self) -> str:
+        """The same as text."""
+        return self.printed.decode("utf-8", "replace")
 
     @property
     def is_whole(self) -> bool:

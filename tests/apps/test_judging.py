@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.judging import blames_the_sandbox
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings, AppsTestResult
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.apps.verdicts import judged
 from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.model.apps import RowFault, StdinTest
 
-PASSED = AppsTestResult(number=0, verdict=Verdict.AC, passed=True)
+PASSED = TestOutcome(test="0", verdict=Verdict.AC, score=1.0)
 
 
-def judge_error(program: str | None) -> AppsTestResult:
+def judge_error(program: str | None) -> TestOutcome:
     """A test that a judge program, or the sandbox, failed at."""
     outcome = TestOutcome(test="1", verdict=Verdict.JE, score=None, message="it crashed", judge_program=program)
     test = StdinTest(number=1, given="", expected="")
@@ -36,3 +37,47 @@ def test_whom_a_judge_error_blames(expected: bool, of_result: dict[str, Any]) ->
     """A hundred failures of the user's own checker, or rows with a fault, do not say that the sandbox is broken."""
     result = AppsResult(problem="0", verdict=Verdict.JE, passed=0, total=2, **of_result)
     assert blames_the_sandbox(result) is expected
+
+
+RECORD = {
+    "verdict": "JE",
+    "passed": 1,
+    "total": 6,
+    "isolation": "full",
+    "fault": None,
+    "judged_by": "lines",
+    "message": "it crashed",
+    "tests": [
+        [0, "AC", True, 0.021345, 0.030001, 9027584, "", "", "1\n", None, "lines"],
+        [1, "WA", False, 0.000007, None, 4096, "line 1 differs", "", "", None, "lines", 0],
+        [2, "RE", False, 1.1, 2.2, None, "exit 1", "KeyError(1)", "", None, "lines", 1, None, None, {"socket": 2}, "x"],
+        [3, "TLE", False, 9.9, 9.9, 1, "", "", "", None, "lines", None, "SIGKILL", "cpu", {}, "", None, False, True, True],  # noqa: E501
+        [4, "JE", None, None, None, None, "crashed", "", "", None, "lines", None, None, None, {}, "", "checker", True],
+        [5, "SKIPPED", False, None, None, None, "", "", "", None, "lines"],
+    ],
+    "graded": None,
+}  # fmt: skip
+GRADED = {
+    "verdict": "RE",
+    "passed": 1,
+    "total": 3,
+    "isolation": "full",
+    "fault": None,
+    "judged_by": "mcpbr",
+    "tests": [
+        [0, "RE", True, 0.1, 0.2, 1, "", "", "", True, "mcpbr", 1],
+        [1, "WA", False, 0.1, 0.2, 1, "", "", "", -1, "mcpbr"],
+        [2, "SKIPPED", False, None, None, None, "", "", "", None, "mcpbr"],
+    ],
+    "graded": [[True, -1], ["", "line 1"], [], ""],
+}
+
+
+@pytest.mark.parametrize("record", [RECORD, GRADED])
+def test_a_record_of_the_journal_is_read_and_written_as_ever(record: dict[str, Any]) -> None:
+    """Journals of earlier releases hold such records: they are read, and what was read is written in the same way."""
+    result = decode_result({**record, "problem": "7"})
+    assert [test.passed for test in result.tests] == [test[2] for test in record["tests"]]
+    assert [test.time_s for test in result.tests] == [test[3] for test in record["tests"]]
+    written = encode_result(result)
+    assert {name: written[name] for name in record} == record

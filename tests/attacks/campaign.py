@@ -224,7 +224,7 @@ async def _attack_by_python(attack: PythonAttack, executor: AppsExecutor) -> Map
     """Judge an attack by a Python program, then an honest program."""
     result = await executor.score(python_problem(called=attack.called), attack.code)
     honest = await executor.score(honest_problem(), HONEST_PYTHON)
-    messages = [test.output for test in result.tests if test.output.startswith("GOT")]
+    messages = [test.shown for test in result.tests if test.shown.startswith("GOT")]
     finding = Finding(
         attack=attack.name,
         verdict=str(result.verdict),
