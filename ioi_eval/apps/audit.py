@@ -13,12 +13,10 @@ from enum import StrEnum
 from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, Listed
-from ioi_eval.apps.intake import JudgeableSample
-from ioi_eval.apps.judging import Executor
+from ioi_eval.apps.family import Executor
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import AppsSummary
+from ioi_eval.apps.results import AppsSummary, JudgedSample
 from ioi_eval.model import Verdict
-from ioi_eval.pipeline.ledger import Found
 from ioi_eval.problems.apps import problem_id, solutions_of
 from ioi_eval.problems.row import Row, RowSource
 from ioi_eval.rows.source import Source
@@ -129,11 +127,11 @@ class AuditSummary(AppsSummary):
         super().__init__(ks=(1,))
         self._tallies: dict[str, _Tally] = {}
 
-    def add(self, entry: JudgeableSample, found: Found[AppsResult]) -> None:
+    def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
         """Take in a solution."""
-        super().add(entry, found)
-        tally = self._tallies.setdefault(entry.candidate.listed.id, _Tally())
-        result = found.result
+        super().add(judged, row)
+        tally = self._tallies.setdefault(judged.problem, _Tally())
+        result = judged.result
         if result.score is None:
             tally.undecided = result.message or "judging failed"
             return
@@ -141,9 +139,9 @@ class AuditSummary(AppsSummary):
         if result.verdict is Verdict.AC:
             tally.passed += 1
             return
-        tally.failures.append((entry.candidate.submission.id, result.verdict.value, _words(result)))
+        tally.failures.append((judged.submission.id, result.verdict.value, _words(result)))
         if result.verdict is Verdict.WA and tally.wrong is None:
-            tally.wrong = entry.candidate.submission.code
+            tally.wrong = judged.submission.code
 
     def findings(self, listed: Mapping[str, Listed], broken: Mapping[str, str]) -> list[RowFinding]:
         """What is wrong with each row that is not as it should be, in the data set's order."""

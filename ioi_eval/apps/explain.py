@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ioi_eval.apps.family import Executor
 from ioi_eval.apps.intake import JudgeableSample
-from ioi_eval.apps.judging import Executor
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import ODD_DATA, RowError, SetupError, own_fault
 from ioi_eval.model import Verdict

@@ -10,7 +10,7 @@ from typing import Any
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.journal import Keys, keys_of
-from ioi_eval.pipeline.intake import Refused, best_known, faulty
+from ioi_eval.pipeline.intake import DumpReader, Judgeable, Refused, best_known, faulty
 from ioi_eval.problems.apps_submissions import (
     PROBLEM_COLUMNS,
     PROGRAM_COLUMNS,
@@ -64,18 +64,14 @@ class AppsCandidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeableSample:
+class JudgeableSample(Judgeable[AppsCandidate]):
     """A sample of a row that can be judged.
 
     Args:
-        row: as it stands in the dump.
         sample: which of its programs.
-        candidate: what is judged.
     """
 
-    row: Row
     sample: Sample
-    candidate: AppsCandidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +91,8 @@ def _keys(submission: AppsSubmission, fingerprint: str) -> Keys:
     return keys_of(submission.problem, submission.id, fingerprint, found_by=(submission.extraction,))
 
 
-class AppsIntake:
-    """Reads a dump's rows as submissions to problems.
+class AppsIntake(DumpReader[AppsCandidate]):
+    """Reads a dump's rows as submissions to APPS problems.
 
     Args:
         source: the dump.
@@ -119,9 +115,10 @@ class AppsIntake:
         id_column: str = "uuid",
         rules: Rules = our_rules,
     ) -> None:
-        self.source, self.catalog = source, catalog
+        super().__init__(source, id_column)
+        self.catalog = catalog
         self.passed_over = 0
-        self._fingerprints, self._test_s, self.id_column, self._rules = fingerprints, test_s, id_column, rules
+        self._fingerprints, self._test_s, self._rules = fingerprints, test_s, rules
 
     def ways(self) -> Iterator[str]:
         """How each problem is judged, and what results tell of it."""
@@ -129,21 +126,10 @@ class AppsIntake:
             probe = AppsSubmission(id="", problem=listed.id, code="", extraction="")
             yield f"{listed!r} {self._fingerprints(listed.digest, probe)}"
 
-    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[AppsCandidate | Refused]:
-        """What is to be judged, in the dump's order, and a refusal for each row that cannot be."""
-        for entry in self.entries(standing=standing):
-            yield entry.candidate if isinstance(entry, JudgeableSample) else entry
-
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableSample | Refused]:
-        """One for each program, in order; rows for problems that were not asked for are passed over.
-
-        Args:
-            whole_rows: with all their columns; else only with those that judging looks at.
-            standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
-                the one is taken of which most is known.
-        """
+        """One for each program, in order; rows for problems that were not asked for are passed over."""
         columns = None if whole_rows else (self.id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
         ordinals: Counter[str] = Counter()
         taken: dict[bytes, tuple[str, int]] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ioi_eval.compat.terms import Code, Graded, Profile
 from ioi_eval.config import MIB, JudgeLimits, check_repeats
 from ioi_eval.errors import InputError
-from ioi_eval.model import Isolation, TestOutcome, Verdict
+from ioi_eval.model import Isolation, JudgedResult, TestOutcome, Verdict
 from ioi_eval.model.apps import Comparator, RowFault
 
 TIME_LIMIT_S = 10.0
@@ -79,13 +79,12 @@ class AppsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppsResult:
-    """What one program is worth.
+class AppsResult(JudgedResult):
+    """What one program is worth. Its verdict is AC if all tests passed; JE if any could not be judged, or if the row
+    cannot be (see `fault`); else that of the first failed test, in the row's order.
 
     Args:
         problem: the row's id.
-        verdict: AC if all tests passed; JE if any could not be judged; else that of the first failed test, in the row's
-            order. JE also for a row that cannot be judged: see `fault`.
         passed: how many tests passed.
         total: the row's number of tests, whatever was run; under a profile, of its codes.
         tests: in the row's order, each called by its place in the row, from 0.
@@ -94,15 +93,11 @@ class AppsResult:
         message: of a program that does not load, of a row with a fault, of a failure of ours.
         load_error: the program does not compile: with its error. Every test is CE then.
         graded: what the profile's grader makes of it all.
-        isolation: the weakest over its runs; `None` if nothing ran.
-        target: that ran it.
-        python: the interpreter there.
+        python: the interpreter on the target.
         way: a hash of what it was judged by and where, whatever the program; empty where nothing ran. In memory only.
-        fingerprint: of all that determined it, once somebody has made it of that. In memory only.
     """
 
     problem: str
-    verdict: Verdict
     passed: int
     total: int
     tests: tuple[TestOutcome, ...] = ()
@@ -111,11 +106,8 @@ class AppsResult:
     message: str = ""
     load_error: str = ""
     graded: Graded | None = None
-    isolation: Isolation | None = None
-    target: str = ""
     python: str = ""
     way: str = ""
-    fingerprint: str = ""
 
     def code_of(self, test: TestOutcome) -> Code | None:
         """What the profile's grader says of a test; `None` without a profile, or where it says nothing."""

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.apps.catalog import Listed
 from ioi_eval.apps.codec import milliseconds
-from ioi_eval.apps.intake import AppsCandidate, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import AppsSummary
-from ioi_eval.errors import InputError
-from ioi_eval.journal import keys_of
+from ioi_eval.apps.results import AppsSummary, JudgedSample
 from ioi_eval.model import Isolation, Report, Returned, TestOutcome, Verdict
-from ioi_eval.pipeline.intake import Refused
-from ioi_eval.pipeline.ledger import Found
-from ioi_eval.problems.apps_submissions import AppsSubmission, Sample
-from ioi_eval.problems.row import Row as SourceRow
+from ioi_eval.problems.apps_submissions import AppsSubmission
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.remade import OF_THE_RUN, facts_of, grouping_of_runs, take_from_run
-
-_PLACE = re.compile(r"^.*?, row \d+: ")
+from ioi_eval.report.remade import OF_THE_RUN, add_up, are_the_same, facts_of, grouping_of_runs, take_from_run
 
 Row = Mapping[str, Any]
 
@@ -50,50 +40,23 @@ def remade_apps_summary(
         grouping=grouping or grouping_of_runs(summaries),
     )
     judged_by: dict[str, None] = {}
-    for number, row in enumerate(rows, 1):
-        try:
-            if row["verdict"] is None:
-                error = str(row["error"])
-                summary.refuse(Refused(row=_source_row(row), kind=_PLACE.sub("", error), message=error))
-            else:
-                judged_by[str(row["judged_by"])] = None
-                summary.add(*_judged(row))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
-            ) from error
-    summary.pending = sum((one.get("submissions") or {}).get("pending", 0) for one in summaries)
+
+    def add(row: Row) -> None:
+        judged_by[str(row["judged_by"])] = None
+        summary.add(_judged(row), row)
+
+    add_up(summary, rows, add, summaries=summaries, directories=directories)
     values = summary.as_dict(facts_of(summaries, directories))
     values["judged_by"] = ", ".join(judged_by) or None
-    before = summaries[0]
-    if len(summaries) == 1 and all(values[name] == before.get(name) for name in ("submissions", "verdicts")):
+    if len(summaries) == 1 and are_the_same(values, summaries[0]):
         names = (*OF_THE_RUN, "judged_by", "difficulties", "invalid_problems")
-        take_from_run(values, before, names, regrouped=grouping is not None)
+        take_from_run(values, summaries[0], names, regrouped=grouping is not None)
     return values
 
 
-def _judged(row: Row) -> tuple[JudgeableSample, Found[AppsResult]]:
+def _judged(row: Row) -> JudgedSample:
     """The submission of a row, and what became of it."""
     problem = str(row["problem_id"])
-    submission = AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"])
-    listed = Listed(
-        id=problem,
-        instance_id=row["instance_id"],
-        difficulty=row["difficulty"] or "",
-        tests=row["total"],
-        digest="",
-        fault=None,
-        refusal="",
-        offset=0,
-        size=0,
-    )
-    candidate = AppsCandidate(
-        listed=listed,
-        submission=submission,
-        fingerprint=row["fingerprint"],
-        keys=keys_of(problem, submission.id, row["fingerprint"]),
-        most_s=0.0,
-    )
     result = AppsResult(
         problem=problem,
         verdict=Verdict(row["verdict"]),
@@ -106,16 +69,13 @@ def _judged(row: Row) -> tuple[JudgeableSample, Found[AppsResult]]:
         target=row["target"] or "",
         python=row["python"] or "",
     )
-    entry = JudgeableSample(
-        row=_source_row(row),
-        sample=Sample(column="code", value=None, number=None),
-        candidate=candidate,
+    return JudgedSample(
+        problem=problem,
+        difficulty=row["difficulty"] or "",
+        submission=AppsSubmission(id=row["submission"], problem=problem, code=None, extraction=row["extraction"]),
+        result=result,
+        duplicate_of=row["duplicate_of"],
     )
-    return entry, Found(result=result, duplicate_of=row["duplicate_of"])
-
-
-def _source_row(row: Row) -> SourceRow:
-    return SourceRow(source="results.jsonl", number=1, values=row)
 
 
 def _test(test: Row) -> TestOutcome:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ioi_eval.apps import mcpbr
-from ioi_eval.apps.intake import Invalid, JudgeableSample
+from ioi_eval.apps.catalog import Listed
+from ioi_eval.apps.intake import JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.summary import ALL, JudgedProgram, Line, summarize
-from ioi_eval.errors import RowError
+from ioi_eval.apps.summary import JudgedProgram, Line, summarize
 from ioi_eval.model import TestOutcome, Verdict
-from ioi_eval.model.apps import AppsProblem
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Found
-from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, problem_of
-from ioi_eval.report.groups import Grouping, Groups
+from ioi_eval.problems.apps_submissions import PROGRAM_COLUMNS, AppsSubmission
+from ioi_eval.report.compact import TEST_RESULTS
+from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import own_columns
-from ioi_eval.report.summary import EXAMPLES, Refusals, RunFacts, heading
+from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
 from ioi_eval.report.tally import KS
 from ioi_eval.report.terminal import counted
 
-FORMAT = 1
 RESULT_COLUMNS = (
     "submission",
     "extraction",
@@ -53,41 +51,14 @@ _LACKS = re.compile(r"ModuleNotFoundError\(\"No module named '(\w+)")
 _MOST_MODULES = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A submission as a row of results and as mcpbr's record."""
-
-    row: Mapping[str, Any]
-    record: Mapping[str, Any]
-
-
-def shown(entry: JudgeableSample, found: Found[AppsResult]) -> Shown:
-    """What is written of a submission that was judged, or that we failed to judge."""
-    return Shown(row=_row(entry, found), record=mcpbr.under(_record(entry, found.result), found.result.judged_by))
-
-
-def refused_rows(entry: Refused, judged_by: str = "") -> Shown:
-    """What is written of a row that was not judged: nothing that its dump says of itself stands for a result.
-
-    Args:
-        entry: the row.
-        judged_by: by which rules the others were judged.
-    """
+def refused_row(entry: Refused) -> dict[str, Any]:
+    """The row of what was not judged: nothing that its dump says of itself stands for a result."""
     empty: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS)
-    row = {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), "test_results": [], "error": entry.message}
-    if isinstance(entry, Invalid):
-        fault, refusal = entry.listed.fault, entry.listed.refusal
-        words = refusal if fault is None else mcpbr.row_words(fault, refusal)
-        return Shown(row=row, record=mcpbr.under(mcpbr.error_record(entry.listed, words), judged_by))
-    try:
-        problem = problem_of(entry.row)
-    except RowError:
-        problem = "unknown"
-    record = mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message)
-    return Shown(row=row, record=mcpbr.under(record, judged_by))
+    return {**empty, **own_columns(entry.row.values, RESULT_COLUMNS), TEST_RESULTS: [], "error": entry.message}
 
 
-def _row(entry: JudgeableSample, found: Found[AppsResult]) -> dict[str, Any]:
+def result_row(entry: JudgeableSample, found: Found[AppsResult]) -> dict[str, Any]:
+    """The row of a submission, with its tests."""
     result, candidate = found.result, entry.candidate
     kept = {name: value for name, value in entry.row.values.items() if name not in PROGRAM_COLUMNS}
     given = {} if entry.sample.column == "code" else {entry.sample.column: entry.sample.value}
@@ -164,23 +135,27 @@ def _resolved(result: AppsResult) -> bool | None:
     return None if result.score is None else result.verdict is Verdict.AC
 
 
-def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
-    """The record in mcpbr's shape."""
-    candidate = entry.candidate
-    if candidate.submission.refused:
-        return mcpbr.unwritten_record(candidate.listed, candidate.submission.refused)
-    if result.score is None:
-        return mcpbr.error_record(candidate.listed, result.message[: mcpbr.SHOWN_ERROR])
-    if not result.total:
-        return mcpbr.error_record(candidate.listed, mcpbr.row_words(candidate.listed.fault, ""))
-    return mcpbr.counted_record(candidate.listed, result.passed, result.total)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSample:
+    """A program and what became of it.
+
+    Args:
+        problem: its id.
+        difficulty: of the problem.
+        submission: the program.
+        result: the outcome; of a copy it is its leader's.
+        duplicate_of: id of the submission that was judged in its place.
+    """
+
+    problem: str
+    difficulty: str
+    submission: AppsSubmission
+    result: AppsResult
+    duplicate_of: str | None = None
 
 
-# --------------------------------------------------------------------------- together
-
-
-class AppsSummary:
-    """Adds up results as they stream by.
+class AppsSummary(RunSummary):
+    """Adds up results of programs for APPS.
 
     Args:
         ks: of pass@k; `None` for those of a fixed list that the numbers of samples allow.
@@ -188,126 +163,90 @@ class AppsSummary:
     """
 
     def __init__(self, ks: Sequence[int] | None = None, *, grouping: Grouping | None = None) -> None:
-        self._groups: Groups[AppsSummary] = Groups(grouping or Grouping(), lambda: AppsSummary(ks))
-        self.refused = Refusals()
-        self.pending = 0
+        super().__init__(lambda: AppsSummary(ks), grouping)
         self.ks = ks
+        self.passed_over: Callable[[], int] = lambda: 0  # rows for problems that were not asked for
         self._solutions: list[JudgedProgram] = []
         self._invalid: dict[str, str] = {}
-        self._verdicts: Counter[str] = Counter()
-        self._extraction: Counter[str] = Counter()
-        self._isolation: Counter[str] = Counter()
-        self._targets: Counter[str] = Counter()
+        self._verdicts: Counter[Verdict] = Counter()
         self._pythons: Counter[str] = Counter()
-        self._undecided: list[dict[str, Any]] = []
         self._failures = Refusals()
         self._lacking: Counter[str] = Counter()
-        self._copies = 0
-        self._near_limit = 0
         self._cpu_s = 0.0
 
-    def add(self, entry: JudgeableSample, found: Found[AppsResult]) -> None:
-        """Take in a submission."""
-        if (group := self._groups.of(entry.row.values)) is not None:
-            group.add(entry, found)
-        result, listed = found.result, entry.candidate.listed
-        self._solutions.append(_solution(listed.id, listed.difficulty, result))
+    def add(self, judged: JudgedSample, row: Mapping[str, Any]) -> None:
+        """Take in a submission.
+
+        Args:
+            judged: what became of it.
+            row: the dump's.
+        """
+        if (group := self._groups.of(row)) is not None:
+            group.add(judged, row)
+        result, problem, name = judged.result, judged.problem, judged.submission.id
+        self._take(
+            name,
+            problem,
+            extraction=judged.submission.extraction,
+            near_limit=_is_near_limit(result),
+            error=error_of(result),
+        )
+        self._solutions.append(_solution(problem, judged.difficulty, result))
         self._verdicts[result.verdict] += 1
-        self._extraction[entry.candidate.submission.extraction] += 1
-        self._copies += found.duplicate_of is not None
-        self._near_limit += _is_near_limit(result)
         self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.returned.report.error))})
         if result.score is None:
-            name = entry.candidate.submission.id
-            if len(self._undecided) < EXAMPLES:
-                self._undecided.append({"submission": name, "problem": listed.id, "error": result.message})
-            self._failures.add(result.message, f"{name} (problem {listed.id})")
-        if found.duplicate_of is None:
-            self._isolation.update([result.isolation] if result.isolation else [])
-            self._targets.update([result.target] if result.target else [])
-            self._pythons.update([result.python] if result.python else [])
-            self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
+            self._failures.add(result.message, f"{name} (problem {problem})")
+        if judged.duplicate_of is not None:
+            self._copies += 1
+            return
+        self._take_run(result.isolation, result.target)
+        self._pythons.update([result.python] if result.python else [])
+        self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
 
-    def refuse(self, entry: Refused) -> None:
-        """Take in a row that was not judged."""
-        if (group := self._groups.of(entry.row.values)) is not None:
-            group.refuse(entry)
-        if isinstance(entry, Invalid):  # of the problem, not of the row: it is said once
-            self._invalid[entry.listed.id] = entry.listed.difficulty
-            self.refused.add(entry.kind, f"problem {entry.listed.id} cannot be judged: {entry.listed.refusal}")
-        else:
-            self.refused.add(entry.kind, entry.message)
+    def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
+        """Take in a row for a problem that cannot be judged: that is of the problem, not of the row, and said once."""
+        self.refuse(kind, f"problem {listed.id} cannot be judged: {listed.refusal}", row)
+        self._invalid[listed.id] = listed.difficulty
+        if (group := self._groups.of(row)) is not None:
+            group._invalid[listed.id] = listed.difficulty
 
     @property
-    def by(self) -> tuple[str, ...]:
-        """The columns by which programs are grouped."""
-        return self._groups.grouping.columns
-
-    def postpone(self, row: Mapping[str, Any]) -> None:
-        """Take in a program of a row that is not judged yet."""
-        self.pending += 1
-        if (group := self._groups.of(row)) is not None:
-            group.pending += 1
+    def judged(self) -> int:
+        """How many submissions were judged, or failed to be."""
+        return len(self._solutions)
 
     @property
     def undecided(self) -> int:
         """Submissions that we failed to judge."""
         return sum(solution.passed is None for solution in self._solutions)
 
-    @property
-    def complete(self) -> bool:
-        """Whether every row of the dump has been judged."""
-        return not (self.undecided or self.pending or self.refused.counts)
-
-    def as_dict(self, run: RunFacts) -> dict[str, Any]:
-        """All of it, for JSON."""
-        lines = self._lines()
+    def _own(self, run: RunFacts) -> dict[str, Any]:
         return {
-            **heading(FORMAT, run, complete=self.complete),
             "judged_by": run.options.get("judged_by"),
-            **self._scores(lines),
-            "undecided": self._undecided,
             "failures": self._failures.as_list(),
-            "refused": self.refused.as_list(),
             "invalid_problems": sorted(self._invalid),
-            "extraction": dict(self._extraction),
-            "isolation": dict(self._isolation),
-            "targets": dict(self._targets),
             "interpreters": dict(self._pythons),
-            "near_limit": self._near_limit,
             "cpu_s": round(self._cpu_s, 3),
-            "this_run": this_run(run),
-            "options": dict(run.options),
-            "by": list(self.by),
-            "groups": self._groups.as_list(lambda group: group._scores(group._lines())),
-            "notes": [*run.notes, *self._missing_ks(lines), *self._missing_modules(), *self._groups.notes],
         }
 
-    def _lines(self) -> tuple[Line, ...]:
-        return summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
+    def _notes(self) -> list[str]:
+        over = self.passed_over()
+        passed_over = [f"{counted(over, 'row')} for problems that were not asked for: passed over"] if over else []
+        return [*passed_over, *self._missing_ks(), *self._missing_modules()]
 
-    def _scores(self, lines: Sequence[Line]) -> dict[str, Any]:
-        """What all programs, or those of a group, are worth."""
-        refused = self.refused.counts.total()
-        return {
-            "submissions": {
-                "rows": len(self._solutions) + refused + self.pending,
-                "scored": len(self._solutions) - self.undecided,
-                "undecided": self.undecided,
-                "refused": refused,
-                "pending": self.pending,
-                "copies": self._copies,
-            },
-            "verdicts": {v.value: self._verdicts[v] for v in Verdict if self._verdicts[v]},
-            "difficulties": [_line(line) for line in lines],
-        }
+    def _scores(self) -> dict[str, Any]:
+        lines = summarize(self._solutions, ks=self._chosen_ks(), invalid=Counter(self._invalid.values()))
+        return {"verdicts": verdict_counts(self._verdicts), "difficulties": [_line(line) for line in lines]}
+
+    def _samples(self) -> Counter[str]:
+        """How many programs were judged for each problem."""
+        return Counter(solution.problem for solution in self._solutions if solution.passed is not None)
 
     def _chosen_ks(self) -> tuple[int, ...]:
         """Those that were asked for; else those for which the problem with the fewest samples has enough."""
         if self.ks is not None:
             return tuple(dict.fromkeys(self.ks))
-        counts = Counter(solution.problem for solution in self._solutions if solution.passed is not None)
-        least = min(counts.values(), default=1)
+        least = min(self._samples().values(), default=1)
         return tuple(k for k in KS if k == 1 or k <= least)
 
     def _missing_modules(self) -> list[str]:
@@ -318,32 +257,17 @@ class AppsSummary:
             for name, count in self._lacking.most_common(_MOST_MODULES)
         ]
 
-    def _missing_ks(self, lines: Sequence[Line]) -> list[str]:
+    def _missing_ks(self) -> list[str]:
         """Why a pass@k that was asked for is not there."""
-        if self.ks is None:
+        counts = self._samples()
+        if self.ks is None or not counts:
             return []
-        whole = next((line for line in lines if line.difficulty == ALL), None)
-        if whole is None or not whole.problems:
-            return []
-        counts = Counter(solution.problem for solution in self._solutions if solution.passed is not None)
         problem, least = min(counts.items(), key=lambda item: item[1])
         return [
             f"pass@{k} is not reported: each problem must have {k} judged programs, and {problem} has {least}"
-            for k, estimate in whole.pass_at.items()
-            if estimate is None
+            for k in self._chosen_ks()
+            if k > least
         ]
-
-
-def this_run(run: RunFacts) -> dict[str, Any]:
-    """What a run did and took."""
-    return {
-        "judged": run.judged,
-        "copies": run.copies,
-        "resumed": run.resumed,
-        "workers": run.workers,
-        "wall_s": round(run.wall_s, 3),
-        "cpu_s": round(run.cpu.total, 3),
-    }
 
 
 def _solution(problem: str, difficulty: str, result: AppsResult) -> JudgedProgram:

@@ -20,10 +20,9 @@ from ioi_eval.apps.audit import (
     comparators_that_take,
 )
 from ioi_eval.apps.catalog import Catalog, load_catalog
+from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.judging import AppsJudging
 from ioi_eval.apps.outcomes import AppsSettings
-from ioi_eval.apps.scoring import score_apps
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.exits import FAILED
@@ -33,9 +32,10 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
 from ioi_eval.pipeline import Outcome, Settings
-from ioi_eval.pipeline.conduct import spare_for
+from ioi_eval.pipeline.dump import score
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.report.terminal import counted, table
 from ioi_eval.sandbox import Sandbox
 
@@ -125,14 +125,13 @@ async def _audit(
         workers = apps_calls.workers(call.place, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
-            outcome = await score_apps(
+            intake = AppsIntake(solutions, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
+            outcome = await score(
                 directory,
-                AppsIntake(solutions, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s),
-                AppsJudging(executor, catalog, settings.judged_by),
+                AppsFamily(intake, executor, settings.judged_by, summary),
                 journal=journal,
                 settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar),
-                summary=summary,
             )
         findings = summary.findings(catalog.listed, solutions.broken)
         if not outcome.interrupted and settings.profile is None:

@@ -18,8 +18,8 @@ from ioi_eval.cli.readiness import make_ready
 from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
-from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.terminal import counted, printable, table
 

@@ -10,12 +10,11 @@ from typing import Any
 
 from ioi_eval.apps.catalog import Catalog, load_catalog
 from ioi_eval.apps.dumps import open_dump, survey
+from ioi_eval.apps.family import AppsFamily
 from ioi_eval.apps.intake import AppsIntake
-from ioi_eval.apps.judging import AppsJudging
 from ioi_eval.apps.outcomes import AppsSettings
 from ioi_eval.apps.report import terminal_report
 from ioi_eval.apps.results import AppsSummary
-from ioi_eval.apps.scoring import score_apps
 from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
@@ -26,8 +25,9 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome, Settings
-from ioi_eval.pipeline.conduct import spare_for
+from ioi_eval.pipeline.dump import score as score_dump
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import RULES, our_rules
 from ioi_eval.report.groups import Grouping, grouping_of
@@ -150,10 +150,9 @@ async def _score(
         with await in_thread(Journal, call.out, options=options, resume=call.resume) as journal:
             tell(*journal.notes)
             tell(*replaced(call.out, rows=rows, options=options, narrowing=_NARROWING, resume=call.resume))
-            return await score_apps(
+            return await score_dump(
                 call.out,
-                intake,
-                AppsJudging(executor, catalog, settings.judged_by),
+                AppsFamily(intake, executor, settings.judged_by, AppsSummary(call.ks, grouping=grouping)),
                 journal=journal,
                 settings=Settings(
                     workers=jobs,
@@ -164,5 +163,4 @@ async def _score(
                     options=options,
                 ),
                 progress=progress_for(rows, bar=call.bar),
-                summary=AppsSummary(call.ks, grouping=grouping),
             )

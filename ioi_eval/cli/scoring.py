@@ -21,8 +21,8 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import Keep, Language, ProblemKey
 from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
-from ioi_eval.pipeline.conduct import spare_for
 from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems

@@ -5,7 +5,15 @@ APPS), `job` (what a sandbox gets and gives), `outcome` (what comes out). Units 
 """
 
 from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Retries, Stage, StageLimits
-from ioi_eval.model.outcome import CompileOutcome, Report, Returned, SubmissionResult, SubtaskResult, TestOutcome
+from ioi_eval.model.outcome import (
+    CompileOutcome,
+    JudgedResult,
+    Report,
+    Returned,
+    SubmissionResult,
+    SubtaskResult,
+    TestOutcome,
+)
 from ioi_eval.model.problem import (
     Blob,
     Content,
@@ -29,6 +37,7 @@ __all__ = [
     "Job",
     "JobFile",
     "JobKind",
+    "JudgedResult",
     "Keep",
     "Language",
     "OutputFile",

@@ -187,27 +187,37 @@ class SubtaskResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionResult:
-    """What one submission is worth.
+class JudgedResult:
+    """What one submission is worth, whatever family of problems it is for.
+
+    Args:
+        verdict: of all its tests together.
+        target: description of the target that judged it (`local g++ 12.2.0 static`).
+        isolation: the weakest over its runs; `None` if nothing ran.
+        fingerprint: a hash of everything that determined it; empty where nobody made one. In memory only.
+    """
+
+    verdict: Verdict
+    target: str = ""
+    isolation: Isolation | None = None
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionResult(JudgedResult):
+    """What one submission to a contest problem is worth. Its verdict is CE, NC, or the worst of its subtasks' (JE only
+    where it matters).
 
     Args:
         submission: its id.
         problem: the problem's key.
-        verdict: CE, NC, or the worst of its subtasks' (JE only where it matters).
         score: total points, rounded from the unrounded sum; `None` with any undecided subtask.
         compile: how its compilation ended.
         subtasks: in the problem's order.
-        target: description of the target that judged it (`local g++ 12.2.0 static`).
-        isolation: the weakest isolation over its runs; `None` if nothing ran.
-        fingerprint: a hash of everything that determined it; empty where nobody made one.
     """
 
     submission: str
     problem: ProblemKey
-    verdict: Verdict
     score: float | None
     compile: CompileOutcome
     subtasks: tuple[SubtaskResult, ...]
-    target: str = ""
-    isolation: Isolation | None = None
-    fingerprint: str = ""

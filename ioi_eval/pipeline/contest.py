@@ -1,17 +1,30 @@
-"""What is particular to contest problems: how a submission is judged, and how its result is kept."""
+"""What is particular to contest problems in a run."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+import orjson
+
 from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
-from ioi_eval.pipeline.ledger import Format
-from ioi_eval.pipeline.run import Told
+from ioi_eval.pipeline.family import ProblemFamily
+from ioi_eval.pipeline.finish import TestLines, to_json
+from ioi_eval.pipeline.intake import Intake, JudgeableRow, Refused
+from ioi_eval.pipeline.ledger import Format, Found
 from ioi_eval.pipeline.window import Candidate
+from ioi_eval.report import compact
+from ioi_eval.report.groups import Grouping
+from ioi_eval.report.markdown import markdown_report
+from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
+from ioi_eval.report.summary import Summary
 from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.totals import Totals
 from ioi_eval.scores import submission_result
+
+_KNOWN = 4096  # results whose parts are kept: about 4 kB each
 
 
 class Judge(Protocol):
@@ -26,37 +39,6 @@ class Judge(Protocol):
         ...
 
 
-class ContestJudging:
-    """Judges submissions to contest problems.
-
-    Args:
-        judge: judges one.
-    """
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-
-    async def judge(self, candidate: Candidate) -> SubmissionResult:
-        """Judge one."""
-        return await self._judge.score(candidate.problem, candidate.submission)
-
-    def failed(self, candidate: Candidate, words: str) -> SubmissionResult:
-        """The result of one that our sandbox failed at."""
-        failure = CompileOutcome(verdict=Verdict.JE, message=words)
-        return submission_result(candidate.problem, candidate.submission, failure, {})
-
-    def told(self, result: SubmissionResult) -> Told:
-        """What a run needs to know of a result."""
-        kept = kind_of(result) is not None
-        return Told(
-            verdict=result.verdict,
-            cpu=CpuSplit.of(result),
-            kept=kept,
-            blames_sandbox=not kept and blames_the_sandbox(result),
-            fingerprint=result.fingerprint,
-        )
-
-
 def kind_of(result: SubmissionResult) -> RecordKind | None:
     """As what a result is kept: RESULT, FAILED (a judge program's fault, final), or not at all (ours, `None`)."""
     if result.score is not None:
@@ -65,15 +47,6 @@ def kind_of(result: SubmissionResult) -> RecordKind | None:
         return RecordKind.FAILED if result.compile.final else None
     errors = [outcome for outcome in _undecided(result) if outcome.verdict is Verdict.JE]
     return RecordKind.FAILED if errors and all(outcome.final for outcome in errors) else None
-
-
-CONTEST_FORMAT = Format(
-    encode=encode_result,
-    decode=decode_result,
-    kind=kind_of,
-    tests=lambda result: sum(len(subtask.tests) for subtask in result.subtasks),
-)
-"""Results of contest problems in the journal."""
 
 
 def blames_the_sandbox(result: SubmissionResult) -> bool:
@@ -86,3 +59,82 @@ def blames_the_sandbox(result: SubmissionResult) -> bool:
 
 def _undecided(result: SubmissionResult) -> Iterable[TestOutcome]:
     return (outcome for subtask in result.subtasks if subtask.score is None for outcome in subtask.tests)
+
+
+CONTEST_FORMAT = Format(
+    encode=encode_result,
+    decode=decode_result,
+    kind=kind_of,
+    tests=lambda result: sum(len(subtask.tests) for subtask in result.subtasks),
+    cpu=CpuSplit.of,
+    blames_sandbox=blames_the_sandbox,
+)
+"""Results of contest problems in the journal."""
+
+
+class ContestFamily(ProblemFamily[Candidate, SubmissionResult]):
+    """A dump of submissions to contest problems. What its rows with the same result share is worked out once.
+
+    Args:
+        intake: reads it.
+        judge: judges a submission.
+        unscored: what stands in the results for scores that are not known.
+        grouping: by which columns of the dump the summary is given for each group too.
+    """
+
+    form = CONTEST_FORMAT
+    report = staticmethod(markdown_report)
+    summary: Summary
+
+    def __init__(self, intake: Intake, judge: Judge, unscored: Unscored, grouping: Grouping | None) -> None:
+        chosen = intake.selection
+        options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, intake.id_column, str(unscored)]
+        summary = Summary(unusable=intake.problems.unusable, grouping=grouping)
+        super().__init__(intake, summary, [*options, list(summary.by)])
+        self._judge, self._unscored = judge, unscored
+        self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
+
+    async def judge(self, candidate: Candidate) -> SubmissionResult:
+        """Judge one."""
+        return await self._judge.score(candidate.problem, candidate.submission)
+
+    def failed(self, candidate: Candidate, words: str) -> SubmissionResult:
+        """The result of one that our sandbox failed at."""
+        failure = CompileOutcome(verdict=Verdict.JE, message=words)
+        return submission_result(candidate.problem, candidate.submission, failure, {})
+
+    def lines(self, entry: JudgeableRow, found: Found[SubmissionResult], tests: TestLines) -> tuple[bytes, ...]:
+        """That of `results.jsonl`."""
+        row, target = entry.row.values, entry.target_subtask
+        judged, columns = self._parts(entry.candidate, found, tests)
+        line = to_json(columns.row(row, judged, target_subtask=target))
+        self.summary.add(judged, row, target_subtask=target)
+        return (line,)
+
+    def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
+        """That of `results.jsonl`."""
+        return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
+
+    def _parts(
+        self, candidate: Candidate, found: Found[SubmissionResult], tests: TestLines
+    ) -> tuple[JudgedSubmission, ResultColumns]:
+        """A submission with its result, and the columns that are of the result alone."""
+        known = None if found.offset is None else self._known.get(found.offset)
+        judged = JudgedSubmission(
+            problem=candidate.problem,
+            submission=candidate.submission,
+            fingerprint=candidate.fingerprint,
+            result=found.result,
+            duplicate_of=found.duplicate_of,
+            known=Totals.of(found.result) if known is None else known[0],
+        )
+        if known is not None:
+            return judged, known[1]
+        whole = ResultColumns.of(judged, unscored=self._unscored)
+        shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
+        columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), tests.name(line))
+        if found.offset is not None:
+            self._known[found.offset] = judged.totals, columns
+            if len(self._known) > _KNOWN:
+                self._known.popitem(last=False)
+        return judged, columns

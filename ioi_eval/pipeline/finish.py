@@ -1,4 +1,4 @@
-"""What a run leaves: `results.jsonl`, `tests.jsonl`, `summary.json`, `report.md`, made from the journal.
+"""The files that a run leaves: `results.jsonl`, `tests.jsonl`, `summary.json`, `report.md`.
 
 Each is written under another name and then renamed, so that a reader sees the old one or the new one, whole.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,76 +15,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from ioi_eval.errors import ODD_DATA, SetupError, own_fault
-from ioi_eval.model import Keep, SubmissionResult, Verdict
-from ioi_eval.pipeline.intake import OWN_FAULT, Intake, Refused
-from ioi_eval.pipeline.ledger import Found, Ledger
-from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.window import Candidate
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Keep, Verdict
 from ioi_eval.report import compact
-from ioi_eval.report.frame import RESULTS, TESTS
-from ioi_eval.report.groups import Grouping
-from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
-from ioi_eval.report.summary import Summary
-from ioi_eval.report.totals import Totals
 
-_KNOWN = 4096  # results whose parts are kept: about 4 kB each
 _PRINTABLE_BITS = 2000  # Source: Python's limit of digits, which is 4,300 by default and can be set to 640
-
-
-def write_results(
-    directory: Path,
-    intake: Intake,
-    ledger: Ledger[SubmissionResult],
-    progress: Progress,
-    *,
-    unscored: Unscored = Unscored.NULL,
-    grouping: Grouping | None = None,
-    keep: Keep = Keep.FAILING,
-) -> Summary:
-    """Write a row for every row of the dump that was judged or refused, in the dump's order.
-
-    The dump is read again, so that memory does not grow with it.
-
-    Args:
-        directory: where `results.jsonl` goes.
-        intake: the dump's rows, as they were judged.
-        ledger: what became of them.
-        progress: is told of every row.
-        unscored: what stands for scores that are not known.
-        grouping: by which columns of the dump they are added up for each group too.
-        keep: of which tests there is the beginning of the output, as far as it came back.
-
-    Returns:
-        What the results come to.
-
-    Raises:
-        SetupError: they cannot be written.
-    """
-    summary = Summary(unusable=intake.problems.unusable, grouping=grouping)
-    with replacing(directory / RESULTS) as file, replacing(directory / TESTS) as tests_file:
-        parts = _Parts(TestLines(tests_file, keep), unscored)
-        for entry in intake.entries(whole_rows=True, standing=ledger.standing):
-            progress.advance("")
-            if isinstance(entry, Refused):
-                summary.refuse(entry.kind, entry.message, entry.row.values)
-                file.write(_refused_line(entry))
-                continue
-            candidate = entry.candidate
-            found = ledger.find(candidate)
-            if found is None:
-                summary.postpone(entry.row.values)
-                continue
-            try:
-                judged, columns = parts.of(candidate, found)
-                line = to_json(columns.row(entry.row.values, judged, target_subtask=entry.target_subtask))
-                summary.add(judged, entry.row.values, target_subtask=entry.target_subtask)
-            except ODD_DATA as error:
-                words = str(entry.row.error(own_fault(error, "writing its result")))
-                summary.refuse(OWN_FAULT, words, entry.row.values)
-                line = _unjudged_line({}, words)
-            file.write(line)
-    return summary
 
 
 class TestLines:
@@ -121,36 +55,6 @@ def _without_output(test: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in test.items() if name != "output"}
 
 
-class _Parts:
-    """What rows of the same result share, worked out once for those that were met last."""
-
-    def __init__(self, tests: TestLines, unscored: Unscored) -> None:
-        self._tests, self._unscored = tests, unscored
-        self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
-
-    def of(self, candidate: Candidate, found: Found[SubmissionResult]) -> tuple[JudgedSubmission, ResultColumns]:
-        """A submission with its result, and the columns that are of the result alone."""
-        known = None if found.offset is None else self._known.get(found.offset)
-        judged = JudgedSubmission(
-            problem=candidate.problem,
-            submission=candidate.submission,
-            fingerprint=candidate.fingerprint,
-            result=found.result,
-            duplicate_of=found.duplicate_of,
-            known=Totals.of(found.result) if known is None else known[0],
-        )
-        if known is not None:
-            return judged, known[1]
-        whole = ResultColumns.of(judged, unscored=self._unscored)
-        shown, line = compact.without_tests(whole.reference["all_subtasks_results"])
-        columns = whole.sharing(orjson.Fragment(to_json({"": shown})[4:-2]), self._tests.name(line))
-        if found.offset is not None:
-            self._known[found.offset] = judged.totals, columns
-            if len(self._known) > _KNOWN:
-                self._known.popitem(last=False)
-        return judged, columns
-
-
 def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> None:
     """Write `summary.json` and `report.md`.
 
@@ -166,18 +70,6 @@ def write_summary(directory: Path, values: Mapping[str, Any], report: str) -> No
         file.write(json.dumps(values, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
     with replacing(directory / "report.md") as file:
         file.write(report.encode("utf-8", "replace"))
-
-
-def _refused_line(entry: Refused) -> bytes:
-    """The line of a row that was not judged: with the message alone where its own columns cannot be written."""
-    try:
-        return _unjudged_line(entry.row.values, entry.message)
-    except ODD_DATA:
-        return _unjudged_line({}, entry.message)
-
-
-def _unjudged_line(values: Mapping[str, Any], message: str) -> bytes:
-    return to_json({**refused_row(values, message), "tests_id": None})
 
 
 @contextmanager

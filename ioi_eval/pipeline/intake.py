@@ -6,14 +6,16 @@ in memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
 from ioi_eval.journal import Keys, name_key
 from ioi_eval.model import Language, Problem, ProblemKey, Submission
-from ioi_eval.pipeline.window import Candidate, submission_keys
+from ioi_eval.pipeline.window import Candidate, Waiting, submission_keys
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import Row, RowSource
@@ -30,6 +32,8 @@ from ioi_eval.problems.submissions import (
     with_includes,
 )
 
+W = TypeVar("W", bound=Waiting)
+
 _SIMILAR = 3  # how many problems of nearly the same name a message names
 
 OWN_FAULT = "a fault in ioi-eval itself: its message says where"
@@ -39,17 +43,26 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeableRow:
-    """A row that can be judged.
+class Judgeable(Generic[W]):
+    """A row that can be judged, or one of its programs.
 
     Args:
         row: as it stands in the dump.
         candidate: what is judged.
-        target_subtask: the subtask that the program was written for, if the row tells.
     """
 
     row: Row
-    candidate: Candidate
+    candidate: W
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeableRow(Judgeable[Candidate]):
+    """A row for a contest problem that can be judged.
+
+    Args:
+        target_subtask: the subtask that the program was written for, if the row tells.
+    """
+
     target_subtask: str | None
 
 
@@ -167,8 +180,41 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class Intake:
-    """Reads a dump's rows as submissions to problems.
+class DumpReader(ABC, Generic[W]):
+    """Reads a dump's rows as submissions.
+
+    Args:
+        source: the dump.
+        id_column: the column that names a submission.
+    """
+
+    def __init__(self, source: RowSource, id_column: str) -> None:
+        self.source, self.id_column = source, id_column
+
+    @abstractmethod
+    def ways(self) -> Iterator[str]:
+        """How each problem is judged, and what results tell of it."""
+
+    @abstractmethod
+    def entries(
+        self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
+    ) -> Iterator[Judgeable[W] | Refused]:
+        """One for each program, in the order of the rows; one for a row that cannot be used.
+
+        Args:
+            whole_rows: with all their columns; else only with those that judging looks at.
+            standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
+                its entry is for the one of which most is known; of equals, for the first.
+        """
+
+    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
+        """The same without the row."""
+        for entry in self.entries(standing=standing):
+            yield entry if isinstance(entry, Refused) else entry.candidate
+
+
+class Intake(DumpReader[Candidate]):
+    """Reads a dump's rows as submissions to contest problems.
 
     Args:
         source: the dump.
@@ -189,21 +235,15 @@ class Intake:
         id_column: str = "uuid",
         with_includes: bool = False,
     ) -> None:
-        self.source = source
+        super().__init__(source, id_column)
         self.problems = problems
         self.selection = selection
-        self._fingerprints, self.id_column, self._with_includes = fingerprints, id_column, with_includes
+        self._fingerprints, self._with_includes = fingerprints, with_includes
 
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableRow | Refused]:
-        """One for each program, in the order of the rows; one for a row that cannot be used.
-
-        Args:
-            whole_rows: with all their columns; else only with those that judging looks at.
-            standing: tells how much is known already under these keys. Of the ways in which a submission may be judged,
-                its entry is for the one of which most is known; of equals, for the first.
-        """
+        """One for each program, in the order of the rows; one for a row that cannot be used."""
         columns = None if whole_rows else submission_columns(self.id_column)
         taken: dict[bytes, Place] = {}
         for row, problem in self.selection.rows(self.source, columns):
@@ -230,11 +270,6 @@ class Intake:
                 probe = Submission(id="", problem=key, code="", language=language)
                 yield from self._fingerprints(problem, probe)
         yield from (f"{key}: {error}" for key, error in sorted(self.problems.unusable.items(), key=str))
-
-    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[Candidate | Refused]:
-        """The same without the row."""
-        for entry in self.entries(standing=standing):
-            yield entry if isinstance(entry, Refused) else entry.candidate
 
     def _entry(
         self,

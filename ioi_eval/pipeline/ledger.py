@@ -12,6 +12,7 @@ import orjson
 
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
 from ioi_eval.pipeline.window import Waiting
+from ioi_eval.report.tally import CpuSplit
 
 R = TypeVar("R")
 
@@ -28,12 +29,17 @@ class Format(Generic[R]):
         decode: the result that `encode` wrote.
         kind: as what a result is kept; `None` where it says nothing about the submission, so that it is not kept.
         tests: how many tests a result holds: of those that copies share, so many are kept in memory.
+        cpu: what it took.
+        blames_sandbox: whether one that is not kept says that the sandbox failed, rather than that one program could
+            not be judged in it.
     """
 
     encode: Callable[[R], Mapping[str, Any]]
     decode: Callable[[Mapping[str, Any]], R]
     kind: Callable[[R], RecordKind | None]
     tests: Callable[[R], int]
+    cpu: Callable[[R], CpuSplit]
+    blames_sandbox: Callable[[R], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,22 +64,12 @@ class Ledger(Generic[R]):
         journal: results, and final failures of judge programs.
         spool: failures of ours. They say nothing about a submission: the next run judges it again.
         form: how results are written.
-        keys_under: the keys of a submission's record under another fingerprint than it was expected to have; without
-            it, there is one way of judging only.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        spool: TemporaryRecords,
-        form: Format[R],
-        *,
-        keys_under: Callable[[Any, str], Keys] | None = None,
-    ) -> None:
+    def __init__(self, journal: Journal, spool: TemporaryRecords, form: Format[R]) -> None:
         self.journal = journal
         self.spool = spool
         self._form = form
-        self._keys_under = keys_under
         self._leader_of = lru_cache(maxsize=1024)(self._read_leader)
         self._results: OrderedDict[int, R] = OrderedDict()
         self._tests_held = 0
@@ -135,9 +131,9 @@ class Ledger(Generic[R]):
 
     def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""
-        if self._keys_under is None or fingerprint in ("", candidate.fingerprint):
+        if fingerprint in ("", candidate.fingerprint):
             return candidate.fingerprint, candidate.keys
-        return fingerprint, self._keys_under(candidate, fingerprint)
+        return fingerprint, candidate.keys_under(fingerprint)
 
     def _read_leader(self, offset: int) -> tuple[str, str, bytes]:
         """A leader's id, its fingerprint and its program key, which is nobody's where that is no result."""

@@ -9,7 +9,7 @@ from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
 from ioi_eval.pipeline.intake import Intake, Refused
 from ioi_eval.pipeline.window import Candidate
-from ioi_eval.report.summary import Refusals
+from ioi_eval.report.run_summary import Refusals
 from ioi_eval.report.terminal import refusal_lists, table
 
 

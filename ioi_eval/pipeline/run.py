@@ -14,19 +14,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
+from ioi_eval.pipeline.family import ProblemFamily, R, Told, W
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
+from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import Costs, Waiting, Window
+from ioi_eval.pipeline.window import Costs, Window
 from ioi_eval.report.tally import CpuSplit
-
-W = TypeVar("W", bound=Waiting)
-C_contra = TypeVar("C_contra", bound=Waiting, contravariant=True)
-R = TypeVar("R")
 
 BATCH_ROWS = 256  # a change of threads costs as much as five rows
 BATCH_CODE = 8 * 1024 * 1024
@@ -34,45 +32,6 @@ FOLLOWERS = 4096  # how many copies may wait for leaders before reading pauses
 GIVE_UP_AFTER = 100  # failures of ours in a row: the sandbox is broken, and a million rows would only say so slowly
 ODD_PROBLEMS = 50  # failures of our own code on so many problems in a row: it is not the rows that are odd
 BEAT_S = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What a run needs to know of a result.
-
-    Args:
-        verdict: for the progress.
-        cpu: what it took.
-        kept: it says something about the submission.
-        blames_sandbox: it does not, as the sandbox failed, rather than that one program could not be judged in it.
-        fingerprint: of how it was judged; empty for just as was expected.
-    """
-
-    verdict: str
-    cpu: CpuSplit
-    kept: bool
-    blames_sandbox: bool
-    fingerprint: str = ""
-
-
-class FamilyJudge(Protocol[C_contra, R]):
-    """How submissions to a family of problems are judged."""
-
-    async def judge(self, candidate: C_contra) -> R:
-        """Judge one.
-
-        Raises:
-            SandboxError: our failure.
-        """
-        ...
-
-    def failed(self, candidate: C_contra, words: str) -> R:
-        """The result of one that our sandbox failed at, in these words."""
-        ...
-
-    def told(self, result: R) -> Told:
-        """What a run needs to know of a result."""
-        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,32 +74,25 @@ class DumpRun(Generic[W, R]):
     """One judging of a dump.
 
     Args:
-        candidates: reads the dump: those that can be judged, and rows that cannot.
-        judging: judges one.
+        family: the dump, and how it is judged.
         ledger: where results go.
-        workers: how many are judged at once.
+        settings: how.
         progress: is told of every row.
-        dedupe: identical programs are judged once.
-        retry_failed: judge again what a judge program had failed at.
         restore: makes test data in the cache again that somebody has deleted; called in a thread.
     """
 
     def __init__(
         self,
-        candidates: Callable[[], Iterator[W | Refused]],
-        judging: FamilyJudge[W, R],
+        family: ProblemFamily[W, R],
         ledger: Ledger[R],
         *,
-        workers: int,
+        settings: Settings,
         progress: Progress,
-        dedupe: bool = True,
-        retry_failed: bool = False,
         restore: Callable[[], None] | None = None,
     ) -> None:
         self.done = Done()
-        self._candidates, self._judging, self._ledger = candidates, judging, ledger
-        self._workers, self._progress = workers, progress
-        self._dedupe, self._retry_failed = dedupe, retry_failed
+        self.ledger, self.settings, self.progress = ledger, settings, progress
+        self._family = family
         self._costs = Costs()
         self._window: Window[W] = Window(self._costs)
         self._changed = asyncio.Condition()
@@ -171,7 +123,7 @@ class DumpRun(Generic[W, R]):
                 beat = beating.create_task(self._beat())
                 async with asyncio.TaskGroup() as working:
                     working.create_task(self._feed())
-                    for _ in range(self._workers):
+                    for _ in range(self.settings.workers + self.settings.spare):
                         working.create_task(self._work())
                 beat.cancel()
         finally:
@@ -181,20 +133,20 @@ class DumpRun(Generic[W, R]):
         """Keep the journal's promise of seconds also while nothing new comes, and see that it is still there."""
         while True:
             await asyncio.sleep(BEAT_S)
-            await in_thread(self._ledger.journal.require_there)
-            await in_thread(self._ledger.journal.sync_if_due)
+            await in_thread(self.ledger.journal.require_there)
+            await in_thread(self.ledger.journal.sync_if_due)
 
     # ------------------------------------------------------------------ reading
 
     async def _feed(self) -> None:
-        entries = self._candidates()
+        entries = self._family.intake.candidates(self.ledger.standing)
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
             copies: list[tuple[W, int]] = []
             empty: list[W] = []
             for entry in batch:
-                self._progress.read()
+                self.progress.read()
                 if isinstance(entry, Refused):
-                    self._progress.advance(REFUSED)
+                    self.progress.advance(REFUSED)
                 elif self._is_known(entry, copies):
                     continue
                 elif entry.size is None:
@@ -218,11 +170,11 @@ class DumpRun(Generic[W, R]):
                 same.append((candidate, known))
                 continue
             recorded = await in_thread(self._write, candidate, *await self._score(candidate))
-            if self._dedupe and recorded.leader is not None:
+            if self.settings.dedupe and recorded.leader is not None:
                 self._empty[candidate.keys.program] = recorded
             self._count(recorded)
         if same:
-            await in_thread(self._ledger.record_copies, [(one, known.leader or 0) for one, known in same])
+            await in_thread(self.ledger.record_copies, [(one, known.leader or 0) for one, known in same])
         for _, known in same:
             self._count(known)
 
@@ -240,18 +192,18 @@ class DumpRun(Generic[W, R]):
 
     def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
         """Whether there is nothing to judge: this submission, or the same program, was judged before."""
-        stored = self._ledger.journal.find(entry.keys)
-        if stored is not None and not (stored.failed and self._retry_failed):
+        stored = self.ledger.journal.find(entry.keys)
+        if stored is not None and not (stored.failed and self.settings.retry_failed):
             self.done.resumed += 1
-            self._progress.advance(RESUMED)
+            self.progress.advance(RESUMED)
             return True
-        if not self._may_copy(entry) or (leader := self._ledger.journal.leader(entry.keys)) is None:
+        if not self._may_copy(entry) or (leader := self.ledger.journal.leader(entry.keys)) is None:
             return False
         copies.append((entry, leader))
         return True
 
     def _may_copy(self, candidate: W) -> bool:
-        return self._dedupe and candidate.size is not None
+        return self.settings.dedupe and candidate.size is not None
 
     async def _enqueue(self, candidate: W) -> None:
         async with self._changed:
@@ -265,7 +217,7 @@ class DumpRun(Generic[W, R]):
     def _lead_or_follow(self, candidate: W) -> None:
         program = candidate.keys.program
         if self._may_copy(candidate):
-            leader = self._ledger.journal.leader(candidate.keys) or self._judged_otherwise.get(program)
+            leader = self.ledger.journal.leader(candidate.keys) or self._judged_otherwise.get(program)
             if leader is not None:  # judged while this one waited for room
                 self._late.append((candidate, leader))
                 return
@@ -274,7 +226,7 @@ class DumpRun(Generic[W, R]):
                 self._followers += 1
                 return
             self._following[program] = deque()
-        self._progress.queue()
+        self.progress.queue()
         self._window.put(candidate)
 
     # ------------------------------------------------------------------ judging
@@ -306,10 +258,10 @@ class DumpRun(Generic[W, R]):
         except SandboxError as error:
             if isinstance(error, UnavailableError):
                 self.done.stopped_by = str(error)
-            return self._judging.failed(candidate, str(error)), False
+            return self._family.failed(candidate, str(error)), False
         except ODD_DATA as error:
-            return self._judging.failed(candidate, own_fault(error, "judging this row")), True
-        cpu = self._judging.told(result).cpu
+            return self._family.failed(candidate, own_fault(error, "judging this row")), True
+        cpu = self._family.told(result).cpu
         self.done.cpu += cpu
         self._costs.observe(candidate.family, cpu.total)
         return result, False
@@ -323,14 +275,14 @@ class DumpRun(Generic[W, R]):
         """
         before = self._restored
         try:
-            return await self._judging.judge(candidate)
+            return await self._family.judge(candidate)
         except LostDataError:
             async with self._restoring:
                 if self._restored == before:  # else another one has done it while this one was judged
                     if self._restore is not None:
                         await in_thread(self._restore)
                     self._restored += 1
-        return await self._judging.judge(candidate)
+        return await self._family.judge(candidate)
 
     # ------------------------------------------------------------------ recording
 
@@ -355,25 +307,25 @@ class DumpRun(Generic[W, R]):
 
     async def _copy(self, copies: Sequence[tuple[W, int]]) -> None:
         if copies:
-            await in_thread(self._ledger.record_copies, copies)
+            await in_thread(self.ledger.record_copies, copies)
             self.done.copies += len(copies)
             for _ in copies:
-                self._progress.advance(COPY)
+                self.progress.advance(COPY)
 
     def _write(self, candidate: W, result: R, is_of_row: bool) -> _Recorded:
         """Write a result down; where our own code fails on it, that it could not be written. Called from a thread."""
-        told = self._judging.told(result)
+        told = self._family.told(result)
         try:
-            leader = self._ledger.record(candidate, result, told.fingerprint)
+            leader = self.ledger.record(candidate, result, told.fingerprint)
         except ODD_DATA as error:
-            result, is_of_row = self._judging.failed(candidate, own_fault(error, "recording this row")), True
-            told = self._judging.told(result)
-            leader = self._ledger.record(candidate, result, told.fingerprint)
+            result, is_of_row = self._family.failed(candidate, own_fault(error, "recording this row")), True
+            told = self._family.told(result)
+            leader = self.ledger.record(candidate, result, told.fingerprint)
         return _Recorded(told=told, leader=leader, odd_family=candidate.family if is_of_row else None)
 
     def _count(self, recorded: _Recorded) -> None:
         self.done.judged += 1
-        self._progress.advance(recorded.told.verdict)
+        self.progress.advance(recorded.told.verdict)
         self._watch(recorded.told, recorded.odd_family)
 
     def _watch(self, told: Told, odd_family: object | None) -> None:

@@ -20,10 +20,11 @@ import orjson
 
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline.conduct import Outcome, Settings, facts_of_nothing_new
+from ioi_eval.pipeline.conduct import Outcome, facts_of_nothing_new
 from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
-from ioi_eval.report.summary import RunFacts, renewed
+from ioi_eval.pipeline.settings import Settings
+from ioi_eval.report.run_summary import RunFacts, renewed
 from ioi_eval.rows.source import Source
 from ioi_eval.version import __version__
 

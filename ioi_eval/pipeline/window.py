@@ -38,6 +38,10 @@ class Waiting(Protocol):
         """Of all that determines the outcome."""
         ...
 
+    def keys_under(self, fingerprint: str) -> Keys:
+        """The keys of its record where it was judged in another way than was expected."""
+        ...
+
     @property
     def names(self) -> Mapping[str, Any]:
         """What its record says of it: `submission`, its id, and the problem's."""

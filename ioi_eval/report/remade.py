@@ -8,7 +8,7 @@ comes out as it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ioi_eval.errors import InputError
@@ -27,7 +27,8 @@ from ioi_eval.model import (
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.rows import JudgedSubmission
-from ioi_eval.report.summary import RunFacts, Summary
+from ioi_eval.report.run_summary import RunFacts, RunSummary
+from ioi_eval.report.summary import Summary
 from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import counted
 from ioi_eval.report.totals import Totals, scores_of
@@ -67,24 +68,50 @@ def remade_summary(
     """
     told = {f"{one.get('year')}/{one.get('problem')}": one for s in summaries for one in s.get("problems", ())}
     reader, summary = _Reader(told, id_column), Summary(grouping=grouping or grouping_of_runs(summaries))
+
+    def add(row: Row) -> None:
+        summary.add(reader.judged(row), row, target_subtask=row["target_subtask"])
+
+    add_up(summary, rows, add, summaries=summaries, directories=directories)
+    values = summary.as_dict(facts_of(summaries, directories, id_column))
+    for problem in values["problems"]:
+        problem |= {name: problem[name] or None for name in _LIMITS}
+    if len(summaries) == 1 and are_the_same(values, summaries[0]):
+        take_from_run(values, summaries[0], OF_THE_RUN, regrouped=grouping is not None)
+    return values
+
+
+def add_up(
+    summary: RunSummary,
+    rows: Iterable[Row],
+    add: Callable[[Row], None],
+    *,
+    summaries: Sequence[Row],
+    directories: Sequence[str],
+) -> None:
+    """Take the rows of some directories into a summary.
+
+    Args:
+        summary: takes in those that were not judged, too.
+        rows: of `results.jsonl`.
+        add: takes in one that was judged.
+        summaries, directories: those that stand beside them, and where.
+
+    Raises:
+        InputError: a row is none of results of this family of problems.
+    """
     for number, row in enumerate(rows, 1):
         try:
             if row["verdict"] is None:
                 error = str(row["error"])
                 summary.refuse(_PLACE.sub("", error), error, row)
             else:
-                summary.add(reader.judged(row), row, target_subtask=row["target_subtask"])
+                add(row)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
             ) from error
     summary.pending = sum((one.get("submissions") or {}).get("pending", 0) for one in summaries)
-    values = summary.as_dict(facts_of(summaries, directories, id_column))
-    for problem in values["problems"]:
-        problem |= {name: problem[name] or None for name in _LIMITS}
-    if len(summaries) == 1 and _are_the_same(values, summaries[0]):
-        take_from_run(values, summaries[0], OF_THE_RUN, regrouped=grouping is not None)
-    return values
 
 
 def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, regrouped: bool) -> None:
@@ -104,7 +131,7 @@ def take_from_run(values: dict[str, Any], before: Row, names: Iterable[str], *, 
         values["notes"] = list(dict.fromkeys([*values["notes"], *notes, *lost]))
 
 
-def _are_the_same(values: Row, before: Row) -> bool:
+def are_the_same(values: Row, before: Row) -> bool:
     """Whether a summary is of these rows: else what it says of the run is of other ones."""
     return all(values[name] == before.get(name) for name in ("submissions", "verdicts"))
 

@@ -15,7 +15,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 from ioi_eval.report.frame import RESULTS, lines_of, parsed_line, result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
-from ioi_eval.report.summary import FORMAT
+from ioi_eval.report.run_summary import FORMAT
 
 
 class Family(StrEnum):

@@ -10,7 +10,7 @@ import pytest
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import RESULT_COLUMNS, refused_rows, shown
+from ioi_eval.apps.results import RESULT_COLUMNS, refused_row, result_row
 from ioi_eval.model import Verdict
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.rows import open_source
@@ -29,7 +29,7 @@ def written(tmp_path: Path) -> Any:
         dump = open_source(write_rows(tmp_path / "dump.jsonl", rows))
         found = Found(result=AppsResult(problem="0", verdict=Verdict.WA, passed=0, total=3))
         entries = AppsIntake(dump, catalog, fingerprints=lambda *_: ("f",)).entries(whole_rows=True)
-        return [dict((shown(e, found) if isinstance(e, JudgeableSample) else refused_rows(e)).row) for e in entries]
+        return [result_row(e, found) if isinstance(e, JudgeableSample) else refused_row(e) for e in entries]
 
     return write
 

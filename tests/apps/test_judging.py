@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps.codec import decode_result, encode_result
-from ioi_eval.apps.judging import blames_the_sandbox
+from ioi_eval.apps.family import blames_the_sandbox
 from ioi_eval.apps.outcomes import AppsResult, AppsSettings
 from ioi_eval.apps.verdicts import judged
 from ioi_eval.model import TestOutcome, Verdict

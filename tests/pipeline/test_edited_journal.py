@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ioi_eval.apps.judging import APPS_FORMAT
+from ioi_eval.apps.family import APPS_FORMAT
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek
@@ -45,6 +45,10 @@ class Waiting:
     def keys(self) -> Keys:
         """Of its record."""
         return keys_of("nile", self.id, self.fingerprint)
+
+    def keys_under(self, fingerprint: str) -> Keys:
+        """Of its record, had it that fingerprint."""
+        return keys_of("nile", self.id, fingerprint)
 
     @property
     def names(self) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from ioi_eval.model import CompileOutcome, Submission, Subtask, TestOutcome, Ver
 from ioi_eval.report.groups import MOST_GROUPS, NONE, OTHERS, Grouping, Groups, grouping_of
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission
-from ioi_eval.report.summary import RunFacts, Summary
+from ioi_eval.report.run_summary import RunFacts
+from ioi_eval.report.summary import Summary
 from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import terminal_report
 from ioi_eval.rows import open_source

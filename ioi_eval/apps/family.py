@@ -1,0 +1,168 @@
+"""What is particular to APPS in a run: how a program is judged, and how its result is kept and written.
+
+The journal is the truth; `results.jsonl`, `mcpbr.jsonl`, `summary.json` and `report.md` are made from it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ioi_eval.apps import mcpbr
+from ioi_eval.apps.codec import decode_result, encode_result
+from ioi_eval.apps.fingerprints import fingerprint_of
+from ioi_eval.apps.intake import AppsCandidate, AppsIntake, Invalid, JudgeableSample
+from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.report import markdown_report
+from ioi_eval.apps.results import AppsSummary, JudgedSample, refused_row, result_row
+from ioi_eval.errors import RowError
+from ioi_eval.journal import RecordKind
+from ioi_eval.model import Verdict
+from ioi_eval.model.apps import AppsProblem
+from ioi_eval.pipeline.family import ProblemFamily
+from ioi_eval.pipeline.finish import TestLines, to_json
+from ioi_eval.pipeline.intake import Refused
+from ioi_eval.pipeline.ledger import Format, Found
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.problems.apps_submissions import problem_of
+from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
+from ioi_eval.report.frame import RESULTS
+from ioi_eval.report.tally import CpuSplit
+
+
+class Executor(Protocol):
+    """What judges one program: `ioi_eval.apps.execution.AppsExecutor`."""
+
+    async def score(self, problem: AppsProblem, code: str) -> AppsResult:
+        """Judge it."""
+        ...
+
+
+def kind_of(result: AppsResult) -> RecordKind | None:
+    """As what a result is kept: not at all where we failed, as final where the comparator's checker did.
+
+    Another grader's own failure is its result.
+    """
+    if result.verdict is not Verdict.JE or (result.graded is not None and result.graded.crash):
+        return RecordKind.RESULT
+    errors = [test for test in result.tests if test.verdict is Verdict.JE]
+    return RecordKind.FAILED if errors and all(test.final for test in errors) else None
+
+
+def blames_the_sandbox(result: AppsResult) -> bool:
+    """Whether a judge error says that the sandbox failed, rather than a checker, or that the row has a fault."""
+    errors = [test for test in result.tests if test.verdict is Verdict.JE]
+    return result.fault is None and (not errors or any(test.judge_program is None for test in errors))
+
+
+APPS_FORMAT = Format(
+    encode=encode_result,
+    decode=decode_result,
+    kind=kind_of,
+    tests=lambda result: len(result.tests),
+    cpu=lambda result: CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
+    blames_sandbox=blames_the_sandbox,
+)
+"""Results of APPS problems in the journal."""
+
+
+class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
+    """A dump of programs for APPS.
+
+    Args:
+        intake: reads it.
+        executor: judges a program.
+        judged_by: the rules in a word.
+        summary: adds results up.
+    """
+
+    form = APPS_FORMAT
+    files = (RESULTS, "mcpbr.jsonl")
+    report = staticmethod(markdown_report)
+    summary: AppsSummary
+
+    def __init__(self, intake: AppsIntake, executor: Executor, judged_by: str, summary: AppsSummary) -> None:
+        super().__init__(intake, summary, [intake.id_column, summary.ks, summary.by])
+        self._executor, self._catalog, self._judged_by = executor, intake.catalog, judged_by
+        summary.passed_over = lambda: intake.passed_over
+
+    async def judge(self, candidate: AppsCandidate) -> AppsResult:
+        """Judge one. Where there is no program there is nothing to run: no test is passed."""
+        submission = candidate.submission
+        if submission.code is None:
+            verdict, words = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
+            return self._nothing(candidate, verdict, words)
+        problem = await in_thread(self._catalog.problem, candidate.listed.id)
+        result = await self._executor.score(problem, submission.code)
+        if not result.way:
+            return result
+        return replace(result, fingerprint=fingerprint_of(result.way, candidate.listed.digest, submission))
+
+    def failed(self, candidate: AppsCandidate, words: str) -> AppsResult:
+        """The result of one that our sandbox failed at."""
+        return self._nothing(candidate, Verdict.JE, words)
+
+    def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
+        return AppsResult(
+            problem=candidate.listed.id,
+            verdict=verdict,
+            passed=0,
+            total=candidate.listed.tests,
+            judged_by=self._judged_by,
+            message=words,
+        )
+
+    def lines(self, entry: JudgeableSample, found: Found[AppsResult], tests: TestLines) -> tuple[bytes, ...]:
+        """Those of `results.jsonl` and `mcpbr.jsonl`."""
+        candidate, row = entry.candidate, result_row(entry, found)
+        row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)))
+        lines = to_json(row), to_json(mcpbr.under(_record(entry, found.result), found.result.judged_by))
+        judged = JudgedSample(
+            problem=candidate.listed.id,
+            difficulty=candidate.listed.difficulty,
+            submission=candidate.submission,
+            result=found.result,
+            duplicate_of=found.duplicate_of,
+        )
+        self.summary.add(judged, entry.row.values)
+        return lines
+
+    def refuse(self, entry: Refused) -> None:
+        """Add up a row that was not judged."""
+        if isinstance(entry, Invalid):
+            self.summary.refuse_problem(entry.listed, entry.kind, entry.row.values)
+        else:
+            super().refuse(entry)
+
+    def refused_lines(self, entry: Refused) -> tuple[bytes, ...]:
+        """Those of `results.jsonl` and `mcpbr.jsonl`."""
+        row = refused_row(entry)
+        del row[TEST_RESULTS]
+        return to_json(row), to_json(mcpbr.under(_refused_record(entry), self._judged_by))
+
+
+def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
+    """The record in mcpbr's shape."""
+    candidate = entry.candidate
+    if candidate.submission.refused:
+        return mcpbr.unwritten_record(candidate.listed, candidate.submission.refused)
+    if result.score is None:
+        return mcpbr.error_record(candidate.listed, result.message[: mcpbr.SHOWN_ERROR])
+    if not result.total:
+        return mcpbr.error_record(candidate.listed, mcpbr.row_words(candidate.listed.fault, ""))
+    return mcpbr.counted_record(candidate.listed, result.passed, result.total)
+
+
+# --------------------------------------------------------------------------- together
+
+
+def _refused_record(entry: Refused) -> dict[str, Any]:
+    if isinstance(entry, Invalid):
+        fault, refusal = entry.listed.fault, entry.listed.refusal
+        return mcpbr.error_record(entry.listed, refusal if fault is None else mcpbr.row_words(fault, refusal))
+    try:
+        problem = problem_of(entry.row)
+    except RowError:
+        problem = "unknown"
+    return mcpbr.error_record(AppsProblem(id=problem, index=0), entry.message)

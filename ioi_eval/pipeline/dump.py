@@ -1,0 +1,122 @@
+"""From a dump to its results, for every family of problems: what is in the journal is written, in the dump's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ioi_eval.errors import ODD_DATA, own_fault
+from ioi_eval.journal import Journal, TemporaryRecords
+from ioi_eval.model import Keep
+from ioi_eval.pipeline.conduct import Outcome, conduct
+from ioi_eval.pipeline.family import ProblemFamily, R, W
+from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
+from ioi_eval.pipeline.intake import OWN_FAULT, Refused
+from ioi_eval.pipeline.ledger import Ledger
+from ioi_eval.pipeline.progress import Progress
+from ioi_eval.pipeline.run import DumpRun
+from ioi_eval.pipeline.settings import Settings
+from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
+from ioi_eval.report.frame import TESTS
+from ioi_eval.report.run_summary import RunFacts
+
+
+async def score(
+    directory: Path,
+    family: ProblemFamily[W, R],
+    *,
+    journal: Journal,
+    settings: Settings,
+    progress: Progress,
+    restore: Callable[[], None] | None = None,
+) -> Outcome:
+    """Judge what is not judged yet, and write the results of all.
+
+    Args:
+        directory: where the results go.
+        family: the dump, and how it is judged.
+        journal: in the same directory.
+        settings: how.
+        progress: is told of every row.
+        restore: makes test data in the cache again that somebody has deleted; called in a thread.
+
+    Raises:
+        InputError: the dump or the journal is damaged.
+        SetupError: nothing can be judged here, or nothing can be written there.
+    """
+    intake, summary = family.intake, family.summary
+    options = {**settings.options, "": family.options}
+    made_from = await in_thread(lambda: signature(intake.source, intake.ways(), options))
+    written = Written(directory, (*family.files, TESTS), journal, made_from)
+    if not settings.retry_failed and (earlier := written.earlier()) is not None:
+        told = summary.this_run
+        return await in_thread(as_it_was, written, earlier, settings, progress, report=family.report, told=told)
+    written.forget()
+    ledger = Ledger(journal, TemporaryRecords(directory), family.form)
+
+    def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
+        write_results(directory, family, ledger, writing, keep=settings.keep)
+        values = summary.as_dict(facts)
+        write_summary(directory, values, family.report(values))
+        if not facts.interrupted and not summary.pending and not len(ledger.spool):
+            written.keep(values["notes"][len(facts.notes) :])
+        return values
+
+    run = DumpRun(family, ledger, settings=settings, progress=progress, restore=restore)
+    return await conduct(run, write=write)
+
+
+def write_results(
+    directory: Path,
+    family: ProblemFamily[W, R],
+    ledger: Ledger[R],
+    progress: Progress,
+    *,
+    keep: Keep = Keep.FAILING,
+) -> None:
+    """Write a line for every row of the dump that was judged or refused, in the dump's order.
+
+    The dump is read again, so that memory does not grow with it.
+
+    Args:
+        directory: where the files go.
+        family: the dump, as it was judged.
+        ledger: what became of its rows.
+        progress: is told of every row.
+        keep: of which tests there is the beginning of the output, as far as it came back.
+
+    Raises:
+        SetupError: they cannot be written.
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context(replacing(directory / name)) for name in family.files]
+        tests = TestLines(opened.enter_context(replacing(directory / TESTS)), keep)
+        for entry in family.intake.entries(whole_rows=True, standing=ledger.standing):
+            progress.advance("")
+            if isinstance(entry, Refused):
+                lines = _refused(family, entry)
+            elif (found := ledger.find(entry.candidate)) is None:
+                family.summary.postpone(entry.row.values)
+                continue
+            else:
+                try:
+                    lines = family.lines(entry, found, tests)
+                except ODD_DATA as error:
+                    words = str(entry.row.error(own_fault(error, "writing its result")))
+                    refused = Refused(row=entry.row, kind=OWN_FAULT, message=words)
+                    lines = _refused(family, refused, bare=True)
+            for file, line in zip(files, lines, strict=True):
+                file.write(line)
+
+
+def _refused(family: ProblemFamily[W, R], entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
+    """The lines of a row that was not judged: with the message alone where its own columns cannot be written."""
+    family.refuse(entry)
+    if not bare:
+        with suppress(*ODD_DATA):
+            return family.refused_lines(entry)
+    return family.refused_lines(replace(entry, row=replace(entry.row, values={})))

@@ -1,0 +1,95 @@
+"""What is particular to a family of problems in a run: how its submissions are read, judged, kept and written."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from ioi_eval.model import JudgedResult
+from ioi_eval.pipeline.finish import TestLines
+from ioi_eval.pipeline.intake import DumpReader, Refused
+from ioi_eval.pipeline.ledger import Format, Found
+from ioi_eval.pipeline.window import Waiting
+from ioi_eval.report.frame import RESULTS
+from ioi_eval.report.run_summary import RunSummary
+from ioi_eval.report.tally import CpuSplit
+
+W = TypeVar("W", bound=Waiting)
+R = TypeVar("R", bound=JudgedResult)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a run needs to know of a result.
+
+    Args:
+        verdict: for the progress.
+        cpu: what it took.
+        kept: it says something about the submission.
+        blames_sandbox: it does not, as the sandbox failed, rather than that one program could not be judged in it.
+        fingerprint: of how it was judged; empty for just as was expected.
+    """
+
+    verdict: str
+    cpu: CpuSplit
+    kept: bool
+    blames_sandbox: bool
+    fingerprint: str = ""
+
+
+class ProblemFamily(ABC, Generic[W, R]):
+    """One dump of submissions to problems of a family.
+
+    Args:
+        intake: reads it.
+        summary: adds its results up.
+        options: all that results are made from beside the dump, the problems and the options of the run.
+    """
+
+    form: ClassVar[Format[Any]]
+    files: ClassVar[tuple[str, ...]] = (RESULTS,)
+
+    def __init__(self, intake: DumpReader[W], summary: RunSummary, options: Sequence[Any]) -> None:
+        self.intake, self.summary, self.options = intake, summary, options
+
+    @abstractmethod
+    async def judge(self, candidate: W) -> R:
+        """Judge one.
+
+        Raises:
+            SandboxError: our failure.
+        """
+
+    @abstractmethod
+    def failed(self, candidate: W, words: str) -> R:
+        """The result of one that our sandbox failed at, in these words."""
+
+    def told(self, result: R) -> Told:
+        """What a run needs to know of a result."""
+        kept = self.form.kind(result) is not None
+        return Told(
+            verdict=result.verdict,
+            cpu=self.form.cpu(result),
+            kept=kept,
+            blames_sandbox=not kept and self.form.blames_sandbox(result),
+            fingerprint=result.fingerprint,
+        )
+
+    @abstractmethod
+    def lines(self, entry: Any, found: Found[R], tests: TestLines) -> Sequence[bytes]:
+        """Of a submission that was judged, or that we failed to judge, one for each file; it is added up."""
+
+    def refuse(self, entry: Refused) -> None:
+        """Add up a row that was not judged."""
+        self.summary.refuse(entry.kind, entry.message, entry.row.values)
+
+    @abstractmethod
+    def refused_lines(self, entry: Refused) -> Sequence[bytes]:
+        """Of a row that was not judged, one for each file."""
+
+    @staticmethod
+    @abstractmethod
+    def report(summary: Mapping[str, Any]) -> str:
+        """What the results come to, as Markdown."""

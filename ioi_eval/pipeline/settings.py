@@ -1,0 +1,48 @@
+"""How a dump is gone through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ioi_eval.model import Keep
+
+_SPARE = 2
+"""So many more submissions than jobs are under way, so that no slot waits for what is done between jobs."""
+
+_IN_LINE, _MOST_IN_LINE = 7, 56
+"""How many programs wait for each job that runs, to share the next; and how many in all: their tests are in memory."""
+
+
+def spare_for(jobs: int, *, shares: bool) -> int:
+    """How many more submissions than jobs are under way: more where programs share jobs, so that they find each other.
+
+    Args:
+        jobs: how many jobs run at once.
+        shares: whether programs can share jobs.
+    """
+    return min(_IN_LINE * jobs, _MOST_IN_LINE) if shares else _SPARE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a dump is gone through. What may change an outcome is in `config.Policy` and `AppsSettings` instead.
+
+    Args:
+        workers: how many jobs the sandbox runs at once.
+        spare: how many more submissions than jobs are under way: `spare_for`.
+        dedupe: identical programs are judged once.
+        retry_failed: judge again what a judge program had failed at.
+        keep: of which tests the results have the beginning of the output, as far as it came back.
+        options: what was asked for, for the summary.
+        notes: what users should know.
+    """
+
+    workers: int
+    spare: int = _SPARE
+    dedupe: bool = True
+    retry_failed: bool = False
+    keep: Keep = Keep.FAILING
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,241 @@
+"""What every run comes to, whatever family of problems it is of: the part of `summary.json` that is the same for all.
+
+Judge errors are counted apart, everywhere: a score that we failed to find out is neither a 0 nor left out silently.
+"""
+
+from __future__ import annotations
+
+import platform
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from ioi_eval.model import Isolation, Verdict
+from ioi_eval.report.groups import Grouping, Groups
+from ioi_eval.report.tally import CpuSplit
+from ioi_eval.version import __version__
+
+FORMAT = 1
+EXAMPLES = 20  # how many of a kind are named; all are counted, and all are in results.jsonl
+KINDS = 100  # how many reasons are told apart
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Rows that cannot be judged: all counted by reason, the first of each named."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, kind: str, example: str) -> None:
+        """Take in one.
+
+        Args:
+            kind: the reason, without what differs from row to row.
+            example: the whole message.
+        """
+        if kind not in self.counts and len(self.counts) >= KINDS:
+            kind = "other reasons"
+        self.counts[kind] += 1
+        shown = self.examples.setdefault(kind, Counter())
+        if example in shown or len(shown) < EXAMPLES:
+            shown[example] += 1
+
+    def as_list(self) -> list[dict[str, Any]]:
+        """For JSON, the most frequent reason first; what is the same of several rows stands there once."""
+        return [
+            {
+                "reason": kind,
+                "rows": count,
+                "examples": [words if n == 1 else f"{words} ({n} rows)" for words, n in self.examples[kind].items()],
+                "more": count - self.examples[kind].total(),
+            }
+            for kind, count in self.counts.most_common()
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What only the run itself knows.
+
+    Args:
+        started, finished: ISO 8601, UTC.
+        interrupted: the user, or a failure, ended it early.
+        options: what was asked for.
+        workers: how many jobs the sandbox ran at once.
+        wall_s: how long judging took.
+        judged: how many were judged in this run.
+        copies: how many took over the result of an identical program in this run.
+        resumed: how many an earlier run had judged.
+        cpu: what judging took in this run.
+        notes: what users should know.
+    """
+
+    started: str
+    finished: str
+    interrupted: bool
+    options: Mapping[str, Any]
+    workers: int
+    wall_s: float
+    judged: int
+    copies: int
+    resumed: int
+    cpu: CpuSplit
+    notes: tuple[str, ...] = ()
+
+
+class RunSummary(ABC):
+    """Adds up results as they stream by.
+
+    Args:
+        make: a summary for a group of them.
+        grouping: by which columns of the dump all of it is given for each group too.
+    """
+
+    def __init__(self, make: Callable[[], Self], grouping: Grouping | None) -> None:
+        self._groups: Groups[Self] = Groups(grouping or Grouping(), make)
+        self.refused = Refusals()
+        self.pending = 0
+        self._examples: list[dict[str, Any]] = []
+        self._extraction: Counter[str] = Counter()
+        self._isolation: Counter[str] = Counter()
+        self._targets: Counter[str] = Counter()
+        self._copies = 0
+        self._near_limit = 0
+
+    def refuse(self, kind: str, message: str, row: Mapping[str, Any]) -> None:
+        """Take in a row that cannot be judged.
+
+        Args:
+            kind: the reason, without what differs from row to row.
+            message: the whole message.
+            row: the dump's.
+        """
+        self.refused.add(kind, message)
+        if (group := self._groups.of(row)) is not None:
+            group.refused.add(kind, message)
+
+    def postpone(self, row: Mapping[str, Any]) -> None:
+        """Take in a row of the dump that is not judged yet."""
+        self.pending += 1
+        if (group := self._groups.of(row)) is not None:
+            group.pending += 1
+
+    def _take(self, submission: str, problem: str, *, extraction: str, near_limit: bool, error: str | None) -> None:
+        """Take in what is known of every submission; `error` where it has no score."""
+        self._extraction[extraction] += 1
+        self._near_limit += near_limit
+        if error is not None and len(self._examples) < EXAMPLES:
+            self._examples.append({"submission": submission, "problem": problem, "error": error})
+
+    def _take_run(self, isolation: Isolation | None, target: str) -> None:
+        """Take in where a submission that is no copy was run."""
+        self._isolation.update([isolation] if isolation else [])
+        self._targets.update([target] if target else [])
+
+    @property
+    @abstractmethod
+    def judged(self) -> int:
+        """How many submissions were judged, or failed to be."""
+
+    @property
+    @abstractmethod
+    def undecided(self) -> int:
+        """Submissions that we, or a judge program, failed to judge."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the dump has been judged."""
+        return not (self.undecided or self.pending or self.refused.counts)
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns by which submissions are grouped."""
+        return self._groups.grouping.columns
+
+    def as_dict(self, run: RunFacts) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            **heading(FORMAT, run, complete=self.complete),
+            **self._all_scores(),
+            "undecided": self._examples,
+            "refused": self.refused.as_list(),
+            "isolation": dict(self._isolation),
+            "targets": dict(self._targets),
+            "extraction": dict(self._extraction),
+            "near_limit": self._near_limit,
+            **self._own(run),
+            "this_run": self.this_run(run),
+            "options": dict(run.options),
+            "by": list(self.by),
+            "groups": self._groups.as_list(type(self)._all_scores),
+            "notes": [*run.notes, *self._notes(), *self._groups.notes],
+        }
+
+    def _all_scores(self) -> dict[str, Any]:
+        """What all submissions, or those of a group, are worth."""
+        refused = self.refused.counts.total()
+        counts = {
+            "rows": self.judged + refused + self.pending,
+            "scored": self.judged - self.undecided,
+            "undecided": self.undecided,
+            "refused": refused,
+            "pending": self.pending,
+            "copies": self._copies,
+        }
+        return {"submissions": counts, **self._scores()}
+
+    @abstractmethod
+    def _scores(self) -> dict[str, Any]:
+        """What the family of problems tells of all submissions, or of a group."""
+
+    @abstractmethod
+    def _own(self, run: RunFacts) -> dict[str, Any]:
+        """What it tells of all together only."""
+
+    @abstractmethod
+    def _notes(self) -> list[str]:
+        """What users should know of the results."""
+
+    @classmethod
+    def this_run(cls, run: RunFacts) -> dict[str, Any]:
+        """What a run did and took."""
+        return {
+            "judged": run.judged,
+            "copies": run.copies,
+            "resumed": run.resumed,
+            "workers": run.workers,
+            "wall_s": round(run.wall_s, 3),
+            "cpu_s": round(run.cpu.total, 3),
+        }
+
+
+def heading(summary_format: int, run: RunFacts, *, complete: bool) -> dict[str, Any]:
+    """What every summary begins with: what made it, and when."""
+    return {
+        "format": summary_format,
+        "ioi_eval": __version__,
+        "python": platform.python_version(),
+        "started": run.started,
+        "finished": run.finished,
+        "interrupted": run.interrupted,
+        "complete": complete,
+    }
+
+
+def renewed(values: Mapping[str, Any], run: RunFacts, this_run: Mapping[str, Any]) -> dict[str, Any]:
+    """An earlier summary of the same results, with what is of this run; its `notes` are those of the results alone."""
+    return {
+        **values,
+        **heading(values["format"], run, complete=values["complete"]),
+        "this_run": {**values["this_run"], **this_run},
+        "options": dict(run.options),
+        "notes": [*run.notes, *values["notes"]],
+    }
+
+
+def verdict_counts(counts: Mapping[Verdict, int]) -> dict[str, int]:
+    """In the order of `Verdict`, without zeros."""
+    return {verdict.value: counts[verdict] for verdict in Verdict if counts.get(verdict)}
