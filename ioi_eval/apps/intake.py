@@ -12,8 +12,6 @@ from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.journal import Keys, keys_of
 from ioi_eval.pipeline.intake import DumpReader, Judgeable, Refused, best_known, faulty
 from ioi_eval.problems.apps_submissions import (
-    PROBLEM_COLUMNS,
-    PROGRAM_COLUMNS,
     AppsSubmission,
     Rules,
     Sample,
@@ -21,6 +19,7 @@ from ioi_eval.problems.apps_submissions import (
     problem_of,
     samples_of,
     submission,
+    submission_columns,
 )
 from ioi_eval.problems.row import Row, RowSource
 
@@ -130,7 +129,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
     ) -> Iterator[JudgeableSample | Refused]:
         """One for each program, in order; rows for problems that were not asked for are passed over."""
-        columns = None if whole_rows else (self.id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
+        columns = None if whole_rows else submission_columns(self.id_column)
         ordinals: Counter[str] = Counter()
         taken: dict[bytes, tuple[str, int]] = {}
         self.passed_over = 0

@@ -6,7 +6,7 @@ import asyncio
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,6 +37,7 @@ from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.report.terminal import counted, table
+from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox
 
 
@@ -75,11 +76,18 @@ def audit(call: AuditCall) -> int:
         )
         with closing(catalog):
             solutions = ReferenceSolutions(dataset, frozenset(catalog.listed), call.most)
-            count = sum(1 for _ in solutions.rows(None))
+            dump = KeptColumns(solutions, None, directory)
+            count = sum(1 for _ in dump.rows(None))
             said = f"{counted(count, 'reference solution')} of {counted(len(catalog.listed), 'problem')}"
             tell(f"{said}, {solutions.without} without any")
             auditing = _audit(
-                call, settings=settings, solutions=solutions, catalog=catalog, directory=directory, count=count
+                call,
+                settings=settings,
+                dump=dump,
+                broken=solutions.broken,
+                catalog=catalog,
+                directory=directory,
+                count=count,
             )
             outcome, findings = asyncio.run(auditing)
     _report(findings, len(catalog.listed), solutions)
@@ -113,7 +121,8 @@ async def _audit(
     call: AuditCall,
     *,
     settings: AppsSettings,
-    solutions: ReferenceSolutions,
+    dump: Source,
+    broken: Mapping[str, str],
     catalog: Catalog,
     directory: Path,
     count: int,
@@ -125,7 +134,7 @@ async def _audit(
         workers = apps_calls.workers(call.place, executor)
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
-            intake = AppsIntake(solutions, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
+            intake = AppsIntake(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
             outcome = await score(
                 directory,
                 AppsFamily(intake, executor, settings.judged_by, summary),
@@ -133,7 +142,7 @@ async def _audit(
                 settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
                 progress=progress_for(count, bar=call.bar),
             )
-        findings = summary.findings(catalog.listed, solutions.broken)
+        findings = summary.findings(catalog.listed, broken)
         if not outcome.interrupted and settings.profile is None:
             findings = await _with_comparators(
                 findings, summary, catalog, settings, sandbox=here.sandbox, place=call.place, workers=workers

@@ -21,7 +21,9 @@ from ioi_eval.errors import InputError
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.problems.apps_submissions import submission_columns
 from ioi_eval.report.terminal import counted, printable, table
+from ioi_eval.rows import KeptColumns
 
 _TESTS = 10  # how many tests of a program are told
 
@@ -82,7 +84,8 @@ def explain(call: ExplainCall) -> int:
     unknown = sorted(set(call.graders) - set(NAMES))
     if unknown:
         raise InputError(f"there is no profile {unknown[0]!r}; there are: {', '.join(NAMES)}")
-    dump, dataset = open_dump(call.dump, call.problems.ids), call.problems.open()
+    dump = KeptColumns(open_dump(call.dump, call.problems.ids), submission_columns(call.id_column))
+    dataset = call.problems.open()
     counts = survey(dump, id_column=call.id_column)
     needed = {problem for problem in counts if problem is not None}
     selection, excluded = call.problems.selection, call.problems.excluded

@@ -29,10 +29,10 @@ from ioi_eval.pipeline.dump import score as score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.problems.apps_submissions import RULES, our_rules
+from ioi_eval.problems.apps_submissions import RULES, our_rules, submission_columns
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.terminal import counted
-from ioi_eval.rows import Source, in_one
+from ioi_eval.rows import KeptColumns, Source, in_one
 
 _NARROWING = {"--filter-difficulty": "difficulties", "--task": "ids", "--sample": "limit"}
 
@@ -80,7 +80,8 @@ def score(call: AppsScoreCall) -> int:
     if configuration.unused:
         tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
-    dump, dataset = in_one(list(zip(call.dumps, dumps, strict=True))), call.problems.open()
+    dump = KeptColumns(in_one(list(zip(call.dumps, dumps, strict=True))), submission_columns(call.id_column), there)
+    dataset = call.problems.open()
     counts = survey(dump, id_column=call.id_column)
     grouping = grouping_of(dumps, call.by)
     needed = {problem for problem in counts if problem is not None}

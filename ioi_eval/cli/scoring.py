@@ -26,13 +26,14 @@ from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import ProblemSet, load_problems
+from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
-from ioi_eval.rows import Altered, Source, in_one, open_source
+from ioi_eval.rows import Altered, KeptColumns, Source, in_one, open_source
 from ioi_eval.scorer import Scorer
 from ioi_eval.toolchain import check_std
 
@@ -253,21 +254,20 @@ def _open(calls: Sequence[ScoreCall]) -> tuple[Source, Source, Sequence[DumpToSc
     """The sources of problems and tests, and each dump, read once."""
     common = calls[0]
     check_std(common.std)
-    for call in calls:
-        for name in call.dumps:
-            check_out(call.out, read=name, command=SCORE)
+    there, *_ = [check_out(call.out, read=name, command=SCORE) for call in calls for name in call.dumps]
     dumps = [_dump(call) for call in calls]
     problems, tests = open_source(common.problems, all_splits=True), open_source(common.tests)
-    return problems, tests, [_part(call, dump) for call, dump in zip(calls, dumps, strict=True)]
+    return problems, tests, [_part(call, dump, there) for call, dump in zip(calls, dumps, strict=True)]
 
 
-def _part(call: ScoreCall, dump: Source) -> DumpToScore:
+def _part(call: ScoreCall, dump: Source, there: Path) -> DumpToScore:
     """A dump, read once. Official solutions, which have a label in place of an id, are named by that."""
     if call.id_column == _ID_COLUMN:
         named = {name for row in islice(dump.iterate((_ID_COLUMN, _LABEL_COLUMN)), FIRST) for name in row.names}
         if _LABEL_COLUMN in named and _ID_COLUMN not in named:
             tell(f"{call.dump} has no column {_ID_COLUMN}; its rows are named by {_LABEL_COLUMN}")
             call = replace(call, id_column=_LABEL_COLUMN)
+    dump = KeptColumns(dump, submission_columns(call.id_column), there)
     seen = survey(dump, call.selection, id_column=call.id_column)
     grouping = grouping_of([open_source(name) for name in call.dumps], call.by)
     return DumpToScore(call=call, dump=dump, seen=seen, grouping=grouping)

@@ -67,6 +67,11 @@ Rules: TypeAlias = "Callable[[Sample], Extracted]"
 """How a program is found in a sample."""
 
 
+def submission_columns(id_column: str) -> tuple[str, ...]:
+    """The columns that judging looks at."""
+    return (id_column, "language", *PROBLEM_COLUMNS, *PROGRAM_COLUMNS)
+
+
 def problem_of(row: Row) -> str:
     """The problem that a row is for.
 

@@ -17,11 +17,22 @@ from ioi_eval.errors import InputError
 from ioi_eval.rows.altered import Altered
 from ioi_eval.rows.hub import HubSource
 from ioi_eval.rows.jsonl import JsonLines
+from ioi_eval.rows.kept import KeptColumns
 from ioi_eval.rows.names import named_sources, result_names
 from ioi_eval.rows.source import OBVIOUS, SPLIT_NAME, Chain, Source, choose_splits, read_state
 from ioi_eval.rows.tables import Parquet, SavedDataset
 
-__all__ = ["ENDINGS", "Altered", "HubSource", "Source", "in_one", "named_sources", "open_source", "result_names"]
+__all__ = [
+    "ENDINGS",
+    "Altered",
+    "HubSource",
+    "KeptColumns",
+    "Source",
+    "in_one",
+    "named_sources",
+    "open_source",
+    "result_names",
+]
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
