@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ioi_eval.apps import verdicts
-from ioi_eval.apps.fingerprints import fingerprint_of, way_of
-from ioi_eval.apps.outcomes import AppsResult, AppsSettings
+from ioi_eval.apps.outcomes import AppsResult, AppsSettings, fingerprint_of, way_of
 from ioi_eval.apps.running import TestRuns
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.compat.terms import Calls, Graded, Profile, TestRun

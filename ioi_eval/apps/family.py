@@ -11,9 +11,8 @@ from typing import Any, Protocol
 
 from ioi_eval.apps import mcpbr
 from ioi_eval.apps.codec import decode_result, encode_result
-from ioi_eval.apps.fingerprints import fingerprint_of
 from ioi_eval.apps.intake import AppsCandidate, AppsIntake, Invalid, JudgeableSample
-from ioi_eval.apps.outcomes import AppsResult
+from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
 from ioi_eval.apps.results import AppsSummary, JudgedSample, refused_row, result_row
 from ioi_eval.errors import RowError
@@ -28,7 +27,7 @@ from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.problems.apps_submissions import problem_of
 from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID, apps_line
 from ioi_eval.report.frame import RESULTS
-from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.totals import CpuSplit
 
 
 class Executor(Protocol):

@@ -1,14 +1,19 @@
-"""What APPS programs are judged by, and what comes out."""
+"""What APPS programs are judged by, with its hash, and what comes out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ioi_eval.compat.terms import Code, Graded, Profile
 from ioi_eval.config import MIB, JudgeLimits, check_repeats
 from ioi_eval.errors import InputError
+from ioi_eval.fingerprint import digest_of, harness_digest, rules_digest, runner_digest
 from ioi_eval.model import Isolation, JudgedResult, TestOutcome, Verdict
 from ioi_eval.model.apps import Comparator, RowFault
+from ioi_eval.problems.apps_submissions import AppsSubmission
+from ioi_eval.sandbox import Target
 
 TIME_LIMIT_S = 10.0
 """CPU seconds for a test. Source: Eval Protocol and mcpbr, whose 10 s are of wall clock."""
@@ -76,6 +81,43 @@ class AppsSettings:
     def judged_by(self) -> str:
         """The rules in a word: the comparator, or the profile's name."""
         return str(self.comparator) if self.profile is None else self.profile.name
+
+
+def way_of(settings: AppsSettings, target: Target, python: str, *, checker: bytes | None) -> str:
+    """A hash of how programs are judged, and where.
+
+    Args:
+        settings: how programs are run and judged.
+        target: where.
+        python: the interpreter there, by its fingerprint.
+        checker: the source of the comparator's checker, as it judges (`AppsExecutor.checker`): the file may have been
+            edited since.
+    """
+    values: dict[str, Any] = {f.name: getattr(settings, f.name) for f in fields(settings)}
+    profile = settings.profile
+    values["profile"] = None if profile is None else profile.name  # its rules are among ours
+    values["time_limit_s"] = settings.cpu_s
+    values["comparator"] = str(settings.comparator)
+    values["warm"] = None  # how a program is started changes no result
+    if settings.near_limit_repeats == 1:
+        del values["near_limit_repeats"]  # as it was before there was a choice
+    values["checker"] = None if checker is None else hashlib.sha256(checker).hexdigest()
+    toolchain = target.toolchain.fingerprint if settings.comparator.program else ""
+    ours = (rules_digest(), harness_digest(), runner_digest())
+    narrowed = filter(None, [target.narrowed])
+    return digest_of([ours, values, python, target.isolation, toolchain, *narrowed])
+
+
+def fingerprint_of(way: str, problem: str, submission: AppsSubmission) -> str:
+    """The fingerprint of judging a program.
+
+    Args:
+        way: how (`way_of`).
+        problem: the problem's digest.
+        submission: the program.
+    """
+    code = (submission.code or "").encode("utf-8", "surrogatepass")
+    return digest_of([code, submission.refused, problem, way])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,10 +21,10 @@ from ioi_eval.problems.submissions import fitted, submission_from_row
 from ioi_eval.problems.time_scale import scaled
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.one_submission import Limits, Seen, TestTexts, listing, submission_text, tests_of
-from ioi_eval.report.outcomes import distinct_outcomes
 from ioi_eval.report.result_sets import Family, Name, ResultSet, open_results
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.report.terminal import printable
+from ioi_eval.report.totals import distinct_outcomes
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer
 

@@ -1,10 +1,9 @@
 """A dump goes in, results come out: dump → workers → journal → results.
 
-- `dump` has these steps in order, for every family of problems;
+- `dump` is the frame around a run, for every family of problems: signals, the journal, the files in the dump's order;
 - `intake` reads rows as submissions, `window` says which is next, `run` judges them, `ledger` keeps the results;
 - `family` is what is particular to a family of problems, `contest` that for contest problems;
-- `conduct` is the frame around a run: signals, the journal, what the run itself knows;
-- `finish` writes them out, in the dump's order, from the journal;
+- `finish` writes files;
 - `plan` says what would be done.
 """
 
@@ -14,13 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline.conduct import Outcome
 from ioi_eval.pipeline.contest import ContestFamily, Judge
 from ioi_eval.pipeline.dump import score
 from ioi_eval.pipeline.intake import Intake, RowSelection, Survey, survey
 from ioi_eval.pipeline.plan import DryRun, plan
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.settings import Settings
+from ioi_eval.pipeline.settings import Outcome, Settings
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.rows import Unscored
 

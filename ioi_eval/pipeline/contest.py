@@ -20,8 +20,7 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.tally import CpuSplit
-from ioi_eval.report.totals import Totals
+from ioi_eval.report.totals import CpuSplit, Totals
 from ioi_eval.scores import submission_result
 
 _KNOWN = 4096  # results whose parts are kept: about 4 kB each

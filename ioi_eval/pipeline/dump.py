@@ -1,4 +1,7 @@
-"""From a dump to its results, for every family of problems: what is in the journal is written, in the dump's order."""
+"""From a dump to its results, for every family of problems: the frame around a run.
+
+What is judged is safe in the journal before anything is written from it, in the dump's order.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
-from ioi_eval.pipeline.conduct import Outcome, conduct
 from ioi_eval.pipeline.family import ProblemFamily, R, W
 from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
 from ioi_eval.pipeline.intake import OWN_FAULT, Refused
+from ioi_eval.pipeline.interrupt import Interrupts
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import Progress
-from ioi_eval.pipeline.run import DumpRun
-from ioi_eval.pipeline.settings import Settings
+from ioi_eval.pipeline.run import DumpRun, now
+from ioi_eval.pipeline.settings import Outcome, Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
 from ioi_eval.report.frame import TESTS
@@ -67,7 +70,31 @@ async def score(
         return values
 
     run = DumpRun(family, ledger, settings=settings, progress=progress, restore=restore)
-    return await conduct(run, write=write)
+    return await _conduct(run, write)
+
+
+async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> Outcome:
+    """Judge, then write. A signal ends the judging, not the writing; and the spool goes, whatever happens."""
+    ledger, progress, settings = run.ledger, run.progress, run.settings
+    started = now()
+    interrupts = Interrupts()
+    try:
+        with interrupts.installed():
+            try:
+                interrupted = await interrupts.run(run.execute())
+            finally:
+                progress.close()
+            await in_thread(ledger.journal.require_there)
+            await in_thread(ledger.journal.sync)
+            facts = run.done.facts(settings, ledger.journal.notes, started=started, interrupted=interrupted)
+            writing = progress.writing()
+            try:
+                values = await in_thread(write, facts, writing)
+            finally:
+                writing.close()
+    finally:
+        ledger.spool.close()
+    return Outcome(summary=values, interrupted=interrupted, stopped_by=run.done.stopped_by)
 
 
 def write_results(

@@ -14,7 +14,7 @@ from ioi_eval.pipeline.ledger import Format, Found
 from ioi_eval.pipeline.window import Waiting
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
-from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.totals import CpuSplit
 
 W = TypeVar("W", bound=Waiting)
 R = TypeVar("R", bound=JudgedResult)

@@ -12,7 +12,7 @@ import orjson
 
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
 from ioi_eval.pipeline.window import Waiting
-from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.totals import CpuSplit
 
 R = TypeVar("R")
 

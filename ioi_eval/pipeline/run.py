@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
@@ -24,7 +25,8 @@ from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.window import Costs, Window
-from ioi_eval.report.tally import CpuSplit
+from ioi_eval.report.run_summary import RunFacts
+from ioi_eval.report.totals import CpuSplit
 
 BATCH_ROWS = 256  # a change of threads costs as much as five rows
 BATCH_CODE = 8 * 1024 * 1024
@@ -53,6 +55,37 @@ class Done:
     cpu: CpuSplit = field(default_factory=CpuSplit)
     wall_s: float = 0.0
     stopped_by: str | None = None
+
+    def facts(
+        self, settings: Settings, notes: Sequence[str], *, started: str = "", interrupted: bool = False
+    ) -> RunFacts:
+        """What the summary tells of the run.
+
+        Args:
+            settings: of the run.
+            notes: of the journal.
+            started: when, in ISO 8601; empty for now.
+            interrupted: the user ended it early.
+        """
+        stopped = (f"stopped early: {self.stopped_by}; the same command goes on",) if self.stopped_by else ()
+        return RunFacts(
+            started=started or now(),
+            finished=now(),
+            interrupted=interrupted or self.stopped_by is not None,
+            options=settings.options,
+            workers=settings.workers,
+            wall_s=self.wall_s,
+            judged=self.judged,
+            copies=self.copies,
+            resumed=self.resumed,
+            cpu=self.cpu,
+            notes=(*stopped, *notes, *settings.notes),
+        )
+
+
+def now() -> str:
+    """The time, in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""How a dump is gone through."""
+"""How a dump is gone through, and how that ended."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ioi_eval.model import Keep
+from ioi_eval.pipeline.interrupt import EXIT_CODE
 
 _SPARE = 2
 """So many more submissions than jobs are under way, so that no slot waits for what is done between jobs."""
@@ -46,3 +47,25 @@ class Settings:
     keep: Keep = Keep.FAILING
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How scoring a dump ended.
+
+    Args:
+        summary: what `summary.json` holds.
+        interrupted: a signal ended it; the same command goes on.
+        stopped_by: why it ended early by itself; `None` if it did not.
+    """
+
+    summary: Mapping[str, Any]
+    interrupted: bool
+    stopped_by: str | None
+
+    @property
+    def exit_code(self) -> int:
+        """0: everything was judged; 1: something could not be; 130: interrupted."""
+        if self.interrupted:
+            return EXIT_CODE
+        return 0 if self.summary["complete"] else 1

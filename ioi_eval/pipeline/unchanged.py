@@ -20,10 +20,10 @@ import orjson
 
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline.conduct import Outcome, facts_of_nothing_new
 from ioi_eval.pipeline.finish import write_summary
 from ioi_eval.pipeline.progress import REFUSED, RESUMED, Progress
-from ioi_eval.pipeline.settings import Settings
+from ioi_eval.pipeline.run import Done
+from ioi_eval.pipeline.settings import Outcome, Settings
 from ioi_eval.report.run_summary import RunFacts, renewed
 from ioi_eval.rows.source import Source
 from ioi_eval.version import __version__
@@ -120,7 +120,7 @@ def as_it_was(
         for _ in range(number):
             progress.advance(became)
     progress.close()
-    facts = facts_of_nothing_new(settings, resumed, written.journal.notes)
+    facts = Done(resumed=resumed).facts(settings, written.journal.notes)
     values = renewed(earlier, facts, told(facts))
     write_summary(written.directory, values, report(values))
     written.keep(earlier["notes"])

@@ -29,9 +29,8 @@ from ioi_eval.report.naming import problem_of, submission_of
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts, RunSummary
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import counted
-from ioi_eval.report.totals import Totals, scores_of
+from ioi_eval.report.totals import CpuSplit, Totals, scores_of
 
 OF_THE_RUN = (
     *("ioi_eval", "python", "started", "finished", "interrupted", "this_run", "options"),

@@ -13,7 +13,8 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
-from ioi_eval.report.tally import AVERAGE, CpuSplit, ProblemTally, problem_estimates
+from ioi_eval.report.tally import AVERAGE, ProblemTally, problem_estimates
+from ioi_eval.report.totals import CpuSplit
 
 
 class Summary(RunSummary):

@@ -10,48 +10,10 @@ from dataclasses import dataclass, field
 from ioi_eval.estimates import Estimate, mean_estimates
 from ioi_eval.model import Problem, SubmissionResult, Verdict
 from ioi_eval.report.limited import LightRow, limited_score
-from ioi_eval.report.outcomes import distinct_outcomes
 from ioi_eval.scores import Together, pass_at_k
 
 KS = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
 AVERAGE = "average"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuSplit:
-    """Where CPU time went, in seconds.
-
-    Args:
-        compile: compiling submissions.
-        run: their processes.
-        check: checkers and managers.
-    """
-
-    compile: float = 0.0
-    run: float = 0.0
-    check: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """All of it."""
-        return self.compile + self.run + self.check
-
-    def __add__(self, other: CpuSplit) -> CpuSplit:
-        return CpuSplit(compile=self.compile + other.compile, run=self.run + other.run, check=self.check + other.check)
-
-    @classmethod
-    def of(cls, result: SubmissionResult) -> CpuSplit:
-        """What judging one submission took."""
-        outcomes = distinct_outcomes(result)
-        return cls(
-            compile=result.compile.cpu_ms / 1000,
-            run=math.fsum(outcome.cpu_ms or 0.0 for outcome in outcomes) / 1000,
-            check=math.fsum(outcome.check_cpu_ms or 0.0 for outcome in outcomes) / 1000,
-        )
-
-    def as_dict(self) -> dict[str, float]:
-        """For JSON."""
-        return {name: round(getattr(self, name), 3) for name in ("compile", "run", "check")}
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What the tests of a result come to together: worked out once for all copies of a program."""
+"""What the tests of a result come to together, whatever subtasks they stand in."""
 
 from __future__ import annotations
 
@@ -9,10 +9,68 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from ioi_eval.model import SubmissionResult, Verdict
-from ioi_eval.report.outcomes import distinct_outcomes, judge_error
+from ioi_eval.model import SubmissionResult, TestOutcome, Verdict
 from ioi_eval.report.suspicious import is_suspicious
-from ioi_eval.report.tally import CpuSplit
+
+
+def distinct_outcomes(result: SubmissionResult) -> list[TestOutcome]:
+    """Every test that was run, once, though several subtasks list it."""
+    found: dict[str, TestOutcome] = {}
+    for subtask in result.subtasks:
+        for outcome in subtask.tests:
+            if outcome.verdict is not Verdict.SKIPPED:
+                found[outcome.test] = outcome
+    return list(found.values())
+
+
+def judge_error(result: SubmissionResult) -> str | None:
+    """Why a result has no score: the first failure of ours, or of a judge program; `None` if it has one."""
+    if result.score is not None:
+        return None
+    if result.compile.verdict is Verdict.JE:
+        return result.compile.message or "judge error while compiling"
+    for subtask in result.subtasks:
+        for outcome in subtask.tests:
+            if subtask.score is None and outcome.verdict is Verdict.JE:
+                return f"test {outcome.test}: {outcome.message or 'judge error'}"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuSplit:
+    """Where CPU time went, in seconds.
+
+    Args:
+        compile: compiling submissions.
+        run: their processes.
+        check: checkers and managers.
+    """
+
+    compile: float = 0.0
+    run: float = 0.0
+    check: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.compile + self.run + self.check
+
+    def __add__(self, other: CpuSplit) -> CpuSplit:
+        return CpuSplit(compile=self.compile + other.compile, run=self.run + other.run, check=self.check + other.check)
+
+    @classmethod
+    def of(cls, result: SubmissionResult) -> CpuSplit:
+        """What judging one submission took."""
+        outcomes = distinct_outcomes(result)
+        return cls(
+            compile=result.compile.cpu_ms / 1000,
+            run=math.fsum(outcome.cpu_ms or 0.0 for outcome in outcomes) / 1000,
+            check=math.fsum(outcome.check_cpu_ms or 0.0 for outcome in outcomes) / 1000,
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """For JSON."""
+        return {name: round(getattr(self, name), 3) for name in ("compile", "run", "check")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from ioi_eval.expectations import (
     deciding_test,
 )
 from ioi_eval.model import Problem, SubmissionResult, SubtaskResult, TestOutcome, Verdict
-from ioi_eval.report.outcomes import distinct_outcomes, judge_error
 from ioi_eval.report.rows import JudgedSubmission
+from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.validate.results import StatedResult, differences
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions
 

@@ -16,8 +16,8 @@ from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import RunFacts
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.tally import CpuSplit
 from ioi_eval.report.terminal import terminal_report
+from ioi_eval.report.totals import CpuSplit
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 from tests.row_files import jsonl

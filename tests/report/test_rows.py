@@ -14,7 +14,6 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.report.outcomes import distinct_outcomes, judge_error
 from ioi_eval.report.rows import (
     OUR_COLUMNS,
     REFERENCE_COLUMNS,
@@ -23,6 +22,7 @@ from ioi_eval.report.rows import (
     refused_row,
     result_row,
 )
+from ioi_eval.report.totals import distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 from tests.small_problems import small_problem
 
