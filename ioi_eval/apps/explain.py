@@ -7,7 +7,7 @@ is compared and when a grader stops all differ; what is told is what each made o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ioi_eval.apps.family import Executor
 from ioi_eval.apps.intake import JudgeableSample
@@ -77,7 +77,7 @@ async def opinions(
             continue
         opinion = _ours(result, problem) if grader == OURS else _theirs(grader, result, problem)
         is_ours = code.strip() == (ours or "").strip()  # (a final newline makes no other program)
-        found.append(opinion if is_ours else _with_code(opinion, code))
+        found.append(opinion if is_ours else replace(opinion, code=code))
     return tuple(found)
 
 
@@ -160,18 +160,6 @@ def _without(grader: str, problem: AppsProblem, words: str) -> Opinion:
         cells=("",) * count,
         passes=(None,) * count,
         reasons=(_line(words),) * count,
-    )
-
-
-def _with_code(opinion: Opinion, code: str) -> Opinion:
-    return Opinion(
-        grader=opinion.grader,
-        whole=opinion.whole,
-        right=opinion.right,
-        cells=opinion.cells,
-        passes=opinion.passes,
-        reasons=opinion.reasons,
-        code=code,
     )
 
 

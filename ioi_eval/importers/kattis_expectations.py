@@ -45,7 +45,6 @@ class Stated:
         verdicts: in the format's words, of which one is to come out; none for nothing.
         groups: the same by test group, as a path below `data/`.
         score: the points, from the first to the second.
-        is_model: whether it is called a model solution.
         language: in the format's words, if it is stated.
         untold: what is stated and cannot be compared.
     """
@@ -53,7 +52,6 @@ class Stated:
     verdicts: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]]
     score: Range | None = None
-    is_model: bool = False
     language: str | None = None
     untold: tuple[str, ...] = ()
 
@@ -98,7 +96,6 @@ class Expectations:
             verdicts=self._verdicts(rules),
             groups=groups,
             score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
-            is_model=any(rule.get("model_solution") is True for rule in rules),
             language=next((str(rule["language"]) for rule in reversed(rules) if rule.get("language")), None),
             untold=(*(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)), *untold),
         )
