@@ -8,6 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.forked_commands import ForkedCommands, forked_commands
 from tests.selecting import COLLECTED, deselect
 
 # A slow machine is no failure: examples have no deadline.
@@ -46,3 +47,9 @@ def shared() -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all tests: what they need of ours, the runner above all, is compiled once."""
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def commands() -> ForkedCommands:
+    """What runs `ioi-eval` for tests of what it does, not of how it starts."""
+    return forked_commands()

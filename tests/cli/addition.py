@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
+from tests.forked_commands import COMMAND, Ended
 
-Ended = subprocess.CompletedProcess[str]
+__all__ = ["COMMAND", "Ended"]
+
 Start = Callable[..., Ended]
 Write = Callable[..., Path]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from typing import Any
 import pytest
 
 from ioi_eval.report.frame import result_rows
-from tests.cli.addition import COMMAND, PROBLEMS, TESTS, Ended, Start, Write
+from tests.cli.addition import PROBLEMS, TESTS, Start, Write
+from tests.forked_commands import Ended, ForkedCommands
 
 
 @pytest.fixture(scope="session")
@@ -23,18 +23,11 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def start(environment: Mapping[str, str], tmp_path: Path) -> Start:
+def start(environment: Mapping[str, str], tmp_path: Path, commands: ForkedCommands) -> Start:
     """Run `ioi-eval` with these arguments, in a directory of the test's own."""
 
     def run(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Ended:
-        return subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**environment, **(env or {})},
-            check=False,
-        )
+        return commands.run(*arguments, cwd=tmp_path, env={**environment, **(env or {})})
 
     return run
 

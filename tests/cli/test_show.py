@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,23 +14,31 @@ from ioi_eval.report import one_submission
 from ioi_eval.report.frame import result_rows
 from tests.apps_rows import ROWS, ZERO
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, submission_row
+from tests.forked_commands import ForkedCommands
 from tests.small_results import contest_row, write_results
 
 SHOUTS = RIGHT.replace("main() {", 'main() { fputs("\\33[2J bad\\n", stderr); puts("\\33]0;mine\\7");')
 
 
-@pytest.fixture
-def judged(start: Start, write: Write) -> Start:
-    """`ioi-eval show out …` after a run."""
-    write("problems.jsonl", *PROBLEMS)
-    write("tests.jsonl", *TESTS)
-    write(
-        "dump.jsonl",
+@pytest.fixture(scope="module")
+def scored(commands: ForkedCommands, environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a task, a dump and the results of its run, `out`."""
+    directory = tmp_path_factory.mktemp("scored")
+    dump = (
         submission_row("right"), submission_row("narrow", NARROW), submission_row("shouts", SHOUTS),
         submission_row("typo", RIGHT.replace(";", "")), submission_row("prose", None, generation="no"),
     )  # fmt: skip
+    for name, rows in (("problems", PROBLEMS), ("tests", TESTS), ("dump", dump)):
+        (directory / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
-    assert start("score", "dump.jsonl", *sources).returncode == 0
+    assert commands.run("score", "dump.jsonl", *sources, cwd=directory, env=environment).returncode == 0
+    return directory
+
+
+@pytest.fixture
+def judged(scored: Path, start: Start, tmp_path: Path) -> Start:
+    """`ioi-eval show out …` after a run, of which the test has a copy of its own."""
+    shutil.copytree(scored, tmp_path, dirs_exist_ok=True)
     return lambda *arguments, **other: start("show", "out", *arguments, **other)
 
 

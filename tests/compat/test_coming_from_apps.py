@@ -6,8 +6,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,9 @@ import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
 from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
+from tests.forked_commands import Ended, forked_commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
-COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
 HEAD = ["theirs", "here", "same or different, and why"]
 Cells = tuple[str, str, str]
 
@@ -304,13 +302,12 @@ PROBLEMS = [
 ]
 
 
-def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, command: str) -> Ended:
     """What a command of the page's does, in a folder."""
     words = shlex.split(command)
     assert words[:2] == ["ioi-eval", "apps"]
-    call = [*COMMAND, *words[1:]]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
-    return subprocess.run(call, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+    return forked_commands().run(*words[1:], cwd=folder, env=environment)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -362,8 +359,7 @@ def _m_run(row: Cells, folder: Path) -> None:
     assert ids(apps(folder, command_of(row[1]))) == ALL[:2]
     exact = apps(folder, f"{SCORE} --compat mcpbr")
     assert exact[0] == {"instance_id": "apps_0", "resolved": True, "passed": 3, "total": 3, "pass_rate": 1.0}
-    call = [*COMMAND, "run", "-c", "config.yaml"]
-    ended = subprocess.run(call, capture_output=True, text=True, cwd=folder, check=False)
+    ended = forked_commands().run("run", "-c", "config.yaml", cwd=folder, env=os.environ)
     assert (ended.returncode, "its counterpart is: ioi-eval apps score DUMP" in ended.stderr) == (2, True)
 
 

@@ -13,28 +13,21 @@ import httpx
 import pytest
 
 from ioi_eval import sample
+from tests.forked_commands import Ended, ForkedCommands
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Run = Callable[..., Ended]
 
 SAMPLE = sample.dump().parent
 NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens
 
 
 @pytest.fixture
-def run(tmp_path: Path, cache: Path) -> Run:
+def run(tmp_path: Path, cache: Path, commands: ForkedCommands) -> Run:
     """Start `ioi-eval` where no environment names a cluster."""
-    command = [sys.executable, "-c", "from ioi_eval.cli.main import main; main()"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PISTON")}
 
-    def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*command, *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=kept | {"IOI_EVAL_CACHE": str(cache)} | environment,
-            check=False,
-        )
+    def start(*arguments: str, **environment: str) -> Ended:
+        return commands.run(*arguments, cwd=tmp_path, env=kept | {"IOI_EVAL_CACHE": str(cache)} | environment)
 
     return start
 

@@ -1,0 +1,144 @@
+"""`ioi-eval` as users start it, as forks of one process that has imported everything.
+
+Importing is most of what a command costs (`show`: 0.33 CPU-s in place of 0.85), and the tests start hundreds. A fork
+is a process of its own, with its own environment, directory, output and end. A test of what starting itself does
+(imports, signals, limits that are set before) starts `COMMAND`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+COMMAND = (sys.executable, "-c", "from ioi_eval.cli.main import main; main()")
+
+Ended = subprocess.CompletedProcess[str]
+
+_ROOT = Path(__file__).resolve().parent.parent
+_SERVE = "from tests.forked_commands import serve; serve(); from ioi_eval.cli.main import main; main()"
+_LIBRARIES = ("aiohttp.web", "datasets", "httpx", "orjson", "pandas", "pyarrow.parquet", "tqdm", "yaml")
+_OURS = ("CXX", "IOI_EVAL_", "PISTON_")
+"""How the names of variables begin that only our own code reads, whenever it needs them: libraries read theirs once."""
+
+
+@functools.cache
+def forked_commands() -> ForkedCommands:
+    """Those of this process. Its end is theirs."""
+    commands = ForkedCommands()
+    atexit.register(commands.close)
+    return commands
+
+
+class ForkedCommands:
+    """One process that starts commands, one after the other. It begins with the first that it can start."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+
+    def run(self, *arguments: str | Path, cwd: Path, env: Mapping[str, str]) -> Ended:
+        """Run `ioi-eval` to its end.
+
+        Args:
+            arguments: what follows `ioi-eval`.
+            cwd: its working directory.
+            env: its environment, the whole of it. With a variable that a library may read it is started as any
+                program is.
+        """
+        words = [*COMMAND, *map(str, arguments)]
+        if _of_libraries(env) != _of_libraries(os.environ):
+            return subprocess.run(words, capture_output=True, text=True, cwd=cwd, env=env, check=False)
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            code = self._fork({"words": words[2:], "cwd": str(cwd), "env": dict(env)}, output, errors)
+            return subprocess.CompletedProcess(words, code, _text_of(output), _text_of(errors))
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None and self._channel is not None:
+            self._channel.close()
+            self._process.wait()
+            self._process = None
+
+    def _fork(self, command: Mapping[str, Any], output: IO[bytes], errors: IO[bytes]) -> int:
+        if self._process is None:
+            self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", _SERVE, str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=_ROOT,
+                )  # fmt: skip
+        assert self._channel is not None
+        socket.send_fds(self._channel, [json.dumps(command).encode()], [output.fileno(), errors.fileno()])
+        answer = self._channel.recv(1 << 10)
+        assert answer, "the process that starts commands has ended"
+        return int(answer)
+
+
+def _of_libraries(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(_OURS) and name != "PYTEST_CURRENT_TEST"
+    }
+
+
+def _text_of(file: IO[bytes]) -> str:
+    """As `subprocess` decodes it."""
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+def serve() -> None:
+    """Fork for each command that is asked for; returns in the fork, which then is the command."""
+    _import_all()
+    gc.freeze()  # or each fork would look through all of it when it ends, which takes as long as importing it
+    with socket.socket(fileno=int(sys.argv[1])) as channel:
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(channel, 1 << 20, 2)
+            if not message:
+                os._exit(0)
+            with warnings.catch_warnings(action="ignore"):  # a library may have started a thread that idles
+                child = os.fork()
+            if child == 0:
+                break
+            for descriptor in descriptors:
+                os.close(descriptor)
+            _, status = os.waitpid(child, 0)
+            channel.send(str(os.waitstatus_to_exitcode(status)).encode())
+    _become(json.loads(message), descriptors)
+
+
+def _become(command: Mapping[str, Any], descriptors: list[int]) -> None:
+    for descriptor, stream in zip(descriptors, (1, 2), strict=True):
+        os.dup2(descriptor, stream)
+        os.close(descriptor)
+    os.chdir(command["cwd"])
+    os.environ.clear()
+    os.environ.update(command["env"])
+    sys.argv[:] = ["-c", *command["words"][1:]]
+
+
+def _import_all() -> None:
+    """All of the package, and what it imports where it needs it."""
+    import ioi_eval
+
+    for module in pkgutil.walk_packages(ioi_eval.__path__, "ioi_eval."):
+        if not module.name.startswith("ioi_eval.sample"):
+            importlib.import_module(module.name)
+    for name in _LIBRARIES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)

@@ -1,0 +1,37 @@
+"""A forked command does what the command does that a user starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.forked_commands import COMMAND, ForkedCommands
+
+
+@pytest.mark.parametrize(
+    "words", [("--version",), ("config",), ("show", "nowhere"), ("score", "")], ids=lambda words: words[0]
+)
+def test_it_ends_as_one_that_is_started(commands: ForkedCommands, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """With the same exit code and the same texts, from its own directory and environment; also the second time."""
+    (tmp_path / "ioi-eval.toml").write_text("workers = 3\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IOI_EVAL", "PISTON"))}
+    environment = {**kept, "IOI_EVAL_CACHE": str(tmp_path / "cache"), "PISTON_ENDPOINTS": "http://127.0.0.1:9"}
+    started = subprocess.run(
+        [*COMMAND, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    for _ in range(2):
+        forked = commands.run(*words, cwd=tmp_path, env=environment)
+        assert (forked.returncode, forked.stdout, forked.stderr) == (
+            started.returncode,
+            started.stdout,
+            started.stderr,
+        )
+
+
+def test_what_libraries_read_is_read(commands: ForkedCommands, tmp_path: Path) -> None:
+    """They read their variables when they are imported, so a command with one of its own is started."""
+    environment = {**os.environ, "PYTHONVERBOSE": "1"}
+    assert "import 'ioi_eval" in commands.run("--version", cwd=tmp_path, env=environment).stderr
