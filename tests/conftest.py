@@ -10,6 +10,7 @@ import pytest
 
 from tests.forked_commands import ForkedCommands, forked_commands
 from tests.selecting import COLLECTED, deselect
+from tests.shared_work import copy_cache, made_once, put_runner, shared_directory
 
 # A slow machine is no failure: examples have no deadline.
 hypothesis.settings.register_profile("ioi-eval", deadline=None)
@@ -44,9 +45,22 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests: what they need of ours, the runner above all, is compiled once."""
-    return tmp_path_factory.mktemp("cache")
+def cache_with_runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that holds the runner and nothing else; tests that need a cache of their own copy it."""
+    return made_once(shared_directory(tmp_path_factory) / "cache-with-runner", put_runner)
+
+
+@pytest.fixture(scope="session")
+def cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all tests: what they need of ours, the runner above all, is compiled once.
+
+    All processes that share the tests share it: nothing in it is ever changed, and two may build the same at once.
+    """
+
+    def copy(new: Path) -> None:
+        copy_cache(cache_with_runner, new)
+
+    return made_once(shared_directory(tmp_path_factory) / "cache", copy)
 
 
 @pytest.fixture(scope="session")

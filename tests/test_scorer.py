@@ -41,6 +41,7 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests import unprivileged
 from tests.full_isolation import require_full_isolation
+from tests.shared_work import copy_cache
 
 SOLUTIONS = [orjson.loads(line) for line in sample.solutions().read_bytes().splitlines()]
 
@@ -102,7 +103,9 @@ def run(cache: Path, isolation: Isolation, labels: list[str]) -> list[Submission
 
 @pytest.mark.parametrize("isolation", [Isolation.FULL, Isolation.REDUCED], ids=str)
 @pytest.mark.parametrize("user", USERS)
-def test_sample_solutions_get_their_stated_verdicts(user: str, isolation: Isolation, cache: Path) -> None:
+def test_sample_solutions_get_their_stated_verdicts(
+    user: str, isolation: Isolation, cache: Path, cache_with_runner: Path
+) -> None:
     """Every subtask's verdict and every total, for each user and each isolation."""
     if isolation is Isolation.FULL:
         require_full_isolation()
@@ -112,6 +115,7 @@ def test_sample_solutions_get_their_stated_verdicts(user: str, isolation: Isolat
         with unprivileged.private_directory() as directory:
             for path in (sample.problems(), sample.tests()):
                 shutil.copy(path, directory)  # that user may be unable to enter the checkout, as in /root
+            copy_cache(cache_with_runner, directory, owner=unprivileged.UID)
             results = unprivileged.call(run, directory, isolation, labels)
     else:
         results = run(cache, isolation, labels)

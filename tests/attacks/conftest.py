@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from tests.attacks.failures import summary
 from tests.attacks.levels import why_not
 from tests.attacks.persons import USER_UID, Person, persons
 from tests.selecting import deselect
+from tests.shared_work import copy_cache
 
 Way = tuple[Isolation, Person, bool]
 
@@ -32,7 +32,7 @@ STRONGEST_AND_WEAKEST = (ALL[0], (Isolation.REDUCED, persons()[-1], False))
 
 
 @pytest.fixture(scope="session")
-def caches() -> Iterator[Callable[[Person], Path]]:
+def caches(cache_with_runner: Path) -> Iterator[Callable[[Person], Path]]:
     """A cache for each person. Everybody may look into it: the worst that is accepted.
 
     Not below pytest's own directory, which pytest closes to other users whenever it starts.
@@ -44,8 +44,7 @@ def caches() -> Iterator[Callable[[Person], Path]]:
             if person.name not in made:
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="attack-cache-")))
                 path.chmod(0o755)
-                if person.forks:
-                    os.chown(path, USER_UID, USER_UID)
+                copy_cache(cache_with_runner, path, owner=USER_UID if person.forks else None)
                 made[person.name] = path
             return made[person.name]
 

@@ -18,6 +18,7 @@ from ioi_eval.model import Isolation, Submission, SubmissionResult, Verdict
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import policy, problem
+from tests.shared_work import copy_cache
 
 ENTER = """
 import asyncio
@@ -117,8 +118,9 @@ def test_cache_of_somebody_else(tmp_path: Path) -> None:
             store(cache)
 
 
-def test_replaced_checker_in_the_cache(tmp_path: Path) -> None:
+def test_replaced_checker_in_the_cache(cache_with_runner: Path, tmp_path: Path) -> None:
     """A compiled checker whose content does not match its hash is never run."""
+    copy_cache(cache_with_runner, tmp_path)
     task = problem("secret", ["a"], tmp_path)
     program = Submission(id="a", problem=task.key, code="int main() {}")
 

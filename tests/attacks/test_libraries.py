@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from tests.attacks.arena import policy
 from tests.attacks.campaign import Finding, attack_by_program, judging
 from tests.attacks.catalogue import LEVELS, Program, programs
 from tests.attacks.levels import why_not
+from tests.attacks.persons import Person, persons
 
 TALKING = [program for program in programs() if program.name.startswith("whisper")]
 
@@ -42,15 +43,18 @@ class Dynamic:
 
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.value)
 @pytest.mark.parametrize("program", TALKING, ids=lambda program: program.name)
-def test_siblings_with_the_same_libraries_cannot_talk(program: Program, level: Isolation, tmp_path: Path) -> None:
+def test_siblings_with_the_same_libraries_cannot_talk(
+    program: Program, level: Isolation, caches: Callable[[Person], Path]
+) -> None:
     """Neither by a page of libc nor by the end of a thread. Where their loader needs too much, they have no score."""
     if reason := why_not(level):
         pytest.skip(reason)
+    cache = caches(persons()[0])
 
     async def judge() -> Mapping[str, Finding]:
-        async with judging(level, tmp_path, slots=2, served=False) as sandbox:
-            scorer = Scorer(Dynamic(sandbox), artifacts=ArtifactStore(tmp_path), policy=policy(level))
-            return await attack_by_program(program, scorer, tmp_path)
+        async with judging(level, cache, slots=2, served=False) as sandbox:
+            scorer = Scorer(Dynamic(sandbox), artifacts=ArtifactStore(cache), policy=policy(level))
+            return await attack_by_program(program, scorer, cache)
 
     found = asyncio.run(judge())
     if level is Isolation.REDUCED:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli.addition import COMMAND, PROBLEMS, RIGHT, TESTS, Write, submission_row
+from tests.shared_work import copy_cache
 
 PROGRAMS = 12
 SLOWER = RIGHT.replace("int main() {", "#include <unistd.h>\nint main() { usleep(100000);")
@@ -51,11 +52,10 @@ def test_a_run_whose_results_are_deleted_says_so(write: Write, environment: Mapp
 
 
 def test_test_data_that_is_deleted_in_mid_run_is_made_again(
-    write: Write, environment: Mapping[str, str], tmp_path: Path
+    write: Write, environment: Mapping[str, str], cache_with_runner: Path, tmp_path: Path
 ) -> None:
     """No program pays for it, and nobody need start anything again."""
-    cache = tmp_path / "cache"
-    shutil.copytree(environment["IOI_EVAL_CACHE"], cache)
+    cache = copy_cache(cache_with_runner, tmp_path / "cache")
     own = {**environment, "IOI_EVAL_CACHE": str(cache)}
     with after_the_first_result(write, own, tmp_path) as run:
         shutil.rmtree(cache / "blobs")

@@ -145,12 +145,12 @@ def test_what_was_judged_under_a_limit_is_judged_again_without(
 
 
 @pytest.mark.root
-def test_a_cache_from_which_nothing_may_be_started(under: Under, tmp_path: Path, cache: Path) -> None:
+def test_a_cache_from_which_nothing_may_be_started(under: Under, tmp_path: Path, cache_with_runner: Path) -> None:
     """As Docker's `--tmpfs` mounts: what is compiled is started from a copy in memory, not JE a row."""
     assert under({}, *SCORE).returncode == 0  # the runner is there
     there = tmp_path / "there"
     there.mkdir()
-    script = f'mount -t tmpfs -o noexec,mode=755 none {there}; cp -a {cache}/. {there}; exec "$@"'
+    script = f'mount -t tmpfs -o noexec,mode=755 none {there}; cp -a {cache_with_runner}/. {there}; exec "$@"'
     start = ("unshare", "--mount", "env", f"IOI_EVAL_CACHE={there}", f"TMPDIR={there}", "sh", "-ec", script, "sh")
     ended = under({}, *SCORE, "--no-resume", command=(*start, *COMMAND))
     if "unshare" in ended.stderr or "mount" in ended.stderr:

@@ -15,6 +15,7 @@ import pytest
 from ioi_eval.calibration.kept import NAME, keep, taken_here
 from ioi_eval.sandbox.local_compiler import detect
 from tests.cli.addition import Start, Write, submission_row
+from tests.shared_work import copy_cache
 
 Results = Callable[[], list[dict[str, Any]]]
 
@@ -41,15 +42,13 @@ def test_limits_are_multiplied_and_the_scale_is_recorded(score: Start, write: Wr
 
 
 def test_auto_takes_what_was_calibrated(
-    score: Start, write: Write, results: Results, environment: dict[str, str]
+    score: Start, write: Write, results: Results, cache_with_runner: Path, tmp_path: Path
 ) -> None:
     """The scale of this machine and compiler, said in a line."""
-    compiler = detect("g++").version
-    path = keep(taken_here(2.5, compiler=compiler, taken="2026-01-01"), Path(environment["IOI_EVAL_CACHE"]))
-    try:
-        ended = score(write("dump.jsonl", submission_row("a", LATE)), "--time-scale", "auto")
-    finally:
-        path.unlink()
+    own = copy_cache(cache_with_runner, tmp_path / "cache")
+    keep(taken_here(2.5, compiler=detect("g++").version, taken="2026-01-01"), own)
+    dump = write("dump.jsonl", submission_row("a", LATE))
+    ended = score(dump, "--time-scale", "auto", env={"IOI_EVAL_CACHE": str(own)})
     assert ended.returncode == 0
     assert "time limits are multiplied by 2.5 (calibrated 2026-01-01)" in ended.stderr
     assert [(row["verdict"], row["time_scale"]) for row in results()] == [("AC", 2.5)]

@@ -24,6 +24,7 @@ from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.endpoints import endpoint_source, endpoints_now
 from ioi_eval.sandbox.local import LocalSandbox
 from tests import unprivileged
+from tests.shared_work import copy_cache
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandboxes.md"
 LINES = 60  # the most that a complete sandbox may take
@@ -46,11 +47,11 @@ def documented() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def cache() -> Iterator[Path]:
+def cache(cache_with_runner: Path) -> Iterator[Path]:
     """One cache for all sandboxes: what has the same compiler is compiled once."""
     with unprivileged.private_directory() as directory:
         os.chown(directory, os.geteuid(), os.getegid())
-        yield directory
+        yield copy_cache(cache_with_runner, directory)
 
 
 @pytest.fixture(scope="session")

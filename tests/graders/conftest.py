@@ -6,40 +6,37 @@ import hashlib
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.graders.runner_box import BOXES, PROGRAMS, RUNNER_SOURCE, Box, make_box
+from tests.shared_work import shared_directory, shared_open_directory, turn
 
 
 @pytest.fixture(scope="session")
-def built() -> Iterator[Path]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where compiled things lie; the runner's user can read it (pytest's own directories are closed to others)."""
-    with tempfile.TemporaryDirectory(prefix="ioi-eval-runner-tests-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
+    with shared_open_directory(shared_directory(tmp_path_factory) / "runner-tests") as directory:
+        yield directory
 
 
 @pytest.fixture(scope="session")
 def runner(built: Path) -> Path:
     """The runner, compiled once, statically and without a warning."""
-    target = built / "runner"
-    command = [
-        "g++",
-        "-std=c++17",
-        "-O2",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-static",
-        str(RUNNER_SOURCE),
-        "-o",
-        str(target),
-    ]
-    subprocess.run(command, check=True)
+    flags = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-static")
+    return _compiled(built / "runner", *flags, str(RUNNER_SOURCE))
+
+
+def _compiled(target: Path, *arguments: str) -> Path:
+    """What g++ makes of these arguments, by whichever of the processes that share the tests needs it first."""
+    with turn(target):
+        if not target.exists():
+            new = target.with_name(f"{target.name}.new")
+            subprocess.run(["g++", *arguments, "-o", str(new)], check=True)
+            new.chmod(0o755)
+            new.rename(target)
     return target
 
 
@@ -57,11 +54,7 @@ def program(built: Path) -> Callable[..., Path]:
     def compile_(name: str, *flags: str, static: bool = True) -> Path:
         flags = (*flags, "-static") if static else flags
         target = built / "-".join((name, hashlib.sha256("\0".join(flags).encode()).hexdigest()[:12]))
-        if not target.exists():
-            source = PROGRAMS / f"{name}.cpp"
-            subprocess.run(["g++", "-O1", "-pipe", *flags, str(source), "-pthread", "-o", str(target)], check=True)
-            target.chmod(0o755)
-        return target
+        return _compiled(target, "-O1", "-pipe", *flags, str(PROGRAMS / f"{name}.cpp"), "-pthread")
 
     return compile_
 

@@ -23,6 +23,7 @@ from ioi_eval.jobs.precompiled import WORTH_BUILDING, with_header
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, ProblemKey, Subtask, TestCase
 from ioi_eval.programs import ATTEMPTS, Builder
 from ioi_eval.sandbox import Target
+from tests.shared_work import copy_cache
 from tests.small_problems import small_problem
 
 POLICY = Policy(isolation=Isolation.NONE)
@@ -105,9 +106,9 @@ def stored(cache: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def full_cache(cache_with_runner: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that holds the header."""
-    cache = tmp_path_factory.mktemp("full")
+    cache = copy_cache(cache_with_runner, tmp_path_factory.mktemp("full"))
 
     async def use(compiling: Compiling) -> None:
         assert await compiling.header(WORTH_BUILDING - 1) is None  # it does not pay yet
@@ -149,9 +150,9 @@ def test_gcc_really_takes_it(full_cache: Path) -> None:
     with_run(full_cache, use)
 
 
-def test_another_header_makes_another(tmp_path: Path) -> None:
+def test_another_header_makes_another(cache_with_runner: Path, tmp_path: Path) -> None:
     """One file that the compiler reads has changed: the old one is not used, and goes once nobody has for two weeks."""
-    cache = tmp_path / "cache"
+    cache = copy_cache(cache_with_runner, tmp_path / "cache")
     with tempfile.TemporaryDirectory() as more:
         Path(more).chmod(0o755)  # boxes belong to another user
 
@@ -220,11 +221,16 @@ def no_room(_: Path) -> None:
     raise TransientError("no space left on device")
 
 
-@pytest.mark.parametrize(("happens", "jobs"), [(no_room, ATTEMPTS), (Path.unlink, 1)])
+@pytest.mark.parametrize(
+    ("happens", "jobs", "programs"), [(no_room, ATTEMPTS, 2), (Path.unlink, 1, WORTH_BUILDING + 1)]
+)
 def test_programs_are_judged_without_it(
-    full_cache: Path, tmp_path: Path, happens: Callable[[Path], None], jobs: int
+    full_cache: Path, tmp_path: Path, happens: Callable[[Path], None], jobs: int, programs: int
 ) -> None:
-    """Where it does not fit into boxes, or is gone once its job has its turn: it is tried once in a run."""
+    """Where it does not fit into boxes, or is gone once its job has its turn: it is tried once in a run.
+
+    So it is not tried by the second program; nor, where it is gone, built by the fifth.
+    """
     shutil.copytree(full_cache, tmp_path / "cache")
 
     async def main() -> None:
@@ -232,7 +238,7 @@ def test_programs_are_judged_without_it(
             trouble = Trouble(sandbox, happens)
             artifacts = ArtifactStore(tmp_path / "cache")
             scorer = Scorer(trouble, artifacts=artifacts, policy=replace(POLICY, std=STD))
-            for number in range(2 * WORTH_BUILDING):
+            for number in range(programs):
                 code = f"{INCLUDE}int main() {{ return 0 * {number}; }}\n"
                 submission = Submission(id=str(number), problem=PROBLEM.key, code=code)
                 result = await scorer.score(PROBLEM, submission)

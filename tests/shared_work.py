@@ -1,0 +1,97 @@
+"""What several processes that share the tests make once: a directory for it, and turns in making it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.errors import SandboxError, SetupError
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox.local import LocalSandbox
+
+
+def shared_directory(factory: pytest.TempPathFactory) -> Path:
+    """A directory of this run of the tests, the same for all of its processes."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@contextlib.contextmanager
+def turn(path: Path) -> Iterator[None]:
+    """Be the only process that makes what is to be at a path."""
+    with path.with_name(f"{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def shared_open_directory(name: Path) -> Iterator[Path]:
+    """A directory that all users may read, for the processes that share the tests; the last of them deletes it.
+
+    Args:
+        name: below their shared directory, which is closed to others: says where it is.
+    """
+    users = name.with_name(f"{name.name}.users")
+    with users.open("w") as using:
+        with turn(name):
+            fcntl.flock(using, fcntl.LOCK_SH)
+            if not name.exists():
+                directory = tempfile.mkdtemp(prefix=f"ioi-eval-{name.name}-")
+                os.chmod(directory, 0o755)
+                name.write_text(directory)
+        yield Path(name.read_text())
+    with turn(name), users.open("w") as using, contextlib.suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(using, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(name.read_text())
+        name.unlink()
+
+
+def made_once(path: Path, make: Callable[[Path], None]) -> Path:
+    """A directory, made by whichever of the processes that share the tests needs it first."""
+    with turn(path):
+        if not path.exists():
+            new = path.with_name(f"{path.name}.new")
+            new.mkdir(mode=0o755, exist_ok=True)
+            make(new)
+            new.rename(path)
+    return path
+
+
+def put_runner(cache: Path) -> None:
+    """Compile the runner of the embedded sandbox into a cache, where there can be one; the tests say where not."""
+    with contextlib.suppress(SandboxError, SetupError):
+        asyncio.run(_build_runner(cache))
+
+
+async def _build_runner(cache: Path) -> None:
+    async with LocalSandbox(slots=1) as sandbox:
+        await Builder(sandbox, ArtifactStore(cache), Policy()).runner(sandbox.targets()[0])
+
+
+def copy_cache(cache: Path, to: Path, *, owner: int | None = None) -> Path:
+    """Put what is in a cache into another one, which is made if it is absent.
+
+    Args:
+        cache: that nobody changes meanwhile.
+        to: the other.
+        owner: the user to whom it is given; `None` if it stays with whoever runs the tests.
+    """
+    for path in cache.glob("artifacts/*/*"):
+        there = to / path.relative_to(cache)
+        for directory in (to, there.parent.parent, there.parent):
+            directory.mkdir(mode=0o755, exist_ok=True)
+        shutil.copy2(path, there)
+    if owner is not None:
+        for path in (to, *to.rglob("*")):
+            os.chown(path, owner, owner)
+    return to
