@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 
 from tests.forked_commands import ForkedCommands, forked_commands
+from tests.ordering import rank
 from tests.selecting import COLLECTED, deselect
 from tests.shared_work import copy_cache, made_once, put_runner, shared_directory
 
@@ -33,6 +34,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="not root"))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: rank(item.path))
 
 
 @pytest.fixture(scope="session")
