@@ -53,13 +53,18 @@ ATTEMPTS = {
 
 ALLOW = "use Linux 5.13 or newer with Landlock (lsm=landlock,…), or allow unprivileged user namespaces"
 
+FULL_ON_A_WORKER = (
+    "Piston before isolate (v3) in a container with privileges (docker run --privileged); Piston v4 gives no more"
+)
+"""A worker that is not a Piston (`ioi-eval serve`) always has full isolation. Source: `piston/README.md`."""
+
 
 async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding]:
     """Let a program try everything that it must not be able to do.
 
     Args:
         scorer: where; it should accept reduced isolation, so that what that stops can be seen.
-        why_not_full: why there is no full isolation there, where that is known.
+        why_not_full: why there is no full isolation there. Of a worker that is not known: its runner cannot say.
 
     Raises:
         SetupError: nothing can be judged there; `IsolationError` where programs could not be held.
@@ -96,7 +101,8 @@ def _isolation(isolation: Isolation | None, why_not_full: str) -> Finding:
         detail = (
             "reduced: Landlock and seccomp. A program cannot read files or reach others, but can ask which paths exist"
         )
-        return Finding(state=Severity.WARNING, what="isolation", detail=detail, advice=f"for full: {why_not_full}")
+        advice = f"for full: {why_not_full or FULL_ON_A_WORKER}"
+        return Finding(state=Severity.WARNING, what="isolation", detail=detail, advice=advice)
     return Finding(state=Severity.BAD, what="isolation", detail=why_not_full, advice=ALLOW)
 
 

@@ -15,7 +15,9 @@ from yarl import URL
 
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.doctor import Finding, Severity, examine_worker
+from ioi_eval.doctor.attempts import FULL_ON_A_WORKER, _isolation
 from ioi_eval.doctor.workers import _offered
+from ioi_eval.model import Isolation
 from ioi_eval.sandbox.discovery import Worker
 from ioi_eval.sandbox.probing import Look
 from ioi_eval.sandbox.wire import Service, Starter
@@ -84,6 +86,13 @@ def test_settings(start: Any, artifacts: ArtifactStore, options: list[str], find
     found = examine(worker(start, *options).urls[0], artifacts)[what]
     assert found.state is state
     assert setting in f"{found.advice} {found.detail}"
+
+
+@pytest.mark.parametrize(("why", "advice"), [("", FULL_ON_A_WORKER), ("no user namespaces", "no user namespaces")])
+def test_reduced_isolation_comes_with_what_gives_full(why: str, advice: str) -> None:
+    """On a worker nobody says why it is reduced; what each generation of Piston gives is known."""
+    finding = _isolation(Isolation.REDUCED, why)
+    assert (finding.state, finding.advice) == (Severity.WARNING, f"for full: {advice}")
 
 
 @pytest.mark.parametrize("starter", Starter)
