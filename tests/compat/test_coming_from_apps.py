@@ -178,6 +178,31 @@ def _check_last_message(_: Path) -> None:
     assert evaluate_apps_solution(talk, ONE, compat="eval-protocol").score == 0.0
 
 
+def _check_inline(_: Path) -> None:
+    for words in ("`print(4)`", "Use `print(4)`.", "`print(int(input()))` will do"):
+        talk = [{"role": "assistant", "content": words}]
+        assert [evaluate_apps_solution(talk, ONE, compat=rules).score for rules in (None, "eval-protocol")] == [0.0] * 2
+    bare = [{"role": "assistant", "content": "So this will do:\nn = int(input())\nprint(n)"}]
+    assert evaluate_apps_solution(bare, ONE).score == 1.0
+
+
+def _check_question_alone(_: Path) -> None:
+    talk = [{"role": "user", "content": "Say what you read."}]
+    for rules in (None, "eval-protocol"):
+        result = evaluate_apps_solution(messages=talk, ground_truth=ONE, compat=rules)
+        assert (result.score, codes(result)) == (0.0, [-2])
+
+
+def _check_scenarios(_: Path) -> None:
+    assert evaluate("n = int(input())\nprint(2 * n if n < 3 else 0)", THREE).reason == "Passed 2/3 test cases."
+    late = evaluate("while True: pass", THREE, execution_timeout=0.5)
+    assert (late.score, codes(late)) == (0.0, [-1] * 3)
+    assert "Global timeout or process killed prematurely" in str(late.metrics["execution_metadata"].reason)
+    refused = evaluate("for _ in range(q)  # Missing colon\n    pass", THREE)
+    assert (refused.score, codes(refused)) == (0.0, [-2] * 3)
+    assert "SyntaxError(" in refused.metrics["execution_error_details"].reason
+
+
 def _check_security(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("4")
@@ -261,9 +286,12 @@ EVAL_PROTOCOL: dict[str, Callable[[Path], None]] = {
     "Runtime errors": _check_errors,
     "`def main():`": _check_main,
     "Compilation errors": _check_syntax,
+    "67% success rate": _check_scenarios,
     "Code extraction failure": _check_no_code,
     "_extract_python_code": _check_extraction,
+    "Inline code snippets": _check_inline,
     "messages[-1]": _check_last_message,
+    "content=problem_description": _check_question_alone,
     "File system access": _check_security,
     "Memory usage": _check_resources,
     "`pass_rate`": _check_metrics,
