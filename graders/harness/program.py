@@ -177,7 +177,8 @@ def run_call(task: Task, arguments: Any, result_fd: int, report: Report, prelude
     """
     from . import values
 
-    module = _module("solution", task)
+    prepared, names = prepare_calls() if prelude is None else (None, frozenset())
+    module = _module("solution", task, prepared)
     phase = "compile"
     status = 1
     try:
@@ -186,7 +187,7 @@ def run_call(task: Task, arguments: Any, result_fd: int, report: Report, prelude
         _reset_interpreter()
         if prelude is not None:
             exec(prelude, module.__dict__)
-        module.__dict__.update(call_prelude())
+            module.__dict__.update(call_prelude())
         exec(code, module.__dict__)
         function = _function(module, task.name)
         phase = "run"
@@ -198,7 +199,24 @@ def run_call(task: Task, arguments: Any, result_fd: int, report: Report, prelude
         status = 0
         write_all(result_fd, data)
         report.write("done")
-    return _end(module, status)
+    return _end(module, status, names)
+
+
+_calls: list[tuple[types.ModuleType, frozenset[str]]] = []
+
+
+def prepare_calls() -> tuple[types.ModuleType, frozenset[str]]:
+    """A module that holds the names of `call_prelude`, and these names.
+
+    It is made once, before forks: to put 200 objects into another dictionary changes each of them, and the kernel
+    copies the pages on which they lie.
+    """
+    if not _calls:
+        module = type(sys)("solution")
+        module.__dict__["__builtins__"] = builtins
+        module.__dict__.update(call_prelude())
+        _calls.append((module, frozenset(module.__dict__)))
+    return _calls[0]
 
 
 def call_prelude() -> dict[str, Any]:
@@ -257,9 +275,9 @@ class _Source:
         return self._program.decode("utf-8", "replace")
 
 
-def _module(name: str, task: Task) -> types.ModuleType:
-    """A fresh module, which tracebacks can quote from."""
-    module = type(sys)(name)
+def _module(name: str, task: Task, prepared: types.ModuleType | None = None) -> types.ModuleType:
+    """A fresh module, or the prepared one, which tracebacks can quote from."""
+    module = type(sys)(name) if prepared is None else prepared
     module.__dict__["__builtins__"] = builtins
     if name == "__main__":
         module.__dict__["__file__"] = FILE
@@ -357,8 +375,11 @@ def _shown(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _end(module: types.ModuleType, status: int) -> int:
-    """What the interpreter does at its end, as far as a program can tell: threads, exit functions, files."""
+def _end(module: types.ModuleType, status: int, ours: frozenset[str] = frozenset()) -> int:
+    """What the interpreter does at its end, as far as a program can tell: threads, exit functions, files.
+
+    Names of ours in the module stay: to clear them would change what they stand for.
+    """
     try:
         if "threading" in sys.modules:
             sys.modules["threading"]._shutdown()
@@ -369,7 +390,7 @@ def _end(module: types.ModuleType, status: int) -> int:
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     names = module.__dict__
     for name in sorted(names, key=lambda name: not (type(name) is str and name[:1] == "_")):
-        if name != "__builtins__":
+        if name != "__builtins__" and name not in ours:
             names[name] = None  # a file that was never closed is written out when nothing refers to it any more
     gc.collect()
     _flushed(sys.stdout, sys.stderr)  # what has taken their place was flushed above, and only that counts

@@ -101,29 +101,23 @@ def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w.,\t ]+))", re.MULTILINE)
-_COMMON = frozenset(
+_WORTH_LOADING = frozenset(
     {
-        *("bisect", "cmath", "collections", "copy", "functools", "heapq", "io", "itertools", "math", "operator", "re"),
-        *("string",),
+        *("array", "asyncio", "dataclasses", "datetime", "decimal", "fractions", "inspect", "json", "numpy", "queue"),
+        *("random", "statistics", "threading", "typing"),
     }
 )
-_WORTH_LOADING = _COMMON | {
-    *("array", "ast", "asyncio", "datetime", "decimal", "enum", "fractions", "inspect", "json", "numpy", "queue"),
-    *("random", "statistics", "threading", "typing"),
-}
+"""Besides those that a warm interpreter loads for every program (`graders/harness/warm.py`)."""
 
 
 def preloaded(program: str, *, calls: bool) -> str:
     """What a warm interpreter loads for a program: the modules that it imports, of those that take long and do no harm.
 
     The interpreter sees these words only. What is loaded for nothing costs time and changes no result. Programs that
-    get the same words can share an interpreter: so of the common modules (7 ms) there are all or none.
+    get the same words can share an interpreter.
     """
     asked = {name for found in _IMPORT.finditer(program) for name in re.split(r"[\s,.]+", found[1] or found[2] or "")}
-    wanted = asked & _WORTH_LOADING
-    if wanted & _COMMON:
-        wanted |= _COMMON
-    return ",".join([*(["call"] if calls else []), *sorted(wanted)])
+    return ",".join([*(["call"] if calls else []), *sorted(asked & _WORTH_LOADING)])
 
 
 # --------------------------------------------------------------------------- the interpreter on a target

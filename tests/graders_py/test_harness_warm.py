@@ -72,6 +72,18 @@ def test_forks_know_nothing_of_each_other(warm: Warm) -> None:
     ).stdout == (b"False 1 False\n")
 
 
+@pytest.mark.parametrize("imports", ["import bisect, collections, functools, heapq, math, re, string", "pass"])
+def test_what_most_programs_need_is_loaded_before(warm: Warm, imports: str) -> None:
+    """Neither a usual import nor the words on an error load a module in the fork; and the words are this program's."""
+    look = "import atexit, sys\nbefore = set(sys.modules)\n"
+    tell = "atexit.register(lambda: print(sorted(set(sys.modules) - before)))\n"
+    ended = warm.run(f"{look}{tell}{imports}\n1 / 0 # mine")
+    assert (ended.status, ended.stdout) == (1, b"[]\n")
+    assert "    1 / 0 # mine\n" in ended.stderr
+    assert "rehearsal" not in ended.stderr
+    assert "    1 / 0 # mine\n" in json.loads(ended.report)["traceback"]
+
+
 def test_many_at_once(warm: Warm) -> None:
     """Forks run beside each other, and end in any order."""
     slow = warm.start("import time\ntime.sleep(1)\nprint('slow')", b"", {})
