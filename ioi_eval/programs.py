@@ -106,10 +106,10 @@ class Builder:
             SandboxError: the job could not be run.
         """
         refused = False
-        ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
 
         async def ask(retries: Retries) -> bytes:
             nonlocal refused
+            ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
             nonce = secrets.token_hex(16)
             job = replace(runner_job(target.toolchain, nonce=nonce, shipped=ready), retries=retries)
             try:

@@ -52,15 +52,15 @@ async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
     for target in sandbox.targets():
         if target.brings_pair:
             continue
-        ready = shipped.program(shipped.RUNNER, target.toolchain.machine)
         is_new = not builder.has_runner(target)
+        ready = shipped.program(shipped.RUNNER, target.toolchain.machine) if is_new else None
         if is_new and ready is None:
             where = "" if target.name == LOCAL else f" on {target.name}, unless its package brings it"
             why = shipped.shipped_program(shipped.RUNNER).why_not
             tell(*filter(None, [why]), f"first, the judge's own program (the runner) is compiled{where}: {_COST}")
         if target.name == LOCAL:
             runner = await builder.ready_runner(target)
-            if is_new and ready is not None and runner.sha256 != hashlib.sha256(ready).hexdigest():
+            if ready is not None and runner.sha256 != hashlib.sha256(ready).hexdigest():
                 tell(f"the runner of this package cannot be started here, so it was compiled: {_COST}")
 
 
