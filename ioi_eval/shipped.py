@@ -64,10 +64,13 @@ def shipped_program(name: str) -> ShippedProgram:
 
 def read_program(directory: Path, name: str) -> ShippedProgram:
     """What a directory that `build` has filled holds of a program."""
-    if not (directory / _RECORD).is_file():
-        return ShippedProgram()
     try:
         record = json.loads((directory / _RECORD).read_bytes())[name]
+    except FileNotFoundError:
+        return ShippedProgram()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return _unusable(name, f"has a record that cannot be read ({error!r})")
+    try:
         content = (directory / name).read_bytes()
         if record["built_from"] != _built_from(name):
             return _unusable(name, "was built from another source")

@@ -60,6 +60,7 @@ def recorded(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], obj
         (lambda built: (built / "runner").write_bytes(b"\x7fELF"), "does not match its hash"),
         (lambda built: (built / "runner").write_bytes(b""), "does not match its hash"),
         (lambda built: (built / "runner").unlink(), "cannot be read"),
+        (lambda built: ((built / "record.json").unlink(), (built / "record.json").mkdir()), "cannot be read"),
         (lambda built: (built / "record.json").write_text("{"), "cannot be read"),
         (lambda built: (built / "record.json").write_text("[]"), "cannot be read"),
         (lambda built: (built / "record.json").write_text("{}"), "cannot be read"),
