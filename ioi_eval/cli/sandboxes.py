@@ -177,7 +177,10 @@ async def opened(
     async with entering as sandbox:
         targets = sandbox.targets()
         isolation = _accepted(place, targets)
-        kept = None if keep_programs is None else KeptPrograms(most_bytes=int(keep_programs * 1e9))
+        is_kept = keep_programs is not None and place.cluster is None
+        kept = KeptPrograms(most_bytes=int((keep_programs or 0) * 1e9)) if is_kept else None
+        if keep_programs is not None and kept is None:
+            tell("--keep-programs keeps nothing of a cluster's workers, whose compilers are not known here")
         scorer = Scorer(
             sandbox,
             artifacts=ArtifactStore(),

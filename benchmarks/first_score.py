@@ -1,0 +1,66 @@
+"""CPU time of scoring one program: on a machine that has never judged, and when all is in the cache.
+
+Usage: python benchmarks/first_score.py
+
+It is measured from a wheel, which is built first, and from this checkout, which has to compile the runner. What is
+compiled in the first run besides is the problem's own programs. CPU time is of the command and all that it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CODE = "from ioi_eval.cli.main import main; main()"
+ROUNDS = 3
+
+
+def unpacked_wheel(directory: Path) -> Path:
+    """What an installation puts into site-packages."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(directory)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = directory.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(directory / "site")
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(directory / "site")], check=True)  # as pip does
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+    return directory / "site"
+
+
+def cpu_s(package: Path, cache: Path, out: Path) -> float:
+    """Of scoring the sample dump's first row."""
+    sample = package / "ioi_eval" / "sample"
+    command = [sys.executable, "-P", "-c", CODE, "score", str(sample / "dump.jsonl"), "--limit", "1"]
+    command += ["--problems", str(sample / "problems.jsonl"), "--tests", str(sample / "tests.jsonl"), "--out", str(out)]
+    environment = {**os.environ, "PYTHONPATH": str(package), "IOI_EVAL_CACHE": str(cache)}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=out.parent, env=environment, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Print the medians, and what the first score costs above the second."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        for what, package, rounds in (("wheel", unpacked_wheel(directory), ROUNDS), ("checkout", ROOT, 1)):
+            first: list[float] = []
+            second: list[float] = []
+            for number in range(rounds):
+                cache = directory / f"cache-{what}-{number}"
+                for which, times in (("first", first), ("second", second)):
+                    times.append(cpu_s(package, cache, directory / f"{what}-{number}-{which}"))
+            fresh, warm = statistics.median(first), statistics.median(second)
+            bound = "   (bound 1)" if what == "wheel" else ""
+            print(f"{what:9} first {fresh:.2f} CPU-s, second {warm:.2f}: {fresh - warm:.2f} more{bound}")
+
+
+if __name__ == "__main__":
+    main()
