@@ -22,7 +22,8 @@ _RUNNER_SCRIPT = """set -e
 runner=$IOI_EVAL_JUDGE/runner
 works() {{ "$1" --version > /dev/null 2>&1; }}
 if [ "$(cat "$runner.digest" 2> /dev/null)" != {digest} ] || ! works "$runner"; then
-  if [ -f {shipped} ] && {{ [ -x {shipped} ] || chmod +x {shipped}; }} && works ./{shipped}; then
+  [ -x {shipped} ] || chmod +x {shipped} 2> /dev/null || true
+  if [ -f {shipped} ] && {{ [ ! -x {shipped} ] || works ./{shipped}; }}; then
     runner=
   else
     {compile}
@@ -39,8 +40,8 @@ def runner_job(toolchain: Toolchain, *, nonce: str, shipped: bytes | None = None
     """The job that compiles the runner itself, on a target that has none yet.
 
     Our Piston package carries one (it says where: IOI_EVAL_JUDGE): if that was made from the same sources and can be
-    started, it is taken as it is; else the shipped one, if it can be started. Nothing hostile is in the box, so plain
-    scripts do.
+    started, it is taken as it is; else the shipped one, if it can be started. On a file system that is mounted noexec
+    it is taken untried, as what is compiled there would be. Nothing hostile is in the box, so plain scripts do.
 
     Args:
         toolchain: the target's.

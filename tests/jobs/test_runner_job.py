@@ -1,0 +1,113 @@
+"""Which runner a target's first job brings: its package's, the shipped one, or one that is compiled there."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import SetupError, TransportError
+from ioi_eval.jobs.runner import runner_binary, runner_job
+from ioi_eval.model import Execution, Stage
+from ioi_eval.toolchain import Toolchain
+
+SHIPPED = b'#!/bin/sh\n[ "$1" = --version ]\n'
+BROKEN = b"#!/bin/sh\nexit 1\n"
+COMPILED = b"compiled\n"
+
+
+def answer(directory: Path, *, shipped: bytes | None, mode: int = 0o755, judge: Path | None = None) -> bytes:
+    """What the job gives in a directory, with a compiler that makes the same of everything."""
+    compiler = directory / "compiler"
+    compiler.write_text("#!/bin/sh\nprintf 'compiled\\n' > runner\n")
+    toolchain = Toolchain(command=f"sh {compiler}", version="", machine="x86_64-linux-gnu", static=True)
+    nonce = secrets.token_hex(16)
+    script = b""
+    for file in runner_job(toolchain, nonce=nonce, shipped=shipped).files:
+        assert isinstance(file.content, bytes)
+        if file.name == "run":
+            script = file.content.replace(f"'sh {compiler}'".encode(), f"sh {compiler}".encode())
+            continue
+        (directory / file.name).write_bytes(file.content)
+        (directory / file.name).chmod(mode if file.executable else 0o644)
+    environment = {"PATH": "/usr/bin:/bin", "IOI_EVAL_JUDGE": str(judge or "")}
+    done = subprocess.run(
+        ["bash", "-s"],
+        input=script.decode(),
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    stage = Stage(stdout=done.stdout, stderr=done.stderr, code=done.returncode)
+    return runner_binary(Execution(run=stage), nonce, shipped)
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """What our Piston package has of the runner."""
+    judge = tmp_path / "judge"
+    judge.mkdir()
+    (judge / "runner").write_bytes(SHIPPED + b"# the package's\n")
+    (judge / "runner").chmod(0o755)
+    (judge / "runner.digest").write_text(f"{boxfiles.runner_digest()}\n")
+    return judge
+
+
+@pytest.fixture
+def noexec(tmp_path: Path) -> Iterator[Path]:
+    """A directory in which nothing can be started."""
+    directory = tmp_path / "noexec"
+    directory.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", str(directory)], check=False).returncode:
+        pytest.skip("may not mount a file system here")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", str(directory)], check=True)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o644], ids=["as here", "as on Piston"])
+def test_the_shipped_one_if_it_can_be_started(tmp_path: Path, mode: int) -> None:
+    """It need not travel back."""
+    assert answer(tmp_path, shipped=SHIPPED, mode=mode) == SHIPPED
+
+
+def test_compiled_if_nothing_is_shipped_or_it_cannot_be_started(tmp_path: Path) -> None:
+    """By the target's compiler."""
+    assert answer(tmp_path, shipped=None) == COMPILED
+    assert answer(tmp_path, shipped=BROKEN) == COMPILED
+
+
+def test_the_package_s_own_comes_first(tmp_path: Path, package: Path) -> None:
+    """Of the same sources only."""
+    assert answer(tmp_path, shipped=SHIPPED, judge=package).endswith(b"# the package's\n")
+    (package / "runner.digest").write_text(hashlib.sha256(b"").hexdigest())
+    assert answer(tmp_path, shipped=SHIPPED, judge=package) == SHIPPED
+
+
+@pytest.mark.root
+def test_untried_where_nothing_can_be_started(noexec: Path) -> None:
+    """As in Docker's `--tmpfs /tmp`; what is compiled there is not tried either."""
+    assert answer(noexec, shipped=SHIPPED) == SHIPPED
+
+
+def test_nobody_says_shipped_who_was_given_nothing() -> None:
+    """Such an answer is damaged."""
+    nonce = secrets.token_hex(16)
+    stage = Stage(stdout=f"{nonce}\nshipped\n{nonce}\n", stderr="", code=0)
+    with pytest.raises(TransportError, match="damaged"):
+        runner_binary(Execution(run=stage), nonce)
+
+
+def test_a_compiler_s_words_are_told(tmp_path: Path) -> None:
+    """There is no runner then."""
+    (tmp_path / "runner").mkdir()
+    with pytest.raises(SetupError, match="does not compile on this target"):
+        answer(tmp_path, shipped=None)
