@@ -80,7 +80,7 @@ _CALLED_HERE = {
     "get_problem_scores": "selection.selected_score",
     "parse_datasets_to_evaluate": "rows.named_sources",
 }
-"""By the names that `run_tests` of huggingface/ioi has, those that they have here."""
+"""The names in `run_tests` of huggingface/ioi, and the names that they have here."""
 
 __all__ = [
     "ArtifactStore",
@@ -117,7 +117,7 @@ def __getattr__(name: str) -> Any:
         return import_module("ioi_eval.sample")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in _CALLED_HERE:  # no AttributeError, whose words `from ioi_eval import …` would not show
+    if name in _CALLED_HERE:  # not an AttributeError: `from ioi_eval import …` would not show its message
         raise ImportError(
             f"ioi_eval has no {name}; what huggingface/ioi calls so is ioi_eval.{_CALLED_HERE[name]} here"
         )

@@ -1,11 +1,11 @@
-"""Content-addressed files on disk: where test data waits, so that a year of it is never in memory.
+"""Content-addressed files on disk. Test data is stored here, so that the tests of a whole year are never in memory.
 
-Layout, below the cache directory: `blobs/<first two digits>/<name>`, the name a hash of the content that is keyed with
-a secret of this store (`blobs/.secret`). A plain hash would be an oracle: where Landlock alone confines a program, it
-can still find out whether a path exists, and so which of the answers that it thinks possible is the right one.
+Layout, below the cache directory: `blobs/<first two digits>/<name>`. The name is a hash of the content, keyed with a
+secret of this store (`blobs/.secret`). With a plain hash, a program that is confined by Landlock alone could find out
+the right answer: it can still test whether a path exists, and so which of several possible answers is stored.
 
-An entry is written beside its place and renamed into it, so whoever sees the name sees the whole content, and any
-number of processes may share a store. At most one value passes through memory at a time, and a stream in pieces only.
+An entry is written to another file and then renamed, so a name always has its whole content, and any number of
+processes may share a store. At most one value is in memory at a time; streams are read in pieces.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _SECRET_BYTES = 32
 
 
 class BlobStore:
-    """Bytes on disk by their hash, each kept once.
+    """Bytes on disk by their hash; equal contents are stored once.
 
     Args:
-        cache: the cache directory, by default the user's; made if absent. Blobs lie below `cache/blobs`.
+        cache: the cache directory, by default the user's; created if absent. Blobs are stored below `cache/blobs`.
 
     Raises:
         SetupError: the directory cannot be made, or others may write to it.
@@ -52,13 +52,13 @@ class BlobStore:
             make_private_directory(directory)
 
     def put(self, content: bytes | BinaryIO) -> Blob:
-        """Keep `content` and return the reference to it. An entry that is there already is compared, not rewritten.
+        """Store `content` and return the reference to it. An existing entry is compared, not rewritten.
 
         Args:
             content: the bytes, or a stream that is read to its end in pieces.
 
         Raises:
-            SetupError: the disk is full or refuses; or the entry that is there does not match its hash.
+            SetupError: the disk is full or cannot be written, or the existing entry does not match its hash.
         """
         if isinstance(content, bytes):
             digest = hashlib.sha256(content).hexdigest()
@@ -91,15 +91,15 @@ class BlobStore:
 
     @cached_property
     def _secret(self) -> bytes:
-        """What nobody without the right to read this directory knows; made by whoever comes first."""
+        """The secret key of the names, which only readers of this directory know; created at the first use."""
         path = self._root / ".secret"
         if not path.exists():
             with self._replacing(None) as file:
                 os.fchmod(file.fileno(), 0o600)
                 file.write(secrets.token_bytes(_SECRET_BYTES))
                 file.flush()
-                os.fsync(file.fileno())  # nobody can make it again
-                with contextlib.suppress(FileExistsError):  # somebody else came first
+                os.fsync(file.fileno())  # if it were lost, it could not be restored
+                with contextlib.suppress(FileExistsError):  # another process was first
                     os.link(file.name, path)
         try:
             secret = path.read_bytes()
@@ -110,7 +110,7 @@ class BlobStore:
         return secret
 
     def _is_there(self, path: Path, digest: str, size: int) -> bool:
-        """Whether the entry exists, whole and undamaged. One of another size was cut by a crash and is written anew."""
+        """Whether the entry exists and is undamaged. One of another size was truncated by a crash: it is rewritten."""
         try:
             if path.stat().st_size != size:
                 return False
@@ -131,9 +131,9 @@ class BlobStore:
 
     @contextmanager
     def _replacing(self, path: Path | None) -> Iterator[IO[bytes]]:
-        """A new file that takes the place of `path` when the block ends well (`None`: the block moves it itself)."""
+        """A new file that replaces `path` when the block succeeds (`None`: the block moves it itself)."""
         directory = self._root if path is None else path.parent
-        if not self._root.exists():  # somebody has deleted the cache since this was made
+        if not self._root.exists():  # the cache was deleted meanwhile
             self._make_directories()
         try:
             directory.mkdir(mode=0o755, exist_ok=True)
@@ -151,7 +151,7 @@ class BlobStore:
 
 
 def _pieces(stream: BinaryIO) -> Iterator[bytes]:
-    """A stream in pieces. Its own failure must not look like one of the store."""
+    """Read a stream in pieces. A failure of the stream must not look like one of the store."""
     while True:
         try:
             piece = stream.read(_PIECE)

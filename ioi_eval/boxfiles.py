@@ -1,6 +1,6 @@
-"""The one accessor of what travels into a box: the programs in `graders/`.
+"""Reads our programs that are put into boxes: the files in `graders/`. Nothing else reads that folder.
 
-In a checkout they lie beside the package, in a wheel inside it.
+In a checkout it is beside the package, in a wheel inside it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from ioi_eval.errors import SetupError
 
 RUNNER_VERSION = 1
-"""The protocol that `graders/PROTOCOL.md` fixes and that `jobs/` speaks."""
+"""The version of the protocol that `graders/PROTOCOL.md` defines and `jobs/` uses."""
 
 FLAGS = ("-std=c++17", "-O2", "-pipe", "-s")
 STATIC_FLAGS = (*FLAGS, "-static")
@@ -40,13 +40,13 @@ def read(name: str) -> bytes:
 
 @cache
 def classic_pair() -> Mapping[str, bytes]:
-    """The scripts of the classic contract, and what they start beside the runner."""
+    """The scripts of the classic contract, and the files that they need in addition to the runner."""
     return {name: read(name) for name in ("compile", "run", "compiler_files")}
 
 
 @cache
 def runner_source() -> bytes:
-    """The runner's program text as one file: `runner.cpp` with its own headers put where it includes them."""
+    """The runner's source as one file: `runner.cpp` with each of its own headers in place of its `#include`."""
     seen: set[str] = set()
 
     def with_headers(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The one rule for directories of the cache: who could write there could replace a checker, so only the owner may."""
+"""The rule for directories of the cache: only the owner may write there, as others could replace a checker."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ioi_eval.errors import SetupError
 
 
 def make_private_directory(directory: Path) -> None:
-    """Make a directory of the cache that only its owner writes to, or check the one that is there.
+    """Create a directory of the cache to which only its owner may write, or check the existing one.
 
-    Whoever can write to the cache can replace an expected output.
+    A user who can write to the cache can replace an expected output.
 
     Raises:
-        SetupError: it cannot be made, belongs to somebody else, or others may write to it.
+        SetupError: it cannot be created, belongs to another user, or others may write to it.
     """
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)

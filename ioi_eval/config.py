@@ -15,20 +15,20 @@ from ioi_eval.model import Isolation
 MIB = 1024 * 1024
 
 PATIENCE_S = 120.0
-"""How long jobs wait while no server of a cluster is available, if the user does not say. Chosen: time enough
-to restart the workers by hand, and no night is lost if nobody does."""
+"""How long jobs wait while no worker of a cluster is available, if the user does not say. Chosen: long enough to
+restart the workers by hand, and short enough to lose no night if nobody does."""
 
 KEPT_OUTPUT_BYTES = 4096
-"""How much of an output is kept beside the results of a contest, where users ask for it (`--keep`)."""
+"""How much of an output is stored with the results of a contest, if the user asks for it (`--keep`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileLimits:
     """What one compilation may use. A program stopped by one of them is CE, with the limit named.
 
-    Source: CMS's `compilation_sandbox_max_*`: 10 s of CPU, 512 MiB, 1,000 processes; its wall clock is twice the
-    CPU limit, ours is wider, and over it is JE, as a loaded machine must not decide a verdict. The largest object is
-    bounded so that no submission fills our memory.
+    Source: CMS's `compilation_sandbox_max_*`: 10 s of CPU, 512 MiB, 1,000 processes. CMS's wall clock limit is twice
+    the CPU limit. Ours is longer, and exceeding it is JE, because a loaded machine must not decide a verdict. The size
+    of objects is limited so that no submission fills our memory.
     """
 
     cpu_s: float = 10.0
@@ -41,7 +41,7 @@ class CompileLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeLimits:
-    """What a checker or manager may use; over it, the judge program is at fault (JE).
+    """What a checker or manager may use. If it uses more, the judge program is at fault (JE).
 
     Source: CMS's `trusted_sandbox_max_*`: 10 s of CPU, 4 GiB.
     """
@@ -51,11 +51,11 @@ class JudgeLimits:
     memory_bytes: int = 4096 * MIB
 
 
-MOST_REPEATS = 100  # of a late test, alone: more measure nothing better
+MOST_REPEATS = 100  # runs alone of a late test: more do not improve the measurement
 
 
 def check_repeats(near_limit_repeats: int) -> None:
-    """Refuse a number of runs alone that makes no sense.
+    """Refuse a number of runs alone that is out of range.
 
     Raises:
         InputError: it is below 1, or above `MOST_REPEATS`.
@@ -74,12 +74,12 @@ class Policy:
         python: the interpreter of submissions in Python: its command on the target.
         compile: limits of a compilation.
         judge: limits of checkers and managers.
-        output_bytes: most output of a program; over it, OLE. Source: DESIGN, 64 MB.
+        output_bytes: a program's most output; more is OLE. Chosen: 64 MB.
         stderr_bytes: how much of a program's stderr is kept until its test ends; a result has the first 2,000 bytes.
             Source: PROTOCOL.md, `stderr` of a test's line.
         threads: most threads of a process.
-        near_limit_repeats: how many runs alone on the machine may measure the time of a late test; the best stands.
-        message_chars: how much of the compiler's words is kept.
+        near_limit_repeats: how often a late test may be run again alone on the machine; the best run counts.
+        message_chars: how much of the compiler's message is kept.
     """
 
     isolation: Isolation = Isolation.REDUCED
@@ -102,15 +102,15 @@ class Policy:
 
 
 _NAMES = ("HOME", "XDG_CACHE_HOME", *VARIABLES)
-"""What `Environment` is made of; what else stands in `.env` is for others."""
+"""The variables that `Environment` reads; others in `.env` are ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What this package takes from the process's environment.
+    """What this package reads from the process's environment.
 
     Args:
-        cache: where blobs and artifacts are kept (`IOI_EVAL_CACHE`, else `$XDG_CACHE_HOME/ioi-eval`, else
+        cache: where blobs and artifacts are stored (`IOI_EVAL_CACHE`, else `$XDG_CACHE_HOME/ioi-eval`, else
             `~/.cache/ioi-eval`).
         compiler: the C++ compiler's command (`CXX`, else `g++`).
         piston_endpoints: `PISTON_ENDPOINTS` as it stands; empty if unset.
@@ -127,7 +127,7 @@ class Environment:
         """Read the environment; for what it does not set, `.env` in the working directory, then `ioi-eval.toml`.
 
         Raises:
-            InputError: a number is none, or a line of a file cannot be understood.
+            InputError: something that must be a number is none, or a line of a file cannot be understood.
         """
         values = {name: value for name, (value, _) in _variables(environ).items()}
         home = Path(values.get("HOME") or Path.home())
@@ -145,7 +145,7 @@ class Environment:
 
 
 def variable_sources() -> Mapping[str, str]:
-    """Where each variable of the environment has its value from, of those that are set: `environment` or a file.
+    """The source of each variable that is set: `environment`, or the file that sets it.
 
     Raises:
         InputError: a line of a file cannot be understood.
@@ -172,15 +172,15 @@ _ESCAPE = {"'": re.compile(r"\\([\\'])"), '"': re.compile(r"\\([\\'\"])")}
 
 
 def _dotenv(path: Path) -> dict[str, str]:
-    """The `NAME=value` lines of a `.env` file; other lines are not for us.
+    """The `NAME=value` lines of a `.env` file; other lines are ignored.
 
-    A comment begins with a `#` after a blank, or after the closing quote; in quotes a `#` is one.
+    A comment begins with a `#` after a blank, or after the closing quote; inside quotes, `#` is an ordinary character.
 
     Raises:
         InputError: a quote is not closed, or something follows it.
 
     Source: python-dotenv, "File format", without values of several lines, references to other names, and control
-    characters, for which nothing here has a use.
+    characters, which none of our variables needs.
     """
     if not path.is_file():
         return {}

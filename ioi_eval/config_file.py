@@ -28,17 +28,17 @@ ANOTHER = "IOI_EVAL_CONFIG"
 """The environment variable that names another file."""
 
 VARIABLES = ("IOI_EVAL_CACHE", "CXX", "PISTON_ENDPOINTS", "PISTON_MAX_REQUESTS_PER_ENDPOINT")
-"""The environment variables that are ours to read, and may stand in the file."""
+"""The environment variables that this package reads and that the file may set."""
 
 _ENVIRONMENT = "environment"
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What a file says.
+    """The contents of a configuration file.
 
     Args:
-        path: the file; `None` where there is none.
+        path: the file; `None` if there is none.
         environment: values of environment variables.
         commands: by command, its options; by group of commands (`apps`), its commands.
     """
@@ -55,8 +55,8 @@ def read_config_file(environ: Mapping[str, str] | None = None) -> ConfigFile:
         environ: the environment; the process's own by default.
 
     Raises:
-        InputError: the file cannot be read, or is not TOML; or `[environment]` sets a variable that nothing here
-            reads, or to something that is neither text nor a number.
+        InputError: the file cannot be read or is not TOML; or `[environment]` sets a variable that this package does
+            not read, or a value that is neither text nor a number.
     """
     named = (os.environ if environ is None else environ).get(ANOTHER)
     path = Path(named or NAME)

@@ -5,27 +5,27 @@
     │   ├── RowError              one row of a data set: names source, row and field
     │   └── UnsupportedError      a task type, score type or option that we refuse by name
     ├── SetupError                this machine or target lacks something                 exit code 2
-    │   └── IsolationError        the isolation that was asked for cannot be had here
+    │   └── IsolationError        the isolation that was asked for is not available here
     └── SandboxError              our failure while a job was executed                   becomes JE
         ├── TransientError        may succeed elsewhere or later; retried, never journaled
         │   ├── TransportError    refused, reset, truncated, lost tail, no end line
         │   ├── OverloadError     the server itself says that it is too busy
-        │   └── UnavailableError  no endpoint has been left for so long that the run had better end
-        │       ├── TargetLostError   … of one target: others are served, and may judge instead
-        │       └── LostDataError     a file of the cache was deleted while it was in use: to be made again
-        ├── StoppedError          it took longer than the sandbox lets jobs take
-        ├── ExhaustedError        it was repeated as often as it may be, and never answered
-        └── RejectedError         the server refuses this request for good (its words are kept)
+        │   └── UnavailableError  no worker has been in service for the whole patience: the run ends
+        │       ├── TargetLostError   … of one target: other targets are in service, and may judge instead
+        │       └── LostDataError     a file of the cache was deleted while it was in use: it must be made again
+        ├── StoppedError          the job ran longer than the sandbox allows
+        ├── ExhaustedError        the job was repeated as often as is allowed, and no answer came
+        └── RejectedError         the server refuses this request for good (the message quotes it)
             └── UnservedError     this server lacks the runtime or the path; another may have it
 
-A verdict is never an exception and an exception is never a verdict. A `SandboxError` of a run job becomes JE in
-`engine/running.py`, one of a compilation in `scorer/` and, for APPS, `apps/execution.py`. An `UnavailableError` passes
-through them, as it ends the run (but for a `TargetLostError`, which moves the submission: `engine/target.py`);
-what it hit is marked by whoever drives that (`pipeline/run.py`, `validate/`). Messages say what was wrong, where, and
-what to do.
+The result of a program is returned, never raised; what went wrong with us is raised, and never becomes a score. A
+`SandboxError` of a run job becomes JE in `engine/running.py`; one of a compilation becomes JE in `scorer/` and, for
+APPS, in `apps/execution.py`. An `UnavailableError` passes through them, because it ends the run; the callers
+(`pipeline/run.py`, `validate/`) mark the submissions that it hit. The exception is a `TargetLostError`: it moves the
+submission to another target (`engine/target.py`). Messages say what was wrong, where, and what to do.
 
-Bugs end the run, but for those that one row of data brings to light: `ODD_DATA`, around the reading, the judging and
-the writing of one row. That row then has no score, and its error names the place in our code.
+Bugs end the run, except bugs that show with one row of data only: the reading, judging and writing of a row catch
+`ODD_DATA`. That row then has no score, and its error names the place in our code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class IoiEvalError(Exception):
 
 
 class InputError(IoiEvalError):
-    """The call or its data is wrong: nothing was judged, and the user can mend it."""
+    """The call or its data is wrong: nothing was judged, and the user can correct it."""
 
 
 class RowError(InputError):
@@ -58,7 +58,7 @@ class RowError(InputError):
 
 
 class UnsupportedError(InputError):
-    """A task type, score type or option that is refused by name rather than scored wrongly."""
+    """A task type, score type or option that we do not support. We refuse it rather than score it wrongly."""
 
 
 class SetupError(IoiEvalError):
@@ -66,7 +66,7 @@ class SetupError(IoiEvalError):
 
 
 class IsolationError(SetupError):
-    """The isolation that was asked for cannot be had on this machine."""
+    """The isolation that was asked for is not available on this machine."""
 
 
 class SandboxError(IoiEvalError):
@@ -78,7 +78,7 @@ class TransientError(SandboxError):
 
 
 class TransportError(TransientError):
-    """The answer did not arrive whole: refused, reset, truncated, or without its end line."""
+    """The answer did not arrive completely: refused, reset, truncated, or without its end line."""
 
 
 class OverloadError(TransientError):
@@ -86,19 +86,19 @@ class OverloadError(TransientError):
 
 
 class UnavailableError(TransientError):
-    """No endpoint has been left for as long as jobs may wait. A run that meets it ends, and can be resumed."""
+    """No endpoint has been in service for as long as jobs may wait. The run ends, and can be resumed."""
 
 
 class TargetLostError(UnavailableError):
-    """Nobody has served this target for a while, but others are served: what was bound to it can be judged there."""
+    """No worker of this target has been in service for a while. Its submissions can be judged on other targets."""
 
 
 class ExhaustedError(SandboxError):
-    """A job was sent as often as it may be, and never answered. Who sends it once more would only begin all anew."""
+    """A job was sent as often as is allowed, and no answer came. Callers must not send it again."""
 
 
 class StoppedError(SandboxError):
-    """A job took longer than the sandbox lets jobs take: fewer tests may do."""
+    """A job ran longer than the sandbox allows. A job with fewer tests may succeed."""
 
 
 class RejectedError(SandboxError):
@@ -110,15 +110,15 @@ class UnservedError(RejectedError):
 
 
 class LostDataError(UnavailableError):
-    """A file of the cache that a job refers to is gone. Whoever drives the run has it made again, or ends the run."""
+    """A file of the cache that a job refers to is missing. The caller makes it again, or ends the run."""
 
 
 ODD_DATA = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
-"""What Python raises where data are as nobody expected: huge integers, deep nesting, halves of characters, NaN."""
+"""What Python raises for unusual data: huge integers, deep nesting, lone surrogates, NaN."""
 
 
 def own_fault(error: BaseException, doing: str) -> str:
-    """Words for a fault in our own handling of one row.
+    """The message for a bug of ours in handling one row.
 
     Args:
         error: one of `ODD_DATA`.
@@ -135,7 +135,7 @@ def own_fault(error: BaseException, doing: str) -> str:
 
 
 def ours_alone(error: BaseException) -> BaseException:
-    """Our own error, the first of them, if a group (as task groups raise) holds nothing else; else the error itself."""
+    """The first error in a group (as task groups raise) if all in it are ours; else the error itself."""
     if isinstance(error, BaseExceptionGroup) and error.split(IoiEvalError)[1] is None:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

@@ -1,8 +1,8 @@
-"""How sure a mean, a difference of means, or a count of changes is. Pure.
+"""Confidence intervals of means and of differences of means, and a test for counts of changes. Pure.
 
-Problems are the sample: they were drawn from all that could have been asked, and submissions to one problem are alike.
-So an interval comes from drawing problems again with replacement (a bootstrap over clusters), with the same draws for
-all columns; two sets of results are compared problem by problem, as hard problems are hard for both.
+Problems are the sample: they were drawn from all possible problems, and submissions to one problem are similar. So an
+interval is computed by drawing problems again with replacement (a bootstrap over clusters), with the same draws for
+all columns. Two sets of results are compared problem by problem, because hard problems are hard for both.
 
 The draws are bytes of Python's own Mersenne Twister, whose sequence is fixed for all versions; numpy's is not. The seed
 is fixed too: the same results give the same intervals.
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 DRAWS = 1000
 SEED = 20210520  # the day APPS was published
 INTERVALS = f"95 % intervals, from drawing problems {DRAWS:,} times"
-"""What reports say of their intervals."""
+"""The note in reports about their intervals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +38,10 @@ class Estimate:
 
 
 def mean_estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
-    """Means over problems, with percentiles of the means over problems drawn again.
+    """Means over problems, with intervals from percentiles of the means over resampled problems.
 
     Args:
-        columns: by name, a number for each problem; all of the same problems in the same order, at least one.
+        columns: by name, a number for each problem; all columns have the same problems in the same order, at least one.
 
     Raises:
         ValueError: the columns differ in length, or are empty, which is our bug.
@@ -71,10 +71,10 @@ def mean_estimates(columns: Mapping[str, Sequence[float]]) -> dict[str, Estimate
 
 
 def mcnemar(lost: int, won: int) -> float:
-    """How likely so uneven a split of changes is, if losing and winning were equally likely: the exact two-sided p.
+    """The exact two-sided p: how likely a split at least this uneven is, if losing and winning are equally likely.
 
-    Only pairs that differ say anything. Pairs of one problem are not independent, so this p is too small where a few
-    problems hold many pairs; the interval of the paired difference is the one to rely on there.
+    Only pairs that differ count. Pairs of one problem are not independent, so this p is too small if a few problems
+    have many pairs; then rely on the interval of the paired difference.
 
     Args:
         lost: pairs that were solved before and are not now.

@@ -2,13 +2,13 @@
 
 Two vocabularies are in use. Labels of official packages (`incorrect`, `time_limit`, …) have the meaning that TPS
 gives them; our own names (`TLE`, `WA`, …, and `FAILED` for anything but full marks) mean the verdict itself. Both
-speak of a *subtask*, whose verdict is that of its first test with the lowest score.
+are about a *subtask*, whose verdict is that of its first test with the lowest score.
 
-A label can also be all that is known of a solution: a CMS export sorts solutions into folders by their label and
-drops the exceptions that TPS states per subtask. Among IOI 2024's *sphinx*, `correct/subtask1.cpp` scores 3 of 100
-and `failed/GA_heuristic.cpp` 64: the label is the verdict of those subtasks that were not excepted. So it is
-contradicted only where *no* subtask that is worth points agrees with it (`agrees_as_a_whole`); `model_solution`,
-which has no exceptions, is contradicted by any subtask.
+Sometimes only a label of the whole solution is known: a CMS export sorts solutions into folders by their label and
+drops the exceptions that TPS states per subtask. In IOI 2024's *sphinx*, `correct/subtask1.cpp` scores 3 of 100
+and `failed/GA_heuristic.cpp` 64: the label is the verdict of the subtasks without an exception. So a result contradicts
+it only if *no* subtask that is worth points agrees with it (`agrees_as_a_whole`). `model_solution` has no exceptions:
+any subtask can contradict it.
 
 Source: TPS, `scripts/internal/invoke_util.py` and `scripts/exporters/CMS.py`.
 """
@@ -45,13 +45,13 @@ _PROTOCOL = "protocol violation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What is stated of a solution, or of it in one subtask.
+    """What authors state about a solution, as a whole or in one subtask.
 
     Args:
-        name: as it was stated.
-        verdicts: those that agree.
-        words: what the checker's or manager's message must hold, in any case; empty for nothing.
-        other_words: what it must not hold; empty for nothing.
+        name: the label as the authors wrote it.
+        verdicts: the verdicts that agree with it.
+        words: text that the checker's or manager's message must contain, in upper or lower case; empty for any message.
+        other_words: text that it must not contain; empty for none.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Expectation:
 
     @classmethod
     def parse(cls, text: str) -> Expectation:
-        """An expectation by its name, or by several with commas between them (`WA,TLE`), of which any may hold.
+        """Read an expectation: a name, or several names with commas between them (`WA,TLE`), any of which may hold.
 
         Raises:
             InputError: there is none of that name.
@@ -74,7 +74,7 @@ class Expectation:
             name=text,
             verdicts=verdicts,
             words=_PROTOCOL if text == "protocol_violation" else "",
-            other_words=_PROTOCOL if text == "incorrect" else "",  # two different verdicts in TPS
+            other_words=_PROTOCOL if text == "incorrect" else "",  # TPS has two different verdicts for these
         )
 
 
@@ -85,7 +85,7 @@ class Observation:
     Args:
         verdict: of the first test with the lowest score.
         points: what the subtask is worth.
-        message: the checker's or manager's words there.
+        message: the checker's or manager's message there.
     """
 
     verdict: Verdict
@@ -94,18 +94,18 @@ class Observation:
 
     @classmethod
     def of(cls, result: SubtaskResult) -> Observation:
-        """What a subtask's result says, with the words of the test that decided it."""
+        """The observation from a subtask's result, with the message of the test that decided it."""
         deciding = deciding_test(result)
         return cls(verdict=result.verdict, points=result.points, message=deciding.message if deciding else "")
 
     @property
     def is_judged(self) -> bool:
-        """Whether there is anything to compare: a failure of ours neither agrees nor disagrees."""
+        """Whether the result can be compared: a failure of ours neither agrees nor disagrees."""
         return self.verdict not in (Verdict.JE, Verdict.SKIPPED)
 
 
 def deciding_test(result: SubtaskResult) -> TestOutcome | None:
-    """The first test with the lowest score, which gave the subtask its verdict; `None` where none was run."""
+    """The first test with the lowest score, which gave the subtask its verdict; `None` if no test was run."""
     if result.score is None:
         return None
     scored = [test for test in result.tests if test.score is not None]
@@ -113,18 +113,18 @@ def deciding_test(result: SubtaskResult) -> TestOutcome | None:
 
 
 def agrees(expectation: Expectation, seen: Observation) -> bool:
-    """Whether what was seen in a subtask is what was stated of it. Never true of a failure of ours."""
+    """Whether the observation in a subtask agrees with the expectation. Never true for a failure of ours."""
     message = seen.message.lower()
     forbidden = bool(expectation.other_words) and expectation.other_words in message
     return seen.verdict in expectation.verdicts and expectation.words in message and not forbidden
 
 
 def agrees_as_a_whole(expectation: Expectation, seen: Sequence[Observation]) -> bool:
-    """Whether what was seen in all subtasks can be what a label of the whole solution states.
+    """Whether the observations in all subtasks are compatible with a label of the whole solution.
 
     Args:
         expectation: the label.
-        seen: one observation a subtask; those worth nothing (samples) do not count where others are worth something.
+        seen: one observation for each subtask; subtasks worth 0 points (samples) count only if all are worth 0.
     """
     counted = [one for one in seen if one.points > 0] or list(seen)
     if expectation.name == MODEL_SOLUTION:

@@ -1,14 +1,14 @@
-"""What determines an outcome, as one hash: the key of resuming and of judging identical programs once.
+"""One hash of everything that determines an outcome. It is the key for resuming and for judging equal programs once.
 
-Whatever could change a verdict is in it: the program, the problem with its tests, judge programs and limits, the
-policy, the runner, the compiler, the profile and the isolation, and the modules that hold the rules.
-Names of people's files and the submission's id are not, nor is how the program was found: a program is worth the same
-whatever text it stood in.
+Everything that could change a verdict is included: the program, the problem with its tests, judge programs and limits,
+the policy, the runner, the compiler, the profile and the isolation, and the modules that contain the rules.
+Not included are the names of users' files, the submission's id, and how the program was found: a program has the same
+result whatever text it was extracted from.
 
-Our own programs count by what they say, not by how they are spelled: of Python the syntax tree without docstrings, of
-C++ the text without comments and with runs of blanks as one, of shell scripts that without comment lines. So a version
-that explains something better judges nothing again. It is read off the programs themselves: a number that somebody must
-remember to raise would, once forgotten, keep wrong scores for ever.
+Of our own programs, only the meaning is included: for Python the syntax tree without docstrings; for C++ the text
+without comments and with each run of blanks as one; for shell scripts the text without comment lines. So nothing is
+judged again because a comment was improved. The hash is computed from the programs themselves: a version number can be
+forgotten, and then wrong scores stay.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _RULES = (
     *("interpreters.py", "programs.py", "reductions.py", "scores.py", "toolchain.py", "tools.py"),
     *("apps/execution.py", "apps/outcomes.py", "apps/running.py", "apps/verdicts.py"),
     *("problems/apps_values.py", "problems/big_json.py", "problems/token_rules.py"),
-    *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # what a box holds, and how a stage ended
+    *("sandbox/answer.py", "sandbox/confinement.py", "sandbox/scripts.py"),  # contents of a box, and how a stage ended
     "sandbox/two_stages.py",
-    *("sandbox/local_compiler.py", "sandbox/probing.py"),  # what of a machine it shows to a compiler
+    *("sandbox/local_compiler.py", "sandbox/probing.py"),  # files of a machine that a compiler sees
 )
 
 
@@ -55,9 +55,9 @@ class Fingerprints:
 
     def __init__(self, policy: Policy) -> None:
         values = policy.as_dict()
-        self._python = values.pop("python")  # says nothing of programs that are compiled
+        self._python = values.pop("python")  # does not affect compiled programs
         if policy.near_limit_repeats == 1:
-            del values["near_limit_repeats"]  # as it was before there was a choice
+            del values["near_limit_repeats"]  # keeps fingerprints from before this setting existed valid
         self._policy = digest_of(values)
         self._problems: dict[int, tuple[Problem, str]] = {}
         self._found: dict[tuple[object, ...], str] = {}
@@ -67,12 +67,12 @@ class Fingerprints:
 
         Args:
             problem, submission: what is judged.
-            target: where.
-            tool: the fingerprint of what the target has for a language that needs more than its C++ compiler.
+            target: where it is judged.
+            tool: the fingerprint of the target's tool for a language that needs more than its C++ compiler.
         """
         known = self._problems.get(id(problem))
         if known is None:
-            # the problem is kept beside its hash, so that its id cannot be given to another meanwhile
+            # keep a reference to the problem, so that Python cannot reuse its id() for another one
             known = self._problems[id(problem)] = (problem, problem_digest(problem))
         key = submission.code, submission.sources, submission.outputs, submission.language, submission.refused
         kind = target.profile, target.isolation, target.toolchain.fingerprint, target.brings_pair
@@ -112,7 +112,7 @@ class Fingerprints:
 
 
 def problem_digest(problem: Problem) -> str:
-    """A hash of everything about a problem that can change an outcome: all but its title and day."""
+    """A hash of everything about a problem that can change an outcome: all except title, day and notes."""
     return digest_of(
         {
             field.name: getattr(problem, field.name)
@@ -123,7 +123,7 @@ def problem_digest(problem: Problem) -> str:
 
 
 def _judges_digest(target: Target) -> str:
-    """What of ours judges in the box, or says what it shows; nothing where scripts of the target's own judge."""
+    """A hash of our programs that judge in the box or decide what it shows; empty if the target's own scripts judge."""
     if target.brings_pair:
         return ""
     return runner_digest() + _hash([script_meaning(boxfiles.read("compiler_files"))])
@@ -131,13 +131,13 @@ def _judges_digest(target: Target) -> str:
 
 @lru_cache(maxsize=1)
 def runner_digest() -> str:
-    """A hash of what the runner says."""
+    """A hash of the runner's meaning."""
     return _hash([cpp_meaning(boxfiles.runner_source())])
 
 
 @lru_cache(maxsize=1)
 def harness_digest() -> str:
-    """A hash of what that says which runs programs in Python in the box."""
+    """A hash of the harness's meaning."""
     parts = boxfiles.harness_sources().items()
     return _hash(part for name, source in parts for part in (name.encode(), python_meaning(source)))
 
@@ -163,7 +163,7 @@ def _hash(parts: Iterable[bytes]) -> str:
 
 
 def python_meaning(source: bytes) -> bytes:
-    """What a module says: its syntax tree, without docstrings and what other versions of Python do not write down."""
+    """A module's meaning: its syntax tree without docstrings, and without fields that some Python versions lack."""
     parts: list[str] = []
     _write_node(_tree(source), parts)
     return "".join(parts).encode("utf-8", "surrogatepass")
@@ -173,7 +173,7 @@ _parsing = threading.Lock()
 
 
 def _free_in_fork() -> None:
-    """Whoever holds the lock while a process is forked does not live in that, and would hold it there for ever."""
+    """Make a new lock in a forked process: another thread may have held the old one, and does not exist there."""
     global _parsing  # noqa: PLW0603 - a lock that another thread holds cannot be released, only replaced
     _parsing = threading.Lock()
 
@@ -182,9 +182,9 @@ os.register_at_fork(after_in_child=_free_in_fork)
 
 
 def _tree(source: bytes) -> ast.Module:
-    """The syntax tree. Python 3.11 counts how deep it is for all threads together, and stumbles over two at once.
+    """The syntax tree. Python 3.11 counts its depth for all threads together, and fails if two parse at once.
 
-    Source: python/cpython#106905. Our own threads parse one after the other; one of somebody else's may be in the way.
+    Source: python/cpython#106905. Our own threads take turns; as threads of other code may parse too, we try again.
     """
     with _parsing:
         for _ in range(_PARSE_ATTEMPTS - 1):
@@ -197,7 +197,7 @@ _PARSE_ATTEMPTS = 20
 
 
 def _write_node(value: object, parts: list[str]) -> None:
-    """A node as `Name(field=…)`; fields that are empty are left out, as newer versions of Python have more of them."""
+    """Write a node as `Name(field=…)`. Empty fields are left out, because newer Python versions have more of them."""
     if isinstance(value, ast.AST):
         parts.append(type(value).__name__)
         parts.append("(")
@@ -223,7 +223,7 @@ _SPELLING = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 def _says_nothing(node: object) -> bool:
-    """Whether it is a docstring of any kind, or `pass`."""
+    """Whether it is a bare string (such as a docstring), or `pass`."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     return isinstance(node, ast.Pass)
@@ -239,7 +239,7 @@ _CPP = re.compile(
 
 
 def cpp_meaning(source: bytes) -> bytes:
-    """What a C++ file says: without comments, and with a run of blanks as one, the end of a line where it holds one."""
+    """A C++ file's meaning: its text without comments, each run of blanks as a newline if it has one, else a blank."""
 
     def written(found: re.Match[bytes]) -> bytes:
         blank = found["blank"]
@@ -249,19 +249,19 @@ def cpp_meaning(source: bytes) -> bytes:
 
 
 def script_meaning(source: bytes) -> bytes:
-    """What a shell script says: without lines that are comments or blank, and without indentation."""
+    """A shell script's meaning: its text without comment lines, blank lines and indentation."""
     lines = (line.strip() for line in source.split(b"\n"))
     return b"\n".join(line for line in lines if line and not line.startswith(b"#"))
 
 
 def digest_of(value: object) -> str:
-    """A hash of a value: of its meaning, not of how it is kept."""
+    """A hash of a value. Where bytes are stored does not matter: in memory and as a blob they have the same hash."""
     options = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
     return hashlib.sha256(orjson.dumps(value, default=_plain, option=options)).hexdigest()
 
 
 def _plain(value: object) -> object:
-    """What JSON cannot hold: bytes stand for themselves by their hash, as blobs do."""
+    """A value of a type that JSON lacks, in plain types: bytes and blobs are replaced by their hash."""
     if isinstance(value, bytes):
         return {"sha256": hashlib.sha256(value).hexdigest()}
     if isinstance(value, Blob):

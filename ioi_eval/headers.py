@@ -1,9 +1,9 @@
-"""Precompiled headers of this machine: when one is built, and where it is kept (`jobs/precompiled.py` says what it is).
+"""Precompiled headers of this machine: when one is built and where it is stored (`jobs/precompiled.py` makes the jobs).
 
-Only for this machine: a worker would have to be sent 100 MB. It is built once for each standard, by the fifth program
-of a run that asks, and stays in the cache: later runs have it at once. Those that nobody has used for two weeks, of
-earlier headers or another compiler, are deleted then. A machine with little memory or disk does without. So does the
-rest of a run once one cannot be built, kept or used: programs are compiled as ever, which is slower, and the same.
+Workers do not get them: each would have to be sent 100 MB. A header is built once for each standard, when the fifth
+program of a run asks for it, and stays in the cache, where later runs find it. When one is built, those of earlier
+system headers or another compiler that were not used for two weeks are deleted. A machine with little memory or disk
+has none. If one cannot be built, stored or used, the rest of the run goes on without: slower, with the same results.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from ioi_eval.sandbox.slots import Slots
 
 _KEYS = "header-"
 _LEAST_MEMORY, _SLOT_MEMORY = 1024 * MIB, 256 * MIB
-"""Of this machine or container, and more of it for each slot: each box that compiles has a copy of the header."""
+"""Memory that this machine or container must have, and more for each slot: each compile box has a copy of a header."""
 
 _LEAST_DISK = 1024 * MIB
-"""Free space where the cache is: the journal and results may be there too."""
+"""Free space that the cache's disk must have: the journal and results may be there too."""
 
 _BOX_BYTES = 256 * MIB
-"""Room for a copy and for what else a box writes, where boxes share the directory for temporary files."""
+"""Disk space a box for its copy and other files, if boxes share the machine's directory for temporary files."""
 
 
 class PrecompiledHeaders:
-    """Those of one run.
+    """The precompiled headers that one run uses.
 
     Args:
         sandbox: executes the compile jobs.
-        artifacts: keeps what is built.
-        policy: its compile limits hold.
+        artifacts: stores the headers.
+        policy: gives the compile limits.
     """
 
     def __init__(self, sandbox: Sandbox, artifacts: ArtifactStore, policy: Policy) -> None:
@@ -53,14 +53,14 @@ class PrecompiledHeaders:
         self._asked: Counter[str] = Counter()
         self._built: set[str] = set()
         self._given_up: set[str] = set()
-        self._state = ""  # of the headers, as they were when they were asked for first
+        self._state = ""  # of the system's header files, at the first request
         self._stating = Slots(1)
 
     async def header(self, target: Target, std: str) -> Blob | None:
-        """The precompiled header for programs of a standard; `None` where they do without.
+        """The precompiled header for programs of a standard; `None` if they are compiled without it.
 
         Raises:
-            UnavailableError: nobody serves any target any more.
+            UnavailableError: no target is in service.
         """
         if std in self._given_up or target.name != LOCAL:
             return None
@@ -106,12 +106,12 @@ class PrecompiledHeaders:
         return await self._artifacts.ensure(key, build, instead_of=_KEYS)
 
     def give_up(self, std: str) -> None:
-        """Let programs of a standard do without for the rest of the run."""
+        """Use no precompiled header for programs of this standard for the rest of the run."""
         self._given_up.add(std)
 
 
 def _has_room(target: Target) -> bool:
-    """Whether every box can have a copy of the header without taking the room of others."""
+    """Whether there is memory, or disk space, for a copy of the header in every box."""
     memory = min(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), memory_limit_bytes() or 1 << 60)
     if memory < _LEAST_MEMORY + _SLOT_MEMORY * target.slots:
         return False

@@ -1,4 +1,4 @@
-"""Where an interpreter that a user names lies on this machine, and whether boxes may be shown that."""
+"""Which directories of this machine an interpreter needs that the user names, and whether boxes may see them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ioi_eval.jobs.harness import SYSTEM
 from ioi_eval.sandbox.shown import refusal_to_show
 
 _HIDDEN = ("/tmp", "/box", "/dev", "/proc")
-"""Where a box has something of its own. Source: `sandbox/confinement.py`; the runner works in its `/tmp`."""
+"""Directories of which every box has its own. Source: `sandbox/confinement.py`; the runner works in its `/tmp`."""
 
 
 def located(python: str) -> str:
-    """An interpreter of this machine, as it is found from any directory.
+    """The command of an interpreter of this machine, made independent of the working directory.
 
     Args:
-        python: its command. One that is a path, and not an absolute one, is relative to the working directory, as in a
-            shell; a bare name is looked up in the box.
+        python: its command. A relative path is relative to the working directory, as in a shell; a name without `/` is
+            looked up in the box.
     """
     return os.path.abspath(python) if "/" in python else python
 
 
 def require_visible(python: str) -> None:
-    """Refuse an interpreter that lies, or stands on one that lies, where every box has a directory of its own.
+    """Refuse an interpreter that is, or depends on one that is, in a directory of which every box has its own.
 
     Raises:
-        SetupError: it does.
+        SetupError: a box would hide it.
     """
     if not python.startswith("/"):
         return
@@ -44,7 +44,7 @@ def require_visible(python: str) -> None:
 
 
 def _chain(path: str) -> Iterator[str]:
-    """A path, and where it leads, link by link: the box follows each of them anew."""
+    """A path, and the target of each symbolic link on the way, because the box follows each of them."""
     for _ in range(40):  # Source: Linux, path_resolution(7): the most links in one look-up
         yield path
         if not os.path.islink(path):
@@ -53,23 +53,24 @@ def _chain(path: str) -> Iterator[str]:
 
 
 def require_there(python: str) -> None:
-    """Refuse an interpreter of this machine by a path at which there is nothing.
+    """Refuse the path of an interpreter that does not exist on this machine.
 
     Raises:
-        SetupError: there is nothing.
+        SetupError: it does not exist.
     """
     if python.startswith("/") and not os.path.exists(python):
         raise SetupError(f"there is no interpreter {python} on this machine; give another one with --python")
 
 
 def places_of(python: str) -> tuple[str, ...]:
-    """Where an interpreter that is given by its path lies on this machine: its prefix, and what that stands on.
+    """The directories that a box must show for an interpreter that is given by its path: the prefixes that it needs.
 
-    A prefix is what a program lies in the `bin` of, and which holds Python's library. A virtual environment stands on
-    the interpreter that its `home` names. On another machine none of this may exist. The system's own is always shown.
+    A prefix is a directory with the interpreter in its `bin`, and with Python's library. A virtual environment also
+    needs the interpreter that its `home` names. On another machine these may not exist. The system's own Python is
+    left out, as every box shows it.
 
     Raises:
-        SetupError: such a prefix holds more than an interpreter.
+        SetupError: such a prefix contains more than an interpreter.
     """
     if not python.startswith("/"):
         return ()
@@ -84,17 +85,17 @@ def places_of(python: str) -> tuple[str, ...]:
         for program in programs
         if program.parent.name == "bin" and not any(program.is_relative_to(root) for root in SYSTEM)
     }
-    # (And nothing else: `/home/me/bin/python` does not make a home directory part of an interpreter.)
+    # Other directories are no prefixes: because of `/home/me/bin/python`, the box must not show all of `/home/me`.
     places = [str(one) for one in prefixes if (one / "pyvenv.cfg").is_file() or any(one.glob("lib/python3*"))]
     require_narrow(python, places)
     return tuple(places)
 
 
 def require_narrow(python: str, places: Iterable[str]) -> None:
-    """Refuse to show a box more than an interpreter.
+    """Refuse directories that contain more than an interpreter: a box must not show the rest.
 
     Raises:
-        SetupError: one of the places holds more.
+        SetupError: one of the directories contains more.
     """
     if refusals := list(filter(None, map(refusal_to_show, places))):
         raise SetupError(

@@ -1,7 +1,7 @@
-"""What a subtask makes of the scores of its tests: one function for each score type. Pure.
+"""A subtask's score and verdict from its tests': one function for each score type. Pure.
 
-Each gets the outcomes that count, in listed order: of a score type in which a zero decides those up to the first zero,
-else all (`scores.py` says why). A score that is not known is `None`, and JE the verdict, unless what is known decides.
+Each gets the outcomes that count, in listed order: if a zero decides under this score type, those up to the first zero,
+else all (`scores.py` says why). If the known scores do not decide, the score is `None` and the verdict JE.
 
 Source: CMS, `cms/grading/scoretypes/`; verdicts are the reference's.
 """
@@ -22,7 +22,7 @@ def reduced(score_type: ScoreType, subtask: Subtask, shown: Sequence[TestOutcome
     Args:
         score_type: the problem's.
         subtask: gives the threshold.
-        shown: the outcomes that count; at least one.
+        shown: the outcomes that count, at least one.
     """
     return _REDUCTIONS[score_type](subtask, shown)
 
@@ -44,7 +44,7 @@ def _product(subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
 
 
 def _within_threshold(subtask: Subtask, shown: Sequence[TestOutcome]) -> Reduced:
-    """All or nothing: every score is to be above 0 and at most the threshold. One over it is WA."""
+    """All or nothing: every score must be above 0 and at most the threshold. A score over the threshold is WA."""
     threshold = 1.0 if subtask.threshold is None else subtask.threshold
     for outcome in shown:
         if outcome.score is not None and not 0.0 < outcome.score <= threshold:

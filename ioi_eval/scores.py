@@ -1,25 +1,24 @@
 """Outcomes to scores: test → subtask → submission → problem → contest, and pass@k. Pure.
 
-**A subtask is its first zero.** Read a subtask's tests in listed order. If one of them has score 0, the first such
-test decides: the score is 0, the verdict is that test's, and what comes after it is SKIPPED, whether it ran or not. If
-none has, the score is the minimum, and the verdict that of the first test that has it.
+**The first zero decides a subtask.** Read a subtask's tests in listed order. If a test has score 0, the first such
+test decides: the subtask's score is 0, its verdict is that test's, and every later test is SKIPPED, whether it ran or
+not. If no test has score 0, the score is the minimum, and the verdict that of the first test with the minimum.
 
-Under `GroupMul` the score is the product instead. All of this holds for it as well: a product with a zero is zero, and
-without one it is a function of all tests, as the minimum is. So it does under `GroupThreshold`, where a score over the
-threshold is as bad as a zero, but stops nothing.
+Under `GroupMul` the score is the product instead, with the same rules: a product with a zero is 0, and without a zero
+it depends on all tests, as the minimum does. The rules hold under `GroupThreshold` too: there a score over the
+threshold makes the subtask 0 as well, but does not stop later tests.
 
-**Under `Sum` there is no first zero.** A subtask is worth the same for each of its tests, all run, all are shown, and
-one JE leaves it without a score.
+**Under `Sum` no zero decides.** Each test of a subtask is worth the same part of its points, all tests run, all are
+shown, and one JE leaves the subtask without a score.
 
-**A zero beats a JE, wherever the JE stands.** A JE is a test whose score we failed to learn, somewhere in [0, 1].
-With a zero in the subtask the minimum is 0 whatever that score is, so the subtask is decided; a JE *before* the
-zero stays visible in the list, and one after it is SKIPPED. Without a zero the minimum depends on what we do not
-know: score `None`, verdict JE.
+**A zero outweighs a JE at any position.** A JE is a test with an unknown score in [0, 1]. If another test of the
+subtask has score 0, the minimum is 0 whatever the unknown score is, so the subtask is decided: a JE *before* the
+zero stays visible in the list, one after it is SKIPPED. Without a zero, the minimum depends on the unknown score: the
+subtask's score is `None`, its verdict JE.
 
-**Why the order of running cannot matter.** The result is a function of the outcomes at positions up to and
-including the first zero, and of nothing else. `judging.py` runs all of these (a JE is no zero, so it stops
-nothing); what else happens to have run, because bundles went out in parallel, lies behind the first zero and is not
-looked at.
+**The order of running does not matter.** The result depends only on the outcomes up to and including the first zero.
+`judging.py` runs all of these tests (a JE is not a zero, so it stops nothing). Other tests may have run too, because
+bundles run in parallel, but they are after the first zero and are ignored.
 """
 
 from __future__ import annotations
@@ -61,10 +60,10 @@ WORST_FIRST = (
 )
 """Which subtask's verdict becomes the submission's.
 
-JE comes first, as without that subtask there is no total: a submission's verdict is JE exactly when its score is
-`None`. (SKIPPED is a verdict of tests, and stands here so that every verdict has its place.)
+JE comes first, because without that subtask there is no total: a submission's verdict is JE exactly if its score is
+`None`. (SKIPPED is a verdict of tests only; it is listed so that every verdict is.)
 
-Source: the reference's order CE, RE, WA, MLE, TLE, PA, AC; what it does not have stands beside its kin.
+Source: the reference's order CE, RE, WA, MLE, TLE, PA, AC; verdicts that it lacks are beside similar ones.
 """
 
 _SEVERITY = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
@@ -76,14 +75,14 @@ _SEVERITY = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 def subtask_result(
     problem: Problem, subtask: Subtask, outcomes: Mapping[str, TestOutcome], *, keep_all: bool = False
 ) -> SubtaskResult:
-    """What a submission is worth in one subtask, by its first zero or else its minimum.
+    """A submission's result in one subtask.
 
     Args:
         problem: gives the precision of `weighted_score`.
         subtask: one of the problem's.
         outcomes: by test name, at least for all tests up to the first with score 0.
-        keep_all: show the outcomes behind the first zero too, instead of SKIPPED. Score and verdict are the same;
-            for exhaustive judging (`validate`), as otherwise chance decides what has run there.
+        keep_all: show the outcomes after the first zero too, instead of SKIPPED. Score and verdict stay the same. Only
+            for exhaustive judging (`validate`); otherwise it depends on chance which of these tests have run.
 
     Raises:
         ValueError: a test before the first zero has no outcome. Judging was not finished, which is our bug.
@@ -106,16 +105,16 @@ def submission_result(
     isolation: Isolation | None = None,
     keep_all: bool = False,
 ) -> SubmissionResult:
-    """What a submission is worth in all subtasks.
+    """A submission's result in all subtasks.
 
-    The total is rounded once, from the unrounded sum. The verdict is the worst of the subtasks' (`WORST_FIRST`), those
-    worth no points included: AC means that nothing at all failed.
+    The total is rounded once, from the unrounded sum. The verdict is the worst verdict of the subtasks (`WORST_FIRST`),
+    also of those worth 0 points: AC means that no test failed.
 
     Args:
-        problem: what was asked.
-        submission: for its id.
-        compile: with CE or NC every subtask scores 0 with that verdict and its tests are SKIPPED, with JE none
-            has a score and its tests are JE; either way no outcome is looked at.
+        problem: the problem.
+        submission: gives the id.
+        compile: with CE or NC, every subtask scores 0 with that verdict and its tests are SKIPPED; with JE, no subtask
+            has a score and all tests are JE. In both cases `outcomes` is ignored.
         outcomes: by test name; see `subtask_result`.
         target: description of the target that judged it.
         isolation: the weakest isolation over its runs.
@@ -146,7 +145,7 @@ def _total(problem: Problem, results: Sequence[SubtaskResult]) -> float | None:
 
 
 def _that_count(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, TestOutcome]) -> list[TestOutcome]:
-    """The outcomes of all tests, or of those up to the first zero where that decides."""
+    """The outcomes that count: of all tests, or up to the first zero if it decides."""
     shown: list[TestOutcome] = []
     for name in subtask.tests:
         outcome = outcomes.get(name)
@@ -159,10 +158,10 @@ def _that_count(score_type: ScoreType, subtask: Subtask, outcomes: Mapping[str, 
 
 
 def _unrun(problem: Problem, subtask: Subtask, compile: CompileOutcome) -> SubtaskResult:
-    """A subtask of a submission that has nothing to run.
+    """The result in a subtask of a submission that has no program to run.
 
-    With CE or NC no test can matter any more. With JE each of them does, and nobody knows its score: they are JE
-    themselves, so that whoever counts tests by their verdicts finds what could not be judged.
+    With CE or NC the tests are SKIPPED, as none can change the result. With JE the tests are JE too: their scores are
+    unknown, and who counts tests by verdict must find them.
     """
     verdict = compile.verdict or Verdict.JE
     if verdict is not Verdict.JE:
@@ -193,8 +192,8 @@ def _products(
 ) -> list[tuple[float | None, float]]:
     """What a subtask adds to a total, as pairs of score and points.
 
-    Of a sum it is what each test adds: the mean, rounded to a float, could turn the rounding of a half.
-    Source: CMS, `Sum`: the outcome times the parameter, which is what one test is worth.
+    Under `Sum` there is one pair for each test: the mean is rounded to a float, which could change how a half is
+    rounded in the total. Source: CMS, `Sum`: the outcome times the parameter, which is the points of one test.
     """
     if score is None or problem.score_type is not ScoreType.SUM:
         return [(score, subtask.points)]
@@ -206,9 +205,9 @@ def _skipped(test: str) -> TestOutcome:
 
 
 def total_points(parts: Iterable[tuple[float | None, float]], precision: int) -> float | None:
-    """The sum of score × points, rounded once; `None` with any unknown score.
+    """The sum of score × points, rounded once; `None` if any score is unknown.
 
-    `fsum`, as `sum` of floats gives other last digits since Python 3.12, and a last digit can turn a rounding.
+    It uses `fsum`: `sum` of floats gives other last digits since Python 3.12, and a last digit can change a rounding.
     """
     products: list[float] = []
     for score, points in parts:
@@ -228,10 +227,10 @@ class BestSubtask:
     Args:
         subtask: its name.
         points: what full marks are worth.
-        score: the highest known score, unrounded; 0 without submissions; `None` if none of theirs is known.
+        score: the highest known score, unrounded; 0 without submissions; `None` if no score is known.
         weighted_score: the same in points, rounded to the problem's precision.
-        submission: id of the first submission that reached it; `None` where nothing is known.
-        undecided: how many submissions without a known score might still raise it. 0 once it is 1.
+        submission: id of the first submission with this score; `None` if no score is known.
+        undecided: how many submissions without a known score might still raise it; 0 if it is 1.
     """
 
     subtask: str
@@ -244,12 +243,12 @@ class BestSubtask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemScore:
-    """What a set of submissions is worth together. A lower bound while `undecided` is not 0.
+    """The score of a set of submissions: the best score in each subtask, summed. A lower bound if `undecided` is not 0.
 
     Args:
         problem: the problem's key.
-        score: points, rounded from the unrounded sum; `None` if in some subtask nothing is known.
-        at_least: the same, where a subtask in which nothing is known adds nothing.
+        score: points, rounded from the unrounded sum; `None` if some subtask has no known score.
+        at_least: the same, with 0 for subtasks that have no known score.
         subtasks: in the problem's order.
     """
 
@@ -260,15 +259,15 @@ class ProblemScore:
 
     @property
     def undecided(self) -> int:
-        """Subtasks that a judge error left open."""
+        """The number of subtasks whose best score might still be raised by a submission with a judge error."""
         return sum(1 for best in self.subtasks if best.undecided)
 
 
 class Together:
-    """Adds up what submissions to a problem are worth together, as they stream by.
+    """Computes the score of a set of submissions to one problem, one submission at a time.
 
     Args:
-        problem: what all of them are for.
+        problem: the problem of all of them.
 
     Source: IOI regulations since 2017; CMS's `score_mode: max_subtask`.
     """
@@ -280,14 +279,14 @@ class Together:
         self._unknown = [0] * len(self._names)
 
     def add(self, result: SubmissionResult, *, submission: str | None = None) -> None:
-        """Take in one submission.
+        """Add one submission.
 
         Args:
-            result: what it is worth.
-            submission: its id, where the result is that of the same program from another submission.
+            result: its result.
+            submission: its id, if `result` was computed for another submission with the same program.
 
         Raises:
-            InputError: it is of another problem, or its subtasks are not the problem's.
+            InputError: it is for another problem, or its subtasks are not the problem's.
         """
         submission = result.submission if submission is None else submission
         names = [subtask.subtask for subtask in result.subtasks]
@@ -304,7 +303,7 @@ class Together:
                 self._best[place] = (submission, subtask)
 
     def score(self) -> ProblemScore:
-        """What those seen so far are worth."""
+        """The score of the submissions that were added so far."""
         subtasks = tuple(map(self._best_subtask, range(len(self._names))))
         products = (
             _products(self._problem, subtask, best[1].score, best[1].tests)
@@ -339,7 +338,7 @@ def pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
     The estimator is unbiased: 1 − C(n − c, k) / C(n, k) for a problem with c of n samples right.
 
     Args:
-        counts: (n, c) for each problem. Leave out samples that could not be judged: they are not wrong ones.
+        counts: (n, c) for each problem. Leave out samples that could not be judged: they do not count as wrong.
         k: how many are drawn.
 
     Returns:

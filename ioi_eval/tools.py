@@ -1,6 +1,6 @@
-"""What targets have for languages: the Python that is asked for, and compilers beside that of C++. Each is asked once.
+"""The tools of targets for languages: the requested Python, and compilers other than that of C++.
 
-Kept for the run is also that there is none, where that was said for certain.
+Each target is asked once for each tool. The answer is kept for the run. "There is none" is kept too, if it is certain.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ioi_eval.toolchain import Toolchain
 
 T = TypeVar("T")
 Tool = Interpreter | Toolchain
-"""What makes a submission's program run on a target."""
+"""The compiler or interpreter for a submission on a target."""
 
 Ask = Callable[[Recipe, Target], Awaitable[CompileAnswer]]
-"""Follows a recipe on a target."""
+"""A function that executes a recipe on a target."""
 
 
 class Tools:
-    """What targets have; see the module.
+    """The tools of targets; see the module.
 
     Args:
-        ask: follows the recipes of questions.
-        ready: makes a target ready for that: what fails there says nothing of what the target has.
+        ask: executes the recipes that ask for tools.
+        ready: prepares a target for that. If it fails, it is still unknown which tools the target has.
     """
 
     def __init__(self, ask: Ask, ready: Callable[[Target], Awaitable[object]]) -> None:
@@ -44,15 +44,15 @@ class Tools:
         self._asking: dict[tuple[str, str], Slots] = {}  # one question at a time to each target, about each thing
 
     async def of(self, language: Language, target: Target, *, python: str) -> Tool:
-        """What compiles or interprets submissions in a language on a target.
+        """The compiler or interpreter for submissions in a language on a target.
 
         Args:
-            language: what they are written in.
-            target: where.
-            python: the command of the interpreter, for those in Python.
+            language: the language.
+            target: the target.
+            python: the command of the interpreter, for submissions in Python.
 
         Raises:
-            SetupError: there is nothing of the kind.
+            SetupError: the target has none.
             SandboxError: a job could not be run.
         """
         if isinstance(rules_of(language), CompiledLanguage):
@@ -60,7 +60,7 @@ class Tools:
         return await self.interpreter(python, target)
 
     async def toolchain(self, language: Language, target: Target) -> Toolchain:
-        """What compiles a language on a target.
+        """The compiler for a language on a target.
 
         Raises:
             SetupError: there is no such compiler.
@@ -72,15 +72,15 @@ class Tools:
         return await self._once(self._compilers, (target.name, rules.name), lambda: self._ask_compiler(rules, target))
 
     def known(self, language: Language, target: Target) -> Toolchain:
-        """What compiles a language on a target, as far as it was asked; else its C++ compiler."""
+        """The compiler for a language on a target, if the target was already asked for it; else its C++ compiler."""
         found = self._compilers.get((target.name, rules_of(language).name))
         return found if isinstance(found, Toolchain) else target.toolchain
 
     async def interpreter(self, python: str, target: Target) -> Interpreter:
-        """A Python on a target; its command may be another one in the next run.
+        """The Python interpreter of a target, by its command.
 
         Raises:
-            SetupError: there is none, or it does not work in a box, or that would have to show too much.
+            SetupError: there is none, or it does not work in a box, or the box would have to show too much for it.
             SandboxError: the job could not be run.
         """
         if target.name == LOCAL:
@@ -95,10 +95,10 @@ class Tools:
     async def _once(
         self, found: dict[tuple[str, str], T | str], key: tuple[str, str], ask: Callable[[], Awaitable[T | str]]
     ) -> T:
-        """What a target has, asked at the first time.
+        """A tool of a target; the target is asked at the first call.
 
         Raises:
-            SetupError: it has not, for certain.
+            SetupError: the target certainly does not have it.
         """
         if key not in found:
             async with self._asking.setdefault(key, Slots(1)).take():
@@ -110,10 +110,10 @@ class Tools:
         return answer
 
     async def _ask_compiler(self, rules: FoundLanguage, target: Target) -> Toolchain | str:
-        """The compiler of a language; else, for certain, why there is none.
+        """Ask for the compiler of a language. Returns it; or, if there certainly is none, the reason.
 
         Raises:
-            SetupError: there is none now, and perhaps later.
+            SetupError: there is none now, but there may be later.
             SandboxError: the job could not be run.
         """
         answer = await self._ask(compiler_recipe(rules, target.toolchain), target)
@@ -125,10 +125,10 @@ class Tools:
             return f"{target.name}: {error}"
 
     async def _ask_interpreter(self, python: str, target: Target) -> Interpreter | str:
-        """What a Python says of itself; else, for certain, why it cannot be used.
+        """Ask an interpreter about itself. Returns the answer; or, if it certainly cannot be used, the reason.
 
         Raises:
-            SetupError: it cannot be used now, and perhaps later.
+            SetupError: it cannot be used now, but may be later.
             SandboxError: the job could not be run.
         """
         recipe = interpreter_recipe(python, places_of(python))
@@ -136,7 +136,7 @@ class Tools:
         try:
             answer = await self._ask(recipe, target)
         except (TransportError, OverloadError, UnavailableError):
-            raise  # says nothing of the interpreter
+            raise  # not the interpreter's fault
         except TransientError as error:
             words = f"the interpreter {python} cannot be started in a box: {error}"
             if was_not_found(error):
@@ -153,6 +153,6 @@ class Tools:
 
 
 def _is_certain(answer: CompileAnswer) -> bool:
-    """Whether what a target says of what it has does not depend on how busy it is."""
+    """Whether a target's answer about a tool would be the same if the target were less busy."""
     last = answer.steps[-1] if answer.steps else None
     return last is not None and not (last.limit or last.signal or last.killed or blames_the_machine(last.output))

@@ -15,16 +15,16 @@ from ioi_eval.model import CheckerProtocol, Content, JobFile, Problem, TaskType,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """What a run job starts: all compiled, on the target that will run them.
+    """The programs that a run job starts, all compiled on the target that will run them.
 
     Args:
-        runner, checker, manager: the judge's.
-        submission: the program; with an interpreter a task that it reads (`jobs.harness.task`); `None` for none.
-        outputs: what was submitted in a program's stead, by test.
+        runner, checker, manager: the judge programs.
+        submission: the program; for an interpreter, the task that it reads (`jobs.harness.task`); `None` for none.
+        outputs: outputs that were submitted instead of a program, by test.
         static: whether the program needs no libraries.
-        libraries: those that it may need, of the target's, where it is not static.
+        libraries: the target's libraries that the program may need, if it is not static.
         interpreter: a Python, for a program in Python.
-        preload: what it loads before it forks for each test (`jobs.harness.preloaded`).
+        preload: the modules that it loads before it forks for each test (`jobs.harness.preloaded`).
     """
 
     runner: Content
@@ -39,7 +39,7 @@ class Programs:
 
     @property
     def sees(self) -> tuple[str, ...]:
-        """What of the target the submission sees."""
+        """The files and directories of the target that the submission sees."""
         if self.interpreter is not None:
             return self.interpreter.sees
         return () if self.static else self.libraries
@@ -52,10 +52,10 @@ def setup_of(
 
     Args:
         problem: gives limits, and how outputs are judged.
-        programs: what is started.
+        programs: the programs that are started.
         policy: the limits that are not the problem's.
-        exhaustive: run every test, whatever its group's score is already.
-        return_bytes: how much of each output comes back; of Batch tasks only.
+        exhaustive: run every test, even if its group's score is already decided.
+        return_bytes: how much of each output is returned; Batch tasks only.
     """
     is_batch = not problem.task_type.has_manager and problem.processes == 1
     program, harness = _program(programs, warm=is_batch)
@@ -89,7 +89,7 @@ def setup_of(
 
 
 def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, GivenTest]:
-    """A problem's tests as they travel, by name, with what was submitted for them in a program's stead."""
+    """A problem's tests as a job sends them, by name, with the outputs that were submitted instead of a program."""
     return {
         name: GivenTest(input=case.input, answer=case.answer, output=outputs.get(name), scoring=_scoring(case))
         for name, case in problem.tests.items()
@@ -97,14 +97,14 @@ def given_tests(problem: Problem, outputs: Mapping[str, Content]) -> dict[str, G
 
 
 def _scoring(case: TestCase) -> Values:
-    """How a test's checker is called, and how its score is read where not as a part of 1."""
+    """How a test's checker is called, and how its score is read if full marks are not 1."""
     values: dict[str, Value | None] = {"args": words(case.checker_args)} if case.checker_args else {}
     values |= {"full": case.full_score} if case.full_score != 1 else {}
     return values | ({"steps": case.score_steps} if case.score_steps else {})
 
 
 def _program(programs: Programs, *, warm: bool) -> tuple[Values | None, tuple[JobFile, ...]]:
-    """How the submission is started, and the files that this needs; nothing where every test has a submitted output."""
+    """How the submission is started, and the files needed for it; nothing if every test has a submitted output."""
     if programs.submission is None:
         return None, ()
     if programs.interpreter is None:
@@ -155,8 +155,8 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
     """The longest that one test can take by the runner's own rules, in ms of wall clock.
 
     Source: PROTOCOL.md: a test is given up at 10 (L + M) + 10 s, M being the manager's CPU limit, and its checker or
-    manager has a bound of its own. A manager's must not be the lower one: of a test that is given up it is known that
-    the machine was too busy, of a manager that is stopped only that it did not end.
+    manager has its own wall clock limit. The manager's must not be lower than the test's: if a test is given up, we
+    know that the machine was too busy; if a manager is stopped, we only know that it did not end.
     """
     given_up_ms = rules.given_up_ms(problem.time_limit_s, manager_cpu_ms(problem, policy.judge))
     run_ms = given_up_ms + round(policy.judge.wall_s * 1000)
@@ -164,9 +164,9 @@ def most_wall_ms(problem: Problem, policy: Policy) -> int:
 
 
 def manager_cpu_ms(problem: Problem, judge: JudgeLimits) -> int:
-    """How long a manager may compute, in ms of CPU time; 0 where there is none.
+    """A manager's CPU limit in ms; 0 if there is no manager.
 
-    Source: CMS, `task_type_parameters_Communication`: as long as all processes together, and not less than usual.
+    Source: CMS, `task_type_parameters_Communication`: the limits of all processes together, at least the usual limit.
     """
     if not problem.task_type.has_manager:
         return 0

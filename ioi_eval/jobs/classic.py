@@ -1,15 +1,15 @@
-"""The classic profile: one test a job, in the source documents' own contract. Pure.
+"""The classic profile: one test a job, in the format of huggingface/ioi. Pure.
 
     graders/<problem_id>.cpp  input.txt  correct_output.txt  every grader file   and the scripts   compile  run
 
 `compile` compiles the submission with its graders, checker and manager; `run` keeps the time limit, talks to the
 managers, checks the output, and prints the score to stdout and feedback to stderr. `classic_answer.py` reads them.
 
-Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which brings its own pair: what
-that gets wrong is refused by name where it can be known beforehand (`refusal`); what cannot is documented: wall-clock
-limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is that of `run_submission`, for any
-worker: with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the runner compiles and judges),
-with a user's, or with none. Everywhere else the runner judges without scripts, in the classic profile one test a job.
+Two kinds of jobs are made here. `job` is for workers whose only package is `cms_ioi`, which has its own pair. Problems
+that this pair is known to judge wrongly are refused (`refusal`). Its other weaknesses are documented: wall-clock
+limits, `diff -b` for white-diff, one uid for submission and judge. `row_job` is for `run_submission`, on any worker:
+with our own pair (`own_files`: `graders/compile` and `graders/run`, in which the runner compiles and judges), with a
+user's pair, or with none. All other jobs use the runner without scripts; in the classic profile, one test a job.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from ioi_eval.model import (
 from ioi_eval.problems.task_parameters import Parameter, parameter_key
 
 HARD_LIMIT_S = 3.0
-"""How far the sandbox's hard limit lies above the problem's, which `run` itself keeps. Source: the source
+"""The sandbox's hard limit is the problem's, which `run` itself enforces, plus this. Source: huggingface/ioi's
 documents, "2 or 3 additional seconds"."""
 
 RUNNER_SLACK_MS = 80_000
-"""The same where the runner judges, above the wall clock at which it gives up with a manager that may compute for 10 s:
-it keeps all limits by itself, its checker has 60 s, and a loaded machine must not decide."""
+"""The same if the runner judges, added to the wall clock at which the runner gives up with a manager that has 10 s of
+CPU time. The runner enforces all limits itself, its checker has 60 s, and a busy machine must not decide a verdict."""
 
 COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30, output_bytes=16 << 20)
 """A checker that includes testlib took 10.4 s of wall clock on a busy worker (recorded: `cms_ac_testlib`)."""
 
 STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", "c++11"})
-"""What the stock pair's fixed `-std=gnu++17` can stand for."""
+"""The standards for which the stock pair's fixed `-std=gnu++17` is acceptable."""
 
 _OUTPUT_BYTES = 16 << 20
 _JUDGE_MEMORY_BYTES = 1 << 30
@@ -62,10 +62,10 @@ _RUNNER = "runner"  # Source: `graders/compile`
 
 
 def own_files(runner: Content) -> Mapping[str, Content]:
-    """Our own pair and what it judges with, for any sandbox with bash and a C++ compiler.
+    """Our own pair and the runner that it uses, for any sandbox with bash and a C++ compiler.
 
     Args:
-        runner: as it was compiled there.
+        runner: the runner, compiled on that target.
     """
     return {**boxfiles.classic_pair(), _RUNNER: runner}
 
@@ -83,7 +83,7 @@ def job(
         problem: gives graders, judge programs and limits.
         case: the test.
         code: the submission.
-        alone: nothing else of ours may run on that machine meanwhile.
+        alone: no other job of ours may run on that machine at the same time.
 
     Raises:
         UnsupportedError: the scripts would judge this problem wrongly.
@@ -134,7 +134,7 @@ def row_job(
     beside: Mapping[str, Content] | None = None,
     most_wall_ms: int | None = None,
 ) -> Job:
-    """The job that judges a submission on one test of a problem that is given as its row.
+    """The job that judges a submission on one test; the problem is given as a row.
 
     Args:
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files`
@@ -142,10 +142,9 @@ def row_job(
         test_input: the test's input.
         submission: the program.
         test_output: the expected output, if there is one.
-        beside: what else the job carries: the scripts `compile` and `run`, and what they need (`own_files`); nothing
-            where the worker's package brings its own.
-        most_wall_ms: the longest run stage that the target allows, for a job in which the runner judges; `None` for no
-            bound.
+        beside: further files of the job: the scripts `compile` and `run` and what they need (`own_files`); empty if
+            the worker's package has its own scripts.
+        most_wall_ms: the longest run stage that the target allows, if the runner judges; `None` for no bound.
 
     Raises:
         InputError: the row lacks a field, or holds something else there.
@@ -169,7 +168,8 @@ def row_job(
         name,
         submission,
         test_input.encode(),
-        # An empty text is none for the reference, and what the program prints is the score. Our own scripts compare.
+        # The reference takes an empty expected output for a missing one, and the program's output for the score. Our
+        # own scripts compare with the empty output.
         test_output.encode() if test_output or (ours and test_output is not None) else None,
         {**files, **(beside or {})},
         run_limits=run_limits,
@@ -238,7 +238,7 @@ def _job(
 
 
 def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> StageLimits:
-    """The hard limits of the run stage, above those that the scripts keep."""
+    """The hard limits of the run stage, higher than those that the scripts enforce."""
     wall_ms = round((time_limit_s + HARD_LIMIT_S) * 1000)
     return StageLimits(
         wall_ms=wall_ms,
@@ -251,7 +251,7 @@ def _limits(time_limit_s: float, memory_limit_bytes: int, processes: int) -> Sta
 
 
 def _grader_files(problem: Problem) -> Iterator[tuple[str, bytes]]:
-    """Every grader file, at the place where the scripts look for it."""
+    """Every grader file, with the path at which the scripts look for it."""
     for source in (*problem.linked_with(Language.CPP), *problem.headers, *problem.manager_files):
         yield f"graders/{source.name}", source.content
     if problem.manager is not None:

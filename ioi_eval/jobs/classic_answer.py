@@ -1,14 +1,14 @@
-"""What the answer to a classic job means. Pure.
+"""Reads the answers to classic jobs. Pure.
 
-It is read in three ways. `score_and_feedback` is the source documents' mapping, to the letter. `require_judged` and
-`require_told` say beforehand whether our own pair, or that of the `cms_ioi` package, has judged at all.
-`compile_outcome` and `test_outcome` are the verdict where the scripts are those of that package, which is stricter:
-what they did not say for certain is an error of ours, and never a score.
+There are three readings. `score_and_feedback` is exactly the mapping of huggingface/ioi. `require_judged` and
+`require_told` check first whether our own pair, or that of the `cms_ioi` package, has judged at all.
+`compile_outcome` and `test_outcome` give the verdict if the scripts are those of that package. They are stricter: if
+the scripts' answer is not certain, it is an error of ours, and never a score.
 
-The scripts are believed where a submission cannot speak in their place: stdout, which it does not share, and, for
-the *name* of a zero only, the last line of stderr, which they write after its end. The compiler's stderr is shared
-with whatever a program makes the compiler say; so a starved compiler is believed only where its driver's words
-stand alone, as every error that a program can cause comes with words of another form.
+We trust only what a submission cannot write in the scripts' place: stdout, which it does not share; and the last line
+of stderr, which the scripts write after its end, but only to tell kinds of zero apart. In the compiler's stderr, a
+program can make the compiler write anything. So we believe that the compiler lacked memory or time only if its driver's
+messages stand there alone: every error that a program can cause prints other lines too.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _TIME = re.compile(r"Time limit exceeded \([0-9.]+s\)")
 _EXIT = re.compile(r"Runtime error with exit code ([0-9]+)")
 
 _NOT_THE_SUBMISSION = {f"Compiling {name}": f"the {name} does not compile" for name in ("checker", "manager", "grader")}
-"""The last line on stdout where it was not the submission that failed: the problem is at fault."""
+"""The last line on stdout if the problem is at fault, not the submission."""
 
 _REFUSED = "Failed to compile "
-"""What our own pair's last line on stdout begins with where the submission does not compile: whatever else stops it is
-told by the run stage. Source: `graders/compile`."""
+"""The beginning of the last line on stdout of our own pair, if the submission does not compile. Every other failure is
+in the run stage. Source: `graders/compile`."""
 
 _UNSUPPORTED = "Unsupported task type "
-"""What the package's script says beside a score of 0 where it cannot judge. Source: the reference's `run`."""
+"""The message of the package's script, printed with a score of 0, if it cannot judge. Source: the reference's `run`."""
 
 _PROBLEM_FAULT = 3
-"""Our own pair's exit code where the problem is at fault: its checker, manager, grader or configuration."""
+"""Our own pair's exit code if the problem is at fault: its checker, manager, grader or configuration."""
 
 _EAGAIN = "Resource temporarily unavailable"
 _ENOSPC = "No space left on device"
@@ -62,9 +62,9 @@ _DOUBTS = (
 _DIAGNOSTIC = re.compile(
     r"^.+:[0-9]+: (?:fatal )?[eE]rror: |undefined reference to|multiple definition of", re.MULTILINE
 )
-"""What a compiler, an assembler or a linker says of a source. (A system fault has no line number.)"""
-_BUSY = 0.9  # of wall clock or CPU limit, whichever is less: alone on a machine a compiler comes close to all of it
-_NEAR = 0.95  # peak memory of a stage that its limit stopped lies a little below it: the server counts in KiB × 1000
+"""A compiler's, assembler's or linker's message about a source. (One about a system fault has no line number.)"""
+_BUSY = 0.9  # of wall clock or CPU limit, whichever is less: alone on a machine, a compiler uses nearly all of it
+_NEAR = 0.95  # a stage that the memory limit stopped has a peak a little below it: the server counts in KiB × 1000
 
 _BY_STATUS = {"TO": Verdict.TLE, "OL": Verdict.OLE, "EL": Verdict.OLE}
 _LIMIT_WORDS = {
@@ -108,11 +108,10 @@ def compile_outcome(
 
     Raises:
         OverloadError: the server had no process left for the compiler.
-        TransientError: the compiler was killed, and not by a limit of ours; or had no room on the disk; or a limit of
-            ours, or the machine, stopped it at a program of the problem's; or at its wall clock limit without having
-            used its CPU time.
-            (Where nobody measured that, it is not held against the program either, though it was repeated alone: a
-            server may be busy with others.)
+        TransientError: one of these happened. The compiler was killed, but not by a limit of ours. The disk was full. A
+            limit of ours, or the machine, stopped the compilation of one of the problem's programs. The wall clock
+            limit stopped the compiler before it had used its CPU time (or its CPU time was not measured: the server may
+            be busy with other clients, even if ours ran alone).
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
@@ -146,8 +145,8 @@ def compile_outcome(
 def is_doubtful(execution: Execution) -> bool:
     """Whether a failed compilation is repeated once, alone on the machine, before it counts.
 
-    So it is where a limit stopped it, and where words about a killed process, memory or a full disk stand among
-    others: a program can forge those, hence they buy a repetition and nothing else.
+    It is if a limit stopped it, or if the messages mention a killed process, memory or a full disk. A program can forge
+    these messages, so they lead to a repetition and to nothing else.
     """
     stage = execution.compile
     if stage is None or stage.code == 0:
@@ -156,11 +155,11 @@ def is_doubtful(execution: Execution) -> bool:
 
 
 def require_judged(execution: Execution) -> None:
-    """See that our own pair has judged: that the answer is a score, or that the submission does not compile.
+    """Check that our own pair has judged: the answer is a score, or the submission does not compile.
 
     Raises:
         SandboxError: the problem's own programs, or its configuration, are at fault.
-        TransientError: we are, or the machine; asked again, it may judge.
+        TransientError: we or the machine are at fault; another attempt may succeed.
     """
     compiled, stage = execution.compile, execution.run
     if compiled is not None and compiled.code != 0:
@@ -176,13 +175,13 @@ def require_judged(execution: Execution) -> None:
 
 
 def require_told(execution: Execution) -> None:
-    """See that the scripts of the `cms_ioi` package told something of the submission.
+    """Check that the answer of the `cms_ioi` package's scripts is about the submission.
 
-    What they leave open (a stage that was killed, no words at exit code 0) has its place in the source's mapping. An
-    exit code without a score is an error for the reference's client, too.
+    Unclear ends (a stage that was killed, exit code 0 without output) are accepted: `score_and_feedback` covers them.
+    An exit code without a score is an error for the reference's client, too.
 
     Raises:
-        SandboxError: they did not: the problem's own programs failed, or the machine.
+        SandboxError: it is not: the problem's own programs failed, or the machine.
     """
     compiled, stage = compile_outcome(execution), execution.run
     if compiled.verdict is Verdict.JE:
@@ -202,15 +201,15 @@ def _end(stage: Stage) -> str:
 
 
 def test_outcome(execution: Execution, test: str) -> TestOutcome:
-    """What became of the submission on this test. Its compilation succeeded.
+    """The result of the submission on this test. Its compilation succeeded.
 
     Args:
         execution: of a classic job.
         test: the test's name.
 
     Raises:
-        TransportError: no score arrived: the script was killed by something else than its hard limit, or the tail
-            of its output was lost.
+        TransportError: no score arrived: the script was killed, but not by its hard limit, or the end of its output
+            was lost.
     """
     stage = execution.run
     wall_ms = stage.wall_ms
@@ -240,7 +239,7 @@ test_outcome.__test__ = False  # type: ignore[attr-defined]  # not a test, whate
 
 
 def _zero(stage: Stage, test: str) -> TestOutcome:
-    """Which kind of zero: only stderr's last line tells, and only the name depends on it."""
+    """The outcome for a score of 0. The last line of stderr decides the verdict's name only: RE, TLE or WA."""
     message = stage.stderr.strip()
     last = message.rsplit("\n", 1)[-1]
     ended = _EXIT.fullmatch(last)
@@ -272,7 +271,9 @@ def _compile_error(stage: Stage, headline: str) -> CompileOutcome:
 
 
 def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
-    """The problem is at fault for good if a compiler says so of its source: nothing of the submission's came before.
+    """The outcome if one of the problem's own programs does not compile.
+
+    It is final if the message is a compiler's about the source: nothing of the submission was compiled before.
 
     Raises:
         TransientError: the machine may be at fault.
@@ -284,9 +285,9 @@ def _not_the_submission(doing: str, stage: Stage) -> CompileOutcome:
 
 
 def _used_its_time(stage: Stage, cpu_limit_ms: float | None) -> bool:
-    """Whether a stage that was stopped for its time computed all the while.
+    """Whether a stage that a time limit stopped was computing all the time.
 
-    The message for the CPU limit is the server's, measured outside of the box; for wall clock it is another one.
+    The message for the CPU limit comes from the server, which measures outside the box; wall clock has another message.
     """
     if stage.message == "Time limit exceeded":
         return True
@@ -295,10 +296,10 @@ def _used_its_time(stage: Stage, cpu_limit_ms: float | None) -> bool:
 
 
 def _driver_alone(stderr: str) -> str | None:
-    """What befell the compiler, if nothing was said but that and what follows from it.
+    """Why the compiler's driver failed, if its messages stand alone; `None` if there are others.
 
-    A program can put any words, even line breaks, into the file name of a diagnostic (`#line`); but then the
-    diagnostic itself follows, whose `:1:2: error:` fits into none of these forms.
+    A program can put any text, even line breaks, into the file name of a diagnostic (`#line`). But then the diagnostic
+    itself follows, and its `:1:2: error:` matches none of these patterns.
     """
     cause = None
     for line in filter(str.strip, stderr.splitlines()):

@@ -1,9 +1,8 @@
-"""Compile jobs: what is built, from what, and what the answer means. Pure.
+"""Compile jobs and their answers. Pure.
 
 A submission is compiled with the problem's headers only; the grader's object is put into the box after that,
-for the link step. So nothing that the compiler can be talked into (`.incbin`, `#include`) reaches a grader, a
-checker, a manager or test data. Objects of the grader, and judge programs, are compiled once per source and
-toolchain and kept.
+for the link step. So a submission cannot make the compiler read (`.incbin`, `#include`) a grader, a checker, a manager
+or test data. Grader objects and judge programs are compiled once for each source and toolchain, and stored.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ from ioi_eval.model import (
 from ioi_eval.problems.grader_files import BUILD_SCRIPT
 from ioi_eval.toolchain import Toolchain
 
-_GRACE_MS = 5_000  # the sandbox's hard limits lie above those that the runner keeps
+_GRACE_MS = 5_000  # the sandbox's hard limits are the runner's limits plus this
 _BUILD = f"chmod +x {BUILD_SCRIPT} && ./{BUILD_SCRIPT} && cp -fT run {{0}}"
 _TRUSTED_TIMES, _TRUSTED_MEMORIES = 6, 4
-"""How many times a submission's compile limits hold for the problem's own programs: their length is nobody's trick."""
+"""The problem's own programs get a submission's compile limits times this: nobody makes them large on purpose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One command of a recipe, and what it gets to see that no step before it saw."""
+    """One command of a recipe, and the files that are put into the box for it and the later steps."""
 
     argv: tuple[str, ...]
     sees: tuple[tuple[str, Content], ...] = ()
@@ -49,16 +48,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How something is compiled: pure data, so that its `key` names the outcome.
+    """How something is compiled: pure data, so that its `key` identifies the result.
 
     Args:
         what: for messages (`checker`, `grader`, `submission`).
         steps: in order.
-        artifacts: the files to keep, by their path in the work directory.
-        reads: what of the machine its steps see.
-        sees_system: whether they see the system's programs and libraries too: nothing of a submission's is among them.
-        refusal: the exit code by which a step refuses its input; `None` for any but 0, as a compiler's.
-        crashes: signals by which a step ends where its input is too much for it, as `CompiledLanguage.crashes`.
+        artifacts: the files to return, by their path in the work directory.
+        reads: files and directories of the machine that the steps see.
+        sees_system: whether the steps see the system's programs and libraries too. Only for recipes without a
+            submission's files.
+        refusal: the exit code with which a step rejects its input; `None` for any except 0, as compilers do.
+        crashes: signals that end a step if its input is too large for it; see `CompiledLanguage.crashes`.
     """
 
     what: str
@@ -70,7 +70,7 @@ class Recipe:
     crashes: frozenset[int] = frozenset()
 
     def key(self, toolchain: Toolchain) -> str:
-        """The artifact's name in the store: a hash of everything that goes in."""
+        """The artifact's name in the store: a hash of everything that determines it."""
         digest = hashlib.sha256(f"{boxfiles.RUNNER_VERSION}\0{toolchain.fingerprint}".encode())
         for step in self.steps:
             digest.update(b"\0s")
@@ -92,19 +92,19 @@ def submission_recipe(
     std: str | None,
     language: Language = Language.CPP,
 ) -> Recipe:
-    """How a submission becomes the program `a.out`.
+    """How a submission is compiled to the program `a.out`.
 
     Args:
         problem: gives headers and the standard.
-        sources: the program's files. All of them are there when one that is no header is compiled.
-        objects: the grader's objects, by name; they appear after the submission has been compiled.
-        toolchain: that compiles the language on the target.
-        std: overrides the problem's standard of C++.
-        language: what the program is written in: one that is compiled.
+        sources: the program's files. All of them are in the box when one that is not a header is compiled.
+        objects: the grader's objects, by name; they are put into the box after the submission has been compiled.
+        toolchain: compiles the language on the target.
+        std: overrides the problem's C++ standard.
+        language: the program's language; it must be a compiled one.
     """
     rules = compiled(language)
     dialect = rules.standard(problem, std)
-    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # of one name, the problem's holds
+    seen = [(file.name, file.content) for file in (*sources, *problem.headers)]  # of equal names, the problem's wins
     parts = [source.name for source in sources if source.name.endswith(language.endings)]
     commands = rules.commands(toolchain, parts, [name for name, _ in objects], "a.out", std=dialect)
     last = len(commands) - 1
@@ -120,7 +120,7 @@ def submission_recipe(
 def grader_recipe(
     problem: Problem, toolchain: Toolchain, *, std: str | None, language: Language = Language.CPP
 ) -> Recipe | None:
-    """How what submissions in a language are linked with becomes objects; `None` where that is nothing."""
+    """How the sources with which submissions in a language are linked become objects; `None` if there are none."""
     linked = problem.linked_with(language)
     if not linked:
         return None
@@ -140,7 +140,7 @@ def grader_recipe(
 def program_recipe(
     what: str, source: SourceFile, beside: Iterable[SourceFile], toolchain: Toolchain, *, std: str
 ) -> Recipe:
-    """How a checker or manager becomes a program named after `what`: by the compiler, or by a script of its own."""
+    """How a checker or manager becomes the program `what`: by the compiler, or by its own build script."""
     seen = {file.name: file.content for file in beside}
     seen[source.name] = source.content
     if source.name == BUILD_SCRIPT:
@@ -170,15 +170,15 @@ def is_compiled(source: SourceFile) -> bool:
 def compile_job(
     recipe: Recipe, runner: Content, policy: Policy, *, nonce: str, trusted: bool = False, alone: bool = False
 ) -> Job:
-    """The job that follows a recipe.
+    """The job that executes a recipe.
 
     Args:
         recipe: what to build.
         runner: the runner for this target.
-        policy: its compile limits hold; for the problem's own programs (`trusted`), multiples of them.
+        policy: gives the compile limits; the problem's own programs (`trusted`) get multiples of them.
         nonce: 32 hexadecimal digits.
-        trusted: the source is the problem's, not a submission's.
-        alone: nothing else of ours may run meanwhile.
+        trusted: whether the source is the problem's, not a submission's.
+        alone: no other job of ours may run at the same time.
     """
     limits = trusted_limits(policy.compile) if trusted else policy.compile
     cpu_ms, wall_ms = int(limits.cpu_s * 1000), int(limits.wall_s * 1000)
@@ -220,7 +220,7 @@ def compile_job(
 
 
 def trusted_limits(limits: CompileLimits) -> CompileLimits:
-    """What the compilation of a problem's own program may use where a submission's may use so much."""
+    """The compile limits for a problem's own programs, given those for submissions."""
     return replace(
         limits,
         cpu_s=limits.cpu_s * _TRUSTED_TIMES,
@@ -244,11 +244,12 @@ def compile_outcome(
     *,
     message_chars: int,
 ) -> CompileOutcome:
-    """What the answer to a submission's compile job means.
+    """The outcome of a submission's compilation, from the answer to its compile job.
 
-    A compiler that says no is CE with its words; one stopped by our limits is CE naming the limit. What says nothing
-    about the program is JE: a compiler that was killed by somebody else, that never came to its end although it used
-    little CPU time (a machine too loaded), that failed without a refusal, or that was not started.
+    If the compiler rejects the program, it is CE with the compiler's message; if one of our limits stopped the
+    compiler, CE with the limit's name. It is JE if the program may not be the cause: the compiler was killed by
+    something else, reached the wall clock limit (the machine is too busy), failed without an error of its own, or was
+    not started.
     """
     cpu_ms = sum(step.cpu_ms for step in answer.steps)
     wall_ms = sum(step.wall_ms for step in answer.steps)
@@ -262,7 +263,7 @@ def compile_outcome(
 def _why_nothing_came(
     recipe: Recipe, answer: CompileAnswer, limits: CompileLimits, message_chars: int
 ) -> tuple[Verdict, str]:
-    """CE or JE, and the words for it."""
+    """CE or JE with its message, if there is no artifact."""
     if not answer.steps:
         return Verdict.JE, "the compiler was not started"
     last = answer.steps[-1]
@@ -285,14 +286,14 @@ def _why_nothing_came(
 
 
 def says_no(step: StepLine) -> bool:
-    """Whether a compiler ended by itself and refused: the only failure that speaks of its input for certain."""
+    """Whether a compiler ended by itself with an error: the only failure that is certainly the input's fault."""
     return step.code != 0 and not (step.signal or step.killed or step.limit)
 
 
 def stopped_twice(answers: Sequence[CompileAnswer], limits: CompileLimits) -> str | None:
-    """The limit that stopped a compilation, and its repetition alone on the machine; `None` for anything else.
+    """The limit that stopped both a compilation and its repetition alone on the machine; `None` for anything else.
 
-    Wall clock is none of them, as it says nothing of the source.
+    Wall clock is not such a limit, because it depends on the machine's load.
     """
     stops = {answer.steps[-1].limit if answer.steps else None for answer in answers}
     limit = stops.pop()
@@ -317,9 +318,9 @@ _LIMIT_WORDS = {
 def is_doubtful(answer: CompileAnswer) -> bool:
     """Whether a compilation that failed is repeated once, alone, before it counts.
 
-    So it is where one of our limits stopped it, where the compiler's driver says that one of its processes was killed,
-    or a tool that the disk is full, and where rustc gave up: it panics too where it can start no thread. A program can
-    forge these words: hence they buy a repetition and nothing else.
+    It is if one of our limits stopped it, if the messages say that one of the compiler's processes was killed or that
+    the disk is full, or if rustc panicked: it does that also if it cannot start a thread. A program can forge these
+    messages, so they lead to a repetition and to nothing else.
     """
     if not answer.steps:
         return False
@@ -329,7 +330,7 @@ def is_doubtful(answer: CompileAnswer) -> bool:
 
 
 def clean_words(output: str, limit: int) -> str:
-    """The compiler's words, cut to `limit` characters at the end of a line."""
+    """The compiler's message, cut to `limit` characters at the end of a line."""
     if len(output) <= limit:
         return output.strip()
     head = output[:limit].rsplit("\n", 1)[0]
@@ -346,11 +347,11 @@ _DOUBTFUL = (*_MACHINE_SIGNS, "unexpectedly panicked")
 
 
 def blames_the_machine(words: str) -> bool:
-    """Whether a compiler failed for want of memory, processes or disk. For our own sources: a program can forge it."""
+    """Whether a compiler lacked memory, processes or disk space. Only for our own sources: a program can forge it."""
     return any(sign in words for sign in _MACHINE_SIGNS)
 
 
 def was_not_found(error: TransientError) -> bool:
-    """Whether a box says that it cannot see a step's command, or may not execute it. Source: `graders/runner.cpp`."""
+    """Whether a step's command does not exist in the box, or cannot be executed. Source: `graders/runner.cpp`."""
     words = str(error)
     return ": execute " in words and words.endswith(("No such file or directory", "Permission denied"))

@@ -1,4 +1,4 @@
-"""What compiler a target has for a language that the C++ compiler does not compile, and what its answer means. Pure."""
+"""Asks a target for its compiler of a language that the C++ compiler does not compile. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ONCE = ("command", "version", "machine")
 
 
 def compiler_recipe(rules: FoundLanguage, cpp: Toolchain) -> Recipe:
-    """The compile plan that asks a target for its compiler of a language; nothing of a submission's is there."""
+    """The compile plan that asks a target for its compiler of a language; it has no files of a submission."""
     step = Step(
         argv=("bash", "-c", f'bash {_SCRIPT} "$1" > {_FOUND}.part && mv {_FOUND}.part {_FOUND}', _SCRIPT, cpp.command),
         sees=((_SCRIPT, rules.finder.encode()),),
@@ -22,7 +22,7 @@ def compiler_recipe(rules: FoundLanguage, cpp: Toolchain) -> Recipe:
 
 
 def compiler_of(answer: CompileAnswer, rules: FoundLanguage, cpp: Toolchain) -> Toolchain:
-    """The compiler from the answer to `compiler_recipe`. It links as the C++ compiler does, and reads what that reads.
+    """The compiler from the answer to `compiler_recipe`. It links with the C++ compiler, so boxes also show its files.
 
     Raises:
         SetupError: there is none.

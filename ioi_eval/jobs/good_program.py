@@ -1,4 +1,4 @@
-"""A program that compiles wherever anything does: it tells a broken compiler from broken programs. Pure."""
+"""A program that every working compiler compiles: if it fails, the compiler is broken, not a submission. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ioi_eval.toolchain import Toolchain
 
 
 def good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
-    """How the good program of a language is compiled, to a standard; `None` for the one that is surely known.
+    """How the good program of a language is compiled.
 
     Args:
-        toolchain: that compiles the language on the target.
-        std: the standard.
-        language: what it is written in.
+        toolchain: compiles the language on the target.
+        std: the standard; `None` for one that every compiler of the language knows.
+        language: the program's language.
     """
     rules = compiled(language)
     name, source = rules.good_program

@@ -1,8 +1,8 @@
-"""What travels into the box to run Python: the harness, and its tasks.
+"""The files that are sent to the box to run Python: the harness, and its tasks.
 
-The harness (`graders/harness/`) travels once as a Zip application that `python3` runs as it is. On the target it says
-what the interpreter there is (`Interpreter`), and gives itself back as that interpreter's own code, which loads in a
-tenth of the time and needs no file: tests are run with that.
+The harness (`graders/harness/`) is sent once to each target, as a Zip application that `python3` can run. There it
+describes the interpreter (`Interpreter`) and returns itself as that interpreter's bytecode, which loads in a tenth of
+the time and needs no file. Tests are run with the bytecode.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ ENVIRONMENT = (
     "OMP_NUM_THREADS=1",
     "MKL_NUM_THREADS=1",
 )
-"""The order of a set of texts is the same in every run, so that a result is; and CPU time, which is summed over
-threads, is not spent by a library's threads that wait."""
+"""Sets of strings have the same order in every run, so results are reproducible. A library's waiting threads use no CPU
+time, which is summed over threads."""
 
 
 def task(program: str, *, fn_name: str | None = None, conventions: bool = False) -> bytes:
-    """A program as the harness reads it.
+    """A program in the format that the harness reads.
 
     Args:
         program: its text.
-        fn_name: what is called; `None` for a program that reads standard input.
-        conventions: mend what the data set did to its reference solutions (a top-level `return`, a `__starting_point`
-            that nobody calls).
+        fn_name: the function that is called; `None` for a program that reads standard input.
+        conventions: undo what the data set's collectors changed in its reference solutions (a top-level `return`, a
+            `__starting_point` that is never called).
     """
     header = f"{'stdin' if fn_name is None else 'call'} {int(conventions)} {(fn_name or '').replace(chr(10), ' ')}\n"
     return (header + program).encode("utf-8", "surrogatepass")
 
 
 def linked_task(main: bytes, modules: Sequence[SourceFile]) -> bytes:
-    """A program that imports others, as the harness reads it: a grader that imports a submission."""
+    """A program that imports modules, in the format that the harness reads: a grader that imports a submission."""
     if not modules:
         return b"stdin 0 \n" + main
     table = " ".join(f"{file.name.removesuffix('.py')} {len(file.content)}" for file in modules)
@@ -85,11 +85,11 @@ with open("checked", "w"):
 
 
 def submission_recipe(interpreter: Interpreter, sources: Sequence[SourceFile]) -> Recipe:
-    """How the interpreter says whether it can read a submission; nothing of it is executed.
+    """How the interpreter checks a submission's syntax, without executing it.
 
-    Only its refusal of the program ends with the exit code that counts.
+    The exit code `_REFUSED` means a syntax error, and nothing else ends with it.
 
-    Source: CMS, which compiles submissions in Python to what it then runs.
+    Source: CMS, which compiles submissions in Python to bytecode that it then runs.
     """
     steps = [
         Step(argv=(interpreter.path, "-I", "-B", "-c", _CHECK, file.name), sees=((file.name, file.content),))
@@ -111,7 +111,7 @@ _WORTH_LOADING = frozenset(
 
 
 def preloaded(program: str, *, calls: bool) -> str:
-    """What a warm interpreter loads for a program: the modules that it imports, of those that take long and do no harm.
+    """The modules that a warm interpreter loads for a program: those of its imports that load slowly and safely.
 
     The interpreter sees these words only. What is loaded for nothing costs time and changes no result. Programs that
     get the same words can share an interpreter.
@@ -128,12 +128,12 @@ class Interpreter:
     """A Python on a target.
 
     Args:
-        version: as it says of itself (`cpython 3.11.2`).
+        version: as it reports itself (`cpython 3.11.2`).
         numpy: numpy's version there; `None` without it.
-        packages: a hash of what is installed there.
-        path: the program.
+        packages: a hash of the packages installed there.
+        path: the executable.
         sees: the files and directories that it reads; a box shows no others.
-        harness: the harness as its code.
+        harness: the harness as this interpreter's bytecode.
     """
 
     version: str
@@ -145,25 +145,25 @@ class Interpreter:
 
     @property
     def fingerprint(self) -> str:
-        """What of it decides how a program ends: itself, and the packages that programs can import."""
+        """Identifies everything that can change a program's result: the interpreter and the importable packages."""
         return f"{self}|{self.packages}"
 
     @property
     def release(self) -> tuple[int, ...]:
-        """The numbers of its version, to be compared: (3, 11, 2)."""
+        """Its version as numbers, for comparison: (3, 11, 2)."""
         return tuple(map(int, re.findall(r"\d+", self.version.partition(" ")[2])[:3]))
 
     def __str__(self) -> str:
-        """As it stands in results: `cpython 3.11.2, numpy 1.24.2`."""
+        """The text in results: `cpython 3.11.2, numpy 1.24.2`."""
         return self.version + (f", numpy {self.numpy}" if self.numpy else "")
 
 
 def interpreter_recipe(python: str, reads: tuple[str, ...] = ()) -> Recipe:
-    """The compile plan that asks an interpreter what it is, and for the harness as its code.
+    """The compile plan that asks an interpreter to describe itself and to compile the harness to bytecode.
 
     Args:
         python: its command.
-        reads: where it lies, if that is not among the system's programs.
+        reads: the directories that it needs, if it is not the system's.
     """
     argv = (python, "-s", "-B", "harness.pyz", "bundle", "harness.bin")
     step = Step(argv=argv, sees=(("harness.pyz", boxfiles.harness_archive()),))
@@ -174,7 +174,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
     """The interpreter from the answer to `interpreter_recipe`.
 
     Raises:
-        SetupError: there is none, or it cannot run the harness; with its words.
+        SetupError: there is none, or it cannot run the harness; quotes its message.
     """
     words = answer.steps[-1].output.strip() if answer.steps else "it was not started"
     if "harness.bin" not in answer.artifacts:
@@ -197,7 +197,7 @@ def interpreter_of(answer: CompileAnswer, python: str) -> Interpreter:
 
 
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
-"""Where the system's own programs and libraries are."""
+"""The directories of the system's own programs and libraries."""
 
 
 def program_line(
@@ -208,8 +208,8 @@ def program_line(
     Args:
         interpreter: of the target.
         grader: run programs as this other grader does (`harness/profiles/`).
-        warm: fork each test from one interpreter, rather than to start one for each.
-        preload: what that loads before it forks: see `preloaded`.
+        warm: fork each test from one interpreter, rather than start one for each.
+        preload: the modules that are loaded before it forks: see `preloaded`.
     """
     argv = ["-s", "-B", "-c", _LOADER, *(("--grader", grader) if grader else ())]
     argv += ["--preload", preload] if warm and preload else []

@@ -1,6 +1,4 @@
-"""Plans for the runner, as text. The other end of the seam is `graders/runner.cpp`; the page both keep to is
-`graders/PROTOCOL.md`.
-"""
+"""Writes plans for the runner, as text. `graders/runner.cpp` reads them; `graders/PROTOCOL.md` defines the format."""
 
 from __future__ import annotations
 
@@ -15,14 +13,14 @@ Value = str | int | Sequence[str]
 
 
 def word(text: str) -> str:
-    """One word of a plan: bytes that are not plain become `%XX`, the empty string `%`."""
+    """One word of a plan: special bytes become `%XX`, the empty string `%`."""
     if not text:
         return "%"
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in text.encode("utf-8", "surrogateescape"))
 
 
 def words(texts: Iterable[str]) -> str:
-    """Several words in one value: encoded one by one, so that `,` separates them."""
+    """Several words in one value, separated by `,`; each is encoded first."""
     return ",".join(word(text).replace(",", "%2C") for text in texts)
 
 
@@ -41,7 +39,7 @@ class RunnerPlan:
         self._lines.append(f"mode {mode}")
 
     def line(self, name: str, **values: Value | None) -> None:
-        """Add a line; a value of `None` is left out, a sequence repeats its key."""
+        """Add a line. A value of `None` is left out; for a sequence, the key is repeated."""
         parts = [name]
         for key, value in values.items():
             if value is None:

@@ -1,12 +1,12 @@
-"""`<bits/stdc++.h>`, precompiled: most submissions begin with it, and it costs more than all that follows. Pure.
+"""`<bits/stdc++.h>`, precompiled: most submissions begin with it, and it takes longer to compile than the rest. Pure.
 
-GCC reads a precompiled header in place of the header itself where that is the first thing in a source file and the
-options are the same; the object is the same to the byte (`tests/scorer/test_precompiled_headers.py`). So it is offered
-to such source files only, and where a compilation fails it is done again without: what a compiler says, and whether a
-program compiles, comes from the header itself.
+GCC reads a precompiled header in place of the header itself if that is the first thing in a source file and the
+options are the same; the object is the same to the byte (`tests/scorer/test_precompiled_headers.py`). So only such
+source files get it. If a compilation with it fails, it is repeated without: CE and its message always come from a
+compilation with the header itself.
 
-It is built in a compile box from the machine's own headers and nothing else. Its key holds the state of all files in
-the directories that the compiler reads, so that an upgrade of the system makes it anew.
+It is built in a compile box from the machine's own headers only. Its key includes the state of all files in the
+directories that the compiler reads, so it is built again after an upgrade of the system.
 Measured with g++ 12 and gnu++20: 4.9 CPU-s and 124 MB to build; then 0.4 CPU-s a program in place of 1.7.
 Source: the GCC manual, "Using Precompiled Headers".
 """
@@ -24,31 +24,32 @@ from ioi_eval.toolchain import Toolchain
 
 HEADER = "bits/stdc++.h"
 DIRECTORY = ".precompiled"
-"""Where a compile box has it, below the work directory: no file of a submission is named so."""
+"""Its directory in a compile box, below the work directory: no file of a submission has this name."""
 
 _FILES = f"{DIRECTORY}/{HEADER}"
 _NEXT = f"#include_next <{HEADER}>\n".encode()
-"""Beside it, for a source file that includes the header again: there GCC takes what has this name, or fails."""
+"""An ordinary header in the same directory. If a source file includes the header twice, GCC reads this the second time,
+and without it the compilation fails."""
 
 WORTH_BUILDING = 5
-"""How many programs of a run ask for it before it is built: by then they would have cost as much as building it."""
+"""How many programs of a run ask for it before it is built: that many would cost as much as building it."""
 
 _SOURCE = "all.h"
 _ARTIFACT = "all.h.gch"
 _MOST_BYTES = 512 * MIB
 _FIRST = re.compile(rb"(?>\s+|//[^\n]*\n|/\*.*?\*/)*+#[ \t]*include[ \t]*<bits/stdc\+\+\.h>", re.DOTALL)
 _SPLICED = re.compile(rb"(?:\\|\?\?/)\s*\n")
-"""A line that goes on in the next one, so that a comment may end elsewhere."""
+"""A line that continues in the next one: a comment may then end at another place."""
 
 
 def begins_with_it(source: bytes) -> bool:
-    """Whether the header is the first thing in a source file, but for blanks and comments."""
+    """Whether the header is the first thing in a source file, except blanks and comments."""
     first = _FIRST.match(source)
     return first is not None and not _SPLICED.search(first[0])
 
 
 def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
-    """How it is built for a standard of C++."""
+    """How the header is precompiled for a C++ standard."""
     return Recipe(
         what="precompiled header",
         steps=(
@@ -63,11 +64,11 @@ def header_recipe(toolchain: Toolchain, std: str) -> Recipe:
 
 
 def with_header(recipe: Recipe, header: Content) -> Recipe:
-    """A submission's recipe whose sources find the precompiled header, those that begin with it.
+    """A submission's recipe, changed so that sources that begin with the header use the precompiled one.
 
     Args:
-        recipe: of `submission_recipe`.
-        header: what `header_recipe` has built, for the same toolchain and standard.
+        recipe: from `submission_recipe`.
+        header: the result of `header_recipe`, for the same toolchain and standard.
     """
     first, *others = recipe.steps
     sources = dict(first.sees)
@@ -76,7 +77,7 @@ def with_header(recipe: Recipe, header: Content) -> Recipe:
 
 
 def _finding(step: Step, sources: Mapping[str, Content]) -> Step:
-    """The step, with the option by which the compiler looks there, if its source begins with the header."""
+    """The step; if its source begins with the header, with the option that makes the compiler look for it."""
     if "-c" not in step.argv:
         return step  # it links
     at = step.argv.index("-c")
@@ -87,7 +88,7 @@ def _finding(step: Step, sources: Mapping[str, Content]) -> Step:
 
 
 def header_limits(limits: CompileLimits) -> CompileLimits:
-    """What building it may use: it is much larger than any program."""
+    """The limits for building it: it is much larger than any program."""
     return replace(limits, file_bytes=max(limits.file_bytes, _MOST_BYTES))
 
 

@@ -1,8 +1,8 @@
-"""The runner's lines, read strictly. Pure.
+"""Reads the runner's lines, strictly. Pure.
 
-An answer is believed as a whole or not at all: without an end line that repeats the nonce and counts the lines
-before it, something was cut off on the way, which is a `TransportError` and never a verdict. Newer Piston
-servers can lose the tail of stdout, so this happens in real life.
+An answer is accepted as a whole or not at all. If it lacks the end line, which repeats the nonce and counts the lines
+before it, part of the answer was lost: that is a `TransportError` and never a verdict. It does happen: newer Piston
+servers can lose the end of stdout.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ FAILED = frozenset({Verdict.TLE, Verdict.MLE, Verdict.OLE, Verdict.SV, Verdict.R
 T = TypeVar("T")
 
 NEAR_LIMIT = 0.10
-"""Within this share of the time limit a result is marked near-limit. Source: DESIGN, "Time"."""
+"""A result whose CPU time differs from the limit by at most this part of the limit is marked `near_limit`. Chosen:
+docs/verdicts.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class StepLine:
     Args:
         code, signal: of the command itself.
         limit: which of our limits stopped it, else `None`.
-        killed: the signal with which the machine killed one of its processes (out of memory); 0 if none.
+        killed: the signal that killed one of its processes, sent by the machine (out of memory); 0 if none.
     """
 
     step: int
@@ -71,10 +72,10 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
     Args:
         stage: the job's run stage.
         nonce: the plan's.
-        returned: the files that came back beside it.
+        returned: the files that were returned with it.
 
     Raises:
-        TransportError: it is not whole.
+        TransportError: the answer is incomplete.
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
@@ -95,21 +96,21 @@ def compile_answer(stage: Stage, nonce: str, returned: Mapping[str, bytes] | Non
 
 
 def _content(line: Mapping[str, Any], returned: Mapping[str, bytes]) -> bytes:
-    """An artifact's bytes, which came in the line or beside it."""
+    """An artifact's bytes, from the line or from a returned file."""
     if "into" in line:
         return returned[string(line, "into")]
     return base64.b64decode(string(line, "base64"), validate=True)
 
 
 def by_number(lines: Iterable[dict[str, Any]], read: Callable[[int, dict[str, Any]], T]) -> dict[int, T]:
-    """The lines of tests, each read as what it tells, by the test's number in the plan.
+    """Read the lines of tests; by the test's number in the plan.
 
     Args:
-        lines: of a whole answer.
-        read: reads one; may raise KeyError, TypeError or ValueError for what it should not be.
+        lines: of a complete answer.
+        read: reads one line; may raise KeyError, TypeError or ValueError if it is malformed.
 
     Raises:
-        TransportError: a line is malformed, or a test is told of twice.
+        TransportError: a line is malformed, or a test has two lines.
     """
     told: dict[int, T] = {}
     try:
@@ -124,10 +125,10 @@ def by_number(lines: Iterable[dict[str, Any]], read: Callable[[int, dict[str, An
 
 
 def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolation]:
-    """The lines before the end line, which is checked and taken off.
+    """Check the end line, and return the lines before it.
 
     Raises:
-        TransportError: the answer is not whole.
+        TransportError: the answer is incomplete.
         IsolationError, RejectedError: the runner refused.
     """
     parsed: list[dict[str, Any]] = []
@@ -135,7 +136,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
         try:
             line = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
-            if stage.code is None:  # killed while it spoke
+            if stage.code is None:  # killed while it was writing
                 raise _unfinished(stage) from error
             raise TransportError(f"the runner's answer is damaged: {error} in {raw[:120]!r}") from error
         if not isinstance(line, dict):
@@ -159,7 +160,7 @@ def whole_lines(stage: Stage, nonce: str) -> tuple[list[dict[str, Any]], Isolati
 
 
 def _unfinished(stage: Stage) -> SandboxError:
-    """Why an answer has no end. Servers before isolate do not say which limit they killed a job for."""
+    """The error for an answer without an end line. Piston before isolate does not say which limit killed a job."""
     if stage.status == "TO":
         return StoppedError(f"the box was stopped at its deadline, after {stage.wall_ms or 0:.0f} ms")
     words = f"exit code {stage.code}, signal {stage.signal}"
@@ -184,7 +185,7 @@ def _step(line: dict[str, Any]) -> StepLine:
 
 
 def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutcome:
-    """What one line of a run says of a test.
+    """The outcome of a test, from its line in the answer.
 
     Raises:
         KeyError, TypeError, ValueError: it is malformed.
@@ -220,12 +221,12 @@ def outcome_of(line: dict[str, Any], test: str, time_limit_s: float) -> TestOutc
 
 
 def is_near_limit(cpu_ms: float, time_limit_s: float) -> bool:
-    """Whether a time is so close to the limit that another measurement might fall on its other side."""
+    """Whether a time is so close to the limit that another measurement could give the opposite verdict."""
     return abs(cpu_ms * 1000 - time_limit_s * 1e6) <= round(NEAR_LIMIT * time_limit_s * 1e6)
 
 
 def integer(line: Mapping[str, Any], key: str) -> int:
-    """A number that is neither negative nor too large, and nothing else."""
+    """The value, which must be an integer that is neither negative nor too large."""
     value = line[key]
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError(f"{key} is {value!r}")
@@ -233,7 +234,7 @@ def integer(line: Mapping[str, Any], key: str) -> int:
 
 
 def string(line: Mapping[str, Any], key: str) -> str:
-    """A text, and nothing else."""
+    """The value, which must be a string."""
     value = line[key]
     if not isinstance(value, str):
         raise TypeError(f"{key} is {value!r}")
@@ -255,7 +256,7 @@ _STOPPED = {
 
 
 def _why(verdict: Verdict, line: dict[str, Any]) -> str:
-    """Words of ours for a failure that no checker or manager has words for."""
+    """Our message for a verdict that comes from no checker or manager."""
     if verdict is Verdict.RE and line["limit"] == "threads":
         return _STOPPED["threads"]
     if verdict is Verdict.RE:
@@ -282,7 +283,7 @@ def _score(verdict: Verdict, text: str | None) -> float | None:
 
 
 def _in_time(verdict: Verdict, line: dict[str, Any]) -> float | None:
-    """What a TLE near the limit would have scored in time; `None` where the runner does not know."""
+    """The score of a late run if it had been in time; `None` if the runner does not know it."""
     if "in_time" not in line:
         return None
     score = float(string(line, "in_time"))
@@ -302,5 +303,5 @@ def signal_name(number: int) -> str | None:
 
 
 def text(escaped: str) -> str:
-    """Bytes that travelled as `\\u00XX`, decoded as UTF-8."""
+    """Decode bytes that the runner wrote as `\\u00XX`, as UTF-8."""
     return escaped.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""How Python programs are run that are given tests, not a problem of IOI's kind: APPS. Pure."""
+"""How Python programs are run for APPS: on plain tests, without an IOI problem. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ class RunLimits:
 
     Args:
         cpu_s: CPU seconds.
-        memory_bytes: resident.
-        output_bytes, stderr_bytes: of the two streams; too much of the first is OLE, of the second it is cut off.
+        memory_bytes: resident memory.
+        output_bytes: most output; more is OLE.
+        stderr_bytes: how much of stderr is kept; the rest is cut off.
         threads: most threads.
-        return_bytes: how much of each output comes back.
+        return_bytes: how much of each output is returned.
     """
 
     cpu_s: float
@@ -36,9 +37,9 @@ class Judgement:
     """Who judges an output.
 
     Args:
-        rule: a comparator as the runner reads it; `None`: whoever reads the answer judges.
-        checker: a program that judges in its place.
-        limits: of that program.
+        rule: a comparator in the runner's notation; `None` if the outputs are judged on our side.
+        checker: a program that judges instead of a comparator.
+        limits: of the checker.
     """
 
     rule: str | None = None
@@ -67,12 +68,12 @@ def setup_of(
 
     Args:
         runner, interpreter: of the target.
-        grader: whose way of running programs is used; `None` for the plain interpreter's.
+        grader: the other grader that is imitated when programs are run; `None` to run them with the plain interpreter.
         judgement: who judges.
         limits: of each test.
         least: the weakest isolation that is accepted.
         warm: fork each test from one interpreter.
-        preload: what that loads for all of them.
+        preload: the modules that this interpreter loads for all of them.
         stops: run nothing after a program's first test that scores 0.
     """
     program, files = program_line(interpreter, grader=grader, warm=warm, preload=preload)

@@ -1,7 +1,7 @@
-"""The answers of run jobs, with what comes back for our side to judge. Pure.
+"""Reads the answers of run jobs, with the outputs that our side judges. Pure.
 
-A function's result is compared as data, and other graders compare in their own ways: both happen here, far from the
-program. What comes back is bounded; of a longer output only its length is known.
+A function's result is compared as data, and other graders compare in their own ways. Both are done on our side, where
+the program cannot interfere. The size of a returned output is limited; for a longer output, only its length is known.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNJUDGED = {"verdict": "JE", "score": None, "program": "reader", "words": "nobo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswer:
-    """What came of the tests that were run, by their number in the plan."""
+    """The outcomes of the tests that were run, by their number in the plan."""
 
     tests: Mapping[int, TestOutcome]
     isolation: Isolation
@@ -35,7 +35,7 @@ def run_answer(stage: Stage, nonce: str, *, names: Mapping[int, str], time_limit
         time_limit_s: to mark near-limit results.
 
     Raises:
-        TransportError: it is not whole.
+        TransportError: the answer is incomplete.
         IsolationError, RejectedError: the runner refused.
     """
     lines, isolation = whole_lines(stage, nonce)
@@ -57,9 +57,9 @@ def _outcome(line: dict[str, object], name: str, time_limit_s: float) -> TestOut
 
 
 def _report(line: str) -> Report:
-    """The report, if it is one. A program can write what it likes there, and gains nothing by it.
+    """The harness's report, or an empty one if the line is none. A program can forge it, but no score depends on it.
 
-    JSON can carry halves of characters, which no file of ours can.
+    Lone surrogates are replaced: JSON can contain them, our files cannot.
     """
     try:
         said = json.loads(line)

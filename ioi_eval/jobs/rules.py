@@ -1,6 +1,6 @@
-"""The runner's rules of time, for whoever sizes jobs by them. They stand in `graders/runner/rules.h`. Pure.
+"""The runner's time rules, for the code that decides the size of jobs. Pure.
 
-A change there changes what is computed here: no number is repeated.
+The numbers are read from `graders/runner/rules.h`; none is repeated here.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MOST_MS = RULES["kMostMs"]
 """The longest time that a plan may name, in ms."""
 
 GIVEN_UP_TIMES = RULES["kGivenUpTimes"]
-"""A test is given up when its wall clock reaches so many times the CPU limits of program and manager, and a slack."""
+"""A test is given up if its wall clock reaches this many times the CPU limits of program and manager, plus a slack."""
 
 GIVEN_UP_SLACK_MS = RULES["kGivenUpSlackMs"]
-"""That slack."""
+"""The slack in `GIVEN_UP_TIMES`."""
 
 
 def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
@@ -35,13 +35,13 @@ def given_up_ms(limit_s: float, manager_ms: int = 0) -> int:
 
     Args:
         limit_s: the program's CPU limit.
-        manager_ms: the manager's CPU limit; 0 where there is none.
+        manager_ms: the manager's CPU limit; 0 if there is no manager.
     """
     return round(GIVEN_UP_TIMES * 1000 * limit_s) + GIVEN_UP_TIMES * manager_ms + GIVEN_UP_SLACK_MS
 
 
 def cpu_stop_ms(limit_s: float) -> float:
-    """The CPU time at which the runner stops a program whose pages cost little, in ms.
+    """The CPU time at which the runner stops a program that spends little on page faults, in ms.
 
     Args:
         limit_s: the program's CPU limit.
@@ -50,7 +50,7 @@ def cpu_stop_ms(limit_s: float) -> float:
 
 
 def usual_wall_ms(limit_s: float) -> int:
-    """The longest that one test takes on a machine that is half ours, in ms: it computes to its stop, then sleeps.
+    """The longest wall clock of a test that gets half of a processor, in ms: it computes and idles to both limits.
 
     Args:
         limit_s: the program's CPU limit.
@@ -59,5 +59,5 @@ def usual_wall_ms(limit_s: float) -> int:
 
 
 def pages_ms(memory_bytes: int) -> int:
-    """What the pages of so much memory may cost at most, in ms of CPU time."""
+    """The most CPU time that page faults for this much memory may cost, in ms."""
     return memory_bytes // RULES["kPageBytes"] * RULES["kPageUs"] // 1000

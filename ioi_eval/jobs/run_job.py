@@ -1,9 +1,8 @@
-"""Run jobs: one program or several, each on tests of its own, in one box. Pure.
+"""Run jobs: one or several programs, each with its own tests, in one box. Pure.
 
-The plan says what to run and when to stop (`judging.py` decides, the runner obeys); the answer is one line a test.
-Judge programs, inputs and answers travel as files of the job: by reference, so that embedded nothing is copied and a
-cluster gets each serialised once. How programs for contest problems, and for APPS, are run, say `bundled.py` and
-`python_run.py`.
+The plan says what to run and when to stop (`judging.py` decides it); the answer has one line for each test. Judge
+programs, inputs and answers are files of the job, by reference: the embedded sandbox copies nothing, and for a cluster
+each is encoded once. `bundled.py` says how programs for contest problems are run, `python_run.py` those for APPS.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from ioi_eval.model import Blob, Content, Isolation, Job, JobFile, JobKind, Stag
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
-"""Most tests a job: enough that a box's start (8 ms) is nothing, few enough that no job holds 200 descriptors."""
+"""Most tests a job: so many that a box's start (8 ms) hardly counts, so few that no job needs 200 descriptors."""
 
 _START_MS = 10_000  # for starting the box, the runner and an interpreter, on a loaded machine
-_LINE_BYTES = 40_000  # a test's longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters
+_LINE_BYTES = 40_000  # the longest line: 4,000 bytes of message and 2,000 of stderr, each byte up to 6 characters
 _REPORTED_LINE_BYTES = 160 * 1024  # with an interpreter's report: 16 KiB more, each byte up to 6 characters
 _REQUEST_BYTES = 64 * 1024  # a request's other parts: the plan, names, limits
 _LEAST_OUTPUT_BYTES = 64 * 1024 * 1024  # that a job may return
 
 Values = Mapping[str, Value | None]
-"""What stands in a line of the plan; `None` for nothing."""
+"""The values of a line of the plan; those that are `None` are left out."""
 
 Places = tuple[tuple[int, int], ...]
-"""Where a test stands: (group, position in the group's listed order)."""
+"""A test's positions: (group, position in the group's listed order)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +38,7 @@ class PlannedTest:
 
     Args:
         test: its name.
-        at: where it stands, for the stop rule.
+        at: its positions in groups, for the stop rule.
     """
 
     __test__ = False
@@ -50,13 +49,13 @@ class PlannedTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenTest:
-    """A test as it travels.
+    """A test as a job sends it.
 
     Args:
         input: what the program reads.
-        answer: the official output, where the judging in the box needs one.
-        output: what was submitted for it in a program's stead.
-        scoring: how its checker is called and its score is read, where not as usual: `args`, `full`, `steps`.
+        answer: the official output, if judging in the box needs one.
+        output: the output that was submitted instead of a program.
+        scoring: `args`, `full` and `steps`, if its checker is called, or its score read, in an unusual way.
     """
 
     input: Content
@@ -72,12 +71,12 @@ class GivenTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenProgram:
-    """A program, and what it is run on.
+    """A program, and the tests on which it is run.
 
     Args:
-        content: the program; for an interpreter a task that it reads; `None` where all tests have submitted outputs.
+        content: the program; for an interpreter, the task that it reads; `None` if all tests have submitted outputs.
         tests: in the order in which they run.
-        at: where each of them stands.
+        at: the positions of each test in groups.
     """
 
     content: Content | None
@@ -86,30 +85,31 @@ class GivenProgram:
 
     @property
     def size(self) -> int:
-        """The bytes of all of it, before any encoding."""
+        """The bytes of program and tests together, before any encoding."""
         return (0 if self.content is None else size(self.content)) + sum(test.size for test in self.tests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetup:
-    """How programs are run and judged: what must be the same for those that share a job.
+    """How programs are run and judged. Programs that share a job have the same setup.
 
     Args:
         runner: of the target.
         least: the weakest isolation that is accepted.
-        files: what the lines name, but for the program: judge programs, the harness.
-        program: the line that says how programs are started; `None` where none is.
-        limits: the line of limits, but for `ready_bytes` and `room_ms`.
-        judging: the lines that say how a test is judged: their names, and what stands in them.
-        stops: run only tests that are needed.
-        by_reader: whoever reads the answer judges.
-        reports: programs are run by an interpreter, which reports.
-        shares: programs of several submissions may be in one box: each test is a process of its own, forked from an
-            interpreter that has seen none of them. (A compiled program is the box's own file, one for all tests.)
+        files: the files that the lines name, except the program: judge programs, the harness.
+        program: the plan's line on how programs are started; `None` if none is started.
+        limits: the plan's line of limits, except `ready_bytes` and `room_ms`.
+        judging: the plan's lines on how a test is judged: their names and values.
+        stops: whether only needed tests are run.
+        by_reader: whether our side judges the outputs, after reading the answer.
+        reports: whether programs are run by an interpreter, which reports.
+        shares: whether programs of several submissions may be in one box. They may if each test is its own process,
+            forked from an interpreter that has read none of them. (A compiled program is a file of the box, the same
+            for all tests.)
         time_limit_s: CPU time of a test, in seconds.
         most_wall_ms: the longest that one test can take by the runner's own rules, in ms of wall clock.
-        return_bytes: how much of each output comes back.
-        sees: what of the machine programs see.
+        return_bytes: how much of each output is returned.
+        sees: files and directories of the machine that programs see.
     """
 
     runner: Content
@@ -143,16 +143,16 @@ def run_job(
     room_ms: int | None = None,
     enough_s: float | None = None,
 ) -> Job:
-    """The job that runs programs on their tests. The tests of all of them are numbered through, in this order.
+    """The job that runs programs on their tests. Tests are numbered across all programs, in this order.
 
     Args:
         programs: at least one; several only where the setup lets them share a job.
-        setup: how.
+        setup: how they are run and judged.
         nonce: 32 hexadecimal digits.
-        alone: nothing else of ours may run on that machine meanwhile.
-        ready_bytes: of memory, that the machine is made to have before the first test.
-        room_ms: for all tests together, of wall clock, as `room` says; `None` for no bound.
-        enough_s: after so much wall clock no other test is begun; `None` for no bound.
+        alone: no other job of ours may run on that machine at the same time.
+        ready_bytes: how much memory the runner touches before the first test, so that a virtual machine really has it.
+        room_ms: wall clock for all tests together, from `room`; `None` for no bound.
+        enough_s: after this much wall clock no further test is started; `None` for no bound.
     """
     count = sum(len(program.tests) for program in programs)
     plan = RunnerPlan(mode="run", nonce=nonce, least=setup.least)
@@ -184,7 +184,7 @@ def _program_file(program: GivenProgram, setup: RunSetup) -> list[JobFile]:
 
 
 def _test_lines(plan: RunnerPlan, programs: Sequence[GivenProgram], *, same_once: bool) -> list[JobFile]:
-    """Write the tests; returns their files. With `same_once` a content travels once, whatever it is for."""
+    """Write the lines of tests, and return their files. With `same_once`, equal contents are sent once."""
     files: list[JobFile] = []
     names: dict[Content, str] = {}
 
@@ -224,9 +224,9 @@ class Room:
     """How much one run job on a target may hold.
 
     Args:
-        tests: at most so many.
-        test_bytes: programs, inputs and answers together, before any encoding; `None` for no bound.
-        wall_ms: all tests together; `None` for no bound.
+        tests: most tests.
+        test_bytes: most bytes of programs, inputs and answers together, before any encoding; `None` for no bound.
+        wall_ms: most wall clock of all tests together; `None` for no bound.
     """
 
     tests: int
@@ -235,7 +235,7 @@ class Room:
 
 
 def room(target: Target, setup: RunSetup) -> Room:
-    """What is left of a target's bounds for programs and their tests, after what travels along with all of them."""
+    """What a target's bounds leave for programs and their tests, after the files that every job has."""
     carried = (setup.runner, *(file.content for file in setup.files))
     return Room(
         tests=max(1, target.max_output_bytes // setup.line_bytes),
@@ -245,25 +245,25 @@ def room(target: Target, setup: RunSetup) -> Room:
 
 
 def _request_room(target: Target, taken: int) -> int | None:
-    """How many bytes fit into a request beside so many, before any encoding; `None` for no bound."""
+    """How many more bytes fit into a request that has `taken` bytes, before any encoding; `None` for no bound."""
     if target.max_body_bytes is None:
         return None
     return max(0, (target.max_body_bytes - _REQUEST_BYTES) * 3 // 4 - taken)
 
 
 def usual_wall_ms(time_limit_s: float) -> int:
-    """The longest that one test takes on a machine that is half ours, in ms of wall clock.
+    """The longest that one test takes if it gets half of a processor, in ms of wall clock.
 
-    A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time, but for pages that cost much
-    (PROTOCOL.md), which get no time that a server does not allow (`room_ms`). Jobs are sized by this and not by
-    `RunSetup.most_wall_ms`, which a test reaches on a machine beyond use only: a job that meets a server's limit after
-    all is cut in halves.
+    A program is stopped at 1.25 L + 0.1 s of CPU time or L + 1 s of idle time. Slow page faults may add to that
+    (PROTOCOL.md), but not beyond what the server allows (`room_ms`). The size of jobs is computed from this and not
+    from `RunSetup.most_wall_ms`, which a test reaches only on a machine that is hopelessly overloaded. A job that does
+    reach a server's limit is split in two.
     """
     return rules.usual_wall_ms(time_limit_s)
 
 
 def ready_wall_ms(ready_bytes: int) -> int:
-    """The longest that it takes to make memory ready: PROTOCOL.md allows 20 µs for a page, each of 4 KiB."""
+    """The longest time for touching this much memory in advance: PROTOCOL.md allows 20 µs for a page of 4 KiB."""
     return rules.pages_ms(ready_bytes)
 
 

@@ -1,4 +1,4 @@
-"""The job that compiles the runner itself, and its answer. Pure."""
+"""Makes the job that compiles the runner itself, and reads its answer. Pure."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def runner_binary(execution: Execution, nonce: str, shipped: bytes | None = None
         shipped: what the job was given.
 
     Raises:
-        SetupError: it does not compile there; with the compiler's words.
+        SetupError: it does not compile there; quotes the compiler's message.
         TransientError: the machine lacked something; `TransportError` if the answer was cut off.
     """
     stage = execution.run

@@ -1,7 +1,8 @@
 """The domain's values. Immutable, without behaviour beyond derived properties, and known to every layer.
 
-The files, in the order in which a submission meets them: `terms` (the words), `problem` (what is asked; `apps` for
-APPS), `job` (what a sandbox gets and gives), `outcome` (what comes out). Units are in the names.
+The files, in the order in which a submission meets them: `terms` (the enumerations), `problem` (problems and
+submissions; `apps` for those of APPS), `job` (what a sandbox gets and returns), `outcome` (results). Units are in the
+names.
 """
 
 from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Retries, Stage, StageLimits

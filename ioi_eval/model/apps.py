@@ -1,7 +1,7 @@
-"""What is asked in APPS: problems with many small tests, answered by a Python program or by one function.
+"""Problems of APPS: many small tests, for a Python program or for one function.
 
-A row of the data set that cannot be judged is still a problem: it carries its `fault`, so that it is reported by name
-and neither counts as 0 nor as passed.
+A row of the data set that cannot be judged is still a problem. It has a `fault`: reports name it, and it counts neither
+as 0 nor as passed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class RowFault(StrEnum):
     """Why a row cannot be judged."""
 
     NO_TESTS = "no-tests"  # nothing in `input_output`
-    BROKEN_JSON = "broken-json"  # it is no JSON
+    BROKEN_JSON = "broken-json"  # not valid JSON
     WRONG_SHAPE = "wrong-shape"  # JSON, but not an object with lists of inputs and outputs
     EMPTY = "empty"  # lists without a single test
-    UNEQUAL = "unequal"  # not as many outputs as inputs
+    UNEQUAL = "unequal"  # more inputs than outputs, or fewer
     WRONG_TEST = "wrong-test"  # a test that is neither text nor lines nor arguments
-    TOO_LARGE = "too-large"  # an integer or a nesting beyond what can be carried
+    TOO_LARGE = "too-large"  # an integer or a nesting too large to be sent to the box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class StdinTest:
 
     @property
     def stdin(self) -> bytes:
-        """What the program reads. Every line ends: programs that cut off the last character count on it."""
+        """What the program reads. The last line ends with a newline too: some programs cut off the last character."""
         text = joined(self.given)
         return (text if not text or text.endswith("\n") else text + "\n").encode("utf-8", "replace")
 
@@ -63,8 +63,8 @@ class CallTest:
         number: its place in the row, from 0.
         given: the arguments as the row has them.
         expected: the official result as the row has it.
-        accepts: the values that are right: `expected`, and where the row may have wrapped its results in lists of one
-            element also that element.
+        accepts: the values that are right: `expected`; if the row may have wrapped its results in lists of one
+            element, also that element.
     """
 
     number: int
@@ -87,12 +87,12 @@ class AppsProblem:
         url: where it comes from; empty if unknown.
         starter_code: what the answer must begin with; empty if there is none.
         fn_name: the function or method that is called; `None` for programs that read standard input.
-        tests: as far as inputs and outputs pair. With a `fault` only profiles look at them.
+        tests: the inputs that have an output. If there is a `fault`, only profiles of other graders use them.
         inputs, outputs: how many the row has.
         fault: why it cannot be judged; `None` if it can.
-        reason: the same in words, for people.
-        solutions: the reference solutions, where they were asked for.
-        solutions_fault: why there are none, if what the row has is broken.
+        reason: the same as a sentence, for people.
+        solutions: the reference solutions, if the caller asked for them.
+        solutions_fault: what is wrong with the row's solutions, if they cannot be read; else empty.
     """
 
     id: str
@@ -116,7 +116,7 @@ class AppsProblem:
 
 
 class ComparatorKind(StrEnum):
-    """The rules by which an output is right. `docs/apps.md` defines each to the byte."""
+    """The rules that decide whether an output is right. `docs/apps.md` defines each to the byte."""
 
     EXACT = "exact"
     LINES = "lines"
@@ -146,7 +146,7 @@ class Comparator:
     program: str = ""
 
     def __str__(self) -> str:
-        """As `parse` reads it, and as it stands in every result."""
+        """The text that `parse` reads and that results show."""
         return ":".join(part for part in (self.kind.value, self.absolute, self.relative, self.program) if part)
 
     @classmethod

@@ -18,7 +18,7 @@ class JobKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFile:
-    """A file that travels into the box. Names are relative, with `/` between their parts."""
+    """A file that is put into the box. Names are relative, with `/` between their parts."""
 
     name: str
     content: Content
@@ -27,13 +27,13 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageLimits:
-    """The hard limits of one stage, kept by the sandbox; finer ones are kept inside the box.
+    """The hard limits of one stage, which the sandbox enforces. The tighter limits are enforced inside the box.
 
     Args:
         wall_ms: wall clock.
         cpu_ms: CPU time of all processes.
-        memory_bytes: `None` for the sandbox's own.
-        output_bytes: how much stdout may come back.
+        memory_bytes: `None` for the sandbox's default.
+        output_bytes: the most stdout that is returned.
     """
 
     wall_ms: int
@@ -43,25 +43,25 @@ class StageLimits:
 
 
 RETRIES = 5
-"""So many times a job is repeated at most, which makes six attempts. Where one request in five fails, six fail in a row
-once in 16,000 jobs."""
+"""How often a job is repeated at most; with the first attempt that makes six. If one request in five fails, six fail in
+a row once in 16,000 jobs."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Retries:
-    """How often one job may still be repeated. Whoever repeats it takes from here: the sandbox, where no whole answer
-    came, and its caller, where the answer was of no use. So their bounds do not multiply.
+    """How often one job may still be repeated. The sandbox repeats it if the answer is incomplete; its caller repeats
+    it if the answer is of no use. Both count here, so their bounds do not multiply.
 
     Args:
         left: how many repetitions are left.
-        tried: the workers that the job was sent to, in order; one that was tried twice stands there twice.
+        tried: the workers that the job was sent to, in order; a worker that was tried twice is listed twice.
     """
 
     left: int = RETRIES
     tried: list[str] = field(default_factory=list)
 
     def take(self) -> bool:
-        """Take one, if there is one left."""
+        """Use one repetition; false if none is left."""
         self.left -= 1
         return self.left >= 0
 
@@ -73,18 +73,18 @@ class Job:
     Args:
         kind: what starts it.
         files: what is in the box. The first is the main file.
-        args: of the run stage (kind SCRIPTS: the runner finds all that it needs in files).
-        stdin: likewise.
+        args: arguments of the run stage (kind SCRIPTS only; the runner reads all that it needs from files).
+        stdin: standard input of the run stage (kind SCRIPTS only).
         compile_limits: limits of the compile stage (kind SCRIPTS with a `compile` file only).
         run_limits: limits of the run stage.
-        alone: nothing else of ours may run on that machine meanwhile (a near-limit time is measured again).
+        alone: no other job of ours may run on that machine at the same time (a near-limit time is measured again).
         trusted: nothing in the box comes from a submission (the runner's own compilation).
-        sees: directories of the machine that the box shows too, read-only (an interpreter that is not the system's). On
-            a server whoever runs it decides what boxes see.
-        returns: names of files that it writes if it is given them open (kind RUNNER), which spares the way through its
-            stdout. A sandbox need not: what has no file stays in the stdout.
-        retries: how often it may still be repeated, where its caller repeats it too; `None` if each execution of it
-            is by itself.
+        sees: further directories of the machine that are visible in the box, read-only (an interpreter that is not the
+            system's). On a server, its operator decides what boxes see.
+        returns: names of files that the runner writes instead of its stdout, if the sandbox gives them to it as open
+            descriptors (kind RUNNER). A sandbox need not: without a file, the contents come in stdout.
+        retries: how often it may still be repeated, if its caller repeats it too; `None` if every execution has its
+            own count.
     """
 
     kind: JobKind
@@ -108,8 +108,8 @@ class Stage:
         stdout, stderr: as text; invalid UTF-8 is replaced, as Piston does.
         code: exit code; `None` when a signal ended it.
         signal: its name (`SIGKILL`), else `None`.
-        status, message: newer Piston's words (`TO`, `OL`, …), else `None`.
-        cpu_ms, wall_ms, memory_bytes: where the sandbox measured them.
+        status, message: these fields of newer Piston versions (`TO`, `OL`, …), else `None`.
+        cpu_ms, wall_ms, memory_bytes: `None` if the sandbox did not measure them.
     """
 
     stdout: str
@@ -130,7 +130,7 @@ class Execution:
     Args:
         run: how its run stage ended.
         compile: how its compile stage ended, if it had one.
-        returned: what was written to the files that `Job.returns` names, where the sandbox gave it such files.
+        returned: the contents of the files that `Job.returns` names, if the sandbox provided such files.
     """
 
     run: Stage

@@ -1,4 +1,4 @@
-"""What comes out: of a test, a compilation, a subtask, a submission."""
+"""The results of a test, a compilation, a subtask and a submission."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ioi_eval.model.terms import Isolation, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What the harness said of a run, or the program in its name: a claim, never a score.
+    """What the harness reported about a run. The program can forge it, so it never decides a score.
 
     Args:
-        phase: `compile`, `load`, `run` or `done`; empty if nothing was said that can be read.
-        exit: it was an exit, not an error.
-        error: the `repr` of what was raised.
-        traceback: its end.
+        phase: `compile`, `load`, `run` or `done`; empty if there is no readable report.
+        exit: whether the program exited, rather than failed with an error.
+        error: the `repr` of the exception.
+        traceback: the end of the traceback.
     """
 
     phase: str = ""
@@ -28,13 +28,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """What came back of a run for whoever judges it on our side. Held in memory only.
+    """What was returned about a run whose output is judged outside the box. Held in memory only.
 
     Args:
-        judged: whether the verdict is the runner's; else it is JE, until we have judged.
-        output_bytes: how many bytes were printed.
+        judged: whether the runner has judged; if not, the verdict is JE until our side has judged.
+        output_bytes: how many bytes the program printed.
         idle_s: how long it neither ran nor waited for a processor.
-        report: of the harness.
+        report: the harness's report.
     """
 
     judged: bool = True
@@ -45,7 +45,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestOutcome:
-    """What became of a submission on one test.
+    """The result of a submission on one test.
 
     Args:
         test: the test's name.
@@ -55,20 +55,21 @@ class TestOutcome:
         cpu_ms: CPU time, summed over the submission's processes.
         wall_ms: wall clock.
         memory_bytes: peak resident memory, of the largest process.
-        exit_code: that of the first process that failed, or of the last one.
-        signal: what killed it; `None` if it ended by itself.
+        exit_code: of the first process that failed, else of the last process.
+        signal: the signal that killed it; `None` if it ended by itself.
         limit: which limit stopped it (`cpu`, `idle`, `memory`, `output`, …), else `None`.
         attempted: refused system calls that were seen, with their counts.
-        near_limit: CPU time within 10 % of the limit: on a machine that is a little faster or slower, or busier, it may
-            fall on the other side.
-        in_time_score: for a TLE that ended by itself: what this very run would have scored in time; `None` if unknown.
-        reran: this is the result of a repetition alone on the machine.
-        judge_program: for JE: whose fault it is (`checker`, `manager`, `runner`); `None` for the sandbox's.
-        final: for JE: a judge program's fault, the same twice, so not worth a retry.
-        evidence: the first bytes of stderr, for a person.
+        near_limit: whether the CPU time is within 10 % of the limit: on a machine that is a little faster, slower or
+            busier, the verdict may be another.
+        in_time_score: for a TLE of a program that ended by itself: the score of this run if its time had been within
+            the limit; `None` if unknown.
+        reran: whether this result was measured in a repetition alone on the machine.
+        judge_program: for JE: which program failed (`checker`, `manager`, `runner`); `None` if the sandbox failed.
+        final: for JE: the same judge program failed twice, so the test is not tried again.
+        evidence: the first bytes of stderr, for people to read.
         check_cpu_ms: CPU time of checker and manager.
-        output: the first bytes of what the program printed, where somebody asked for them.
-        returned: what else came back, for whoever judges on our side.
+        output: the first bytes of what the program printed; `None` unless the caller asked for them.
+        returned: further data, for judging outside the box.
     """
 
     __test__ = False
@@ -111,7 +112,7 @@ class TestOutcome:
 
     @property
     def printed(self) -> bytes:
-        """The first bytes of what the program printed; none where none came back."""
+        """The first bytes of what the program printed; empty if none were returned."""
         return self.output or b""
 
     @property
@@ -121,18 +122,18 @@ class TestOutcome:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the output came back."""
+        """Whether all of the output was returned."""
         return len(self.printed) == self.returned.output_bytes
 
     @property
     def may_be_in_time(self) -> bool:
-        """Whether its time is worth another measurement: a TLE of a program that ended by itself, so not much too late.
+        """Whether its time is measured again: a TLE of a program that ended by itself, so not much over the limit.
 
-        What else runs on a machine slows a program down through caches and memory, even in CPU time: up to a third was
-        measured. So does a virtual machine that has to ask its host for each page. A run that was worth nothing in time
-        is not repeated, nor is one that was stopped for sleeping, whose worth nobody knows: a program that guesses
-        would guess twice. Where a judge program failed on what came too late, a time close to the limit is measured
-        again.
+        Other programs on the machine slow a program down through caches and memory, even in CPU time: up to a third was
+        measured. So does a virtual machine that has to ask its host for each page. A run that would have scored 0 in
+        time is not repeated. Nor is a program that was stopped because it was idle: its score is unknown, and a program
+        that guesses would get a second guess. If a judge program failed on a late output, the time is measured again if
+        it is close to the limit.
         """
         if self.verdict is not Verdict.TLE or self.limit == "idle":
             return False
@@ -145,9 +146,9 @@ class CompileOutcome:
 
     Args:
         verdict: `None` when there is an artifact, else CE, NC or JE.
-        message: the compiler's words, cut, without our paths; or ours.
-        final: for JE: not worth a retry (the problem's grader or checker does not compile).
-        unfit: for JE: no target that there is may judge this problem, which says nothing of how well they work.
+        message: the compiler's message, shortened and without our paths; or ours.
+        final: for JE: do not try again (the problem's grader or checker does not compile).
+        unfit: for JE: none of the present targets may judge this problem; they may still work well for others.
         cpu_ms, wall_ms: what it took; 0 when the artifact was there already.
     """
 

@@ -1,4 +1,4 @@
-"""What is asked: problems and submissions. Points and scores are unrounded unless a name says otherwise."""
+"""Problems and submissions. Points and scores are unrounded unless a name says otherwise."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class TestCase:
     Args:
         name: its name in the subtasks.
         input: what the submission reads.
-        answer: the official output; `None` where the package has none.
+        answer: the official output; `None` if the package has none.
         checker_args: further arguments of the checker on this test, after the problem's.
-        full_score: what full marks are in the units in which a kattis checker or interactor gives its scores.
+        full_score: full marks, in the units in which a kattis checker or interactor reports its scores.
         score_steps: a score is rounded down to a multiple of 1 / `score_steps`; 0 for none.
     """
 
@@ -65,7 +65,7 @@ class TestCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subtask:
-    """A group of tests that is worth `points` times what the problem's score type makes of their scores.
+    """A group of tests. Its score, computed from theirs by the problem's score type, is multiplied by `points`.
 
     `tests` is in listed order, never empty, without repetition. `threshold` is for GroupThreshold only.
     """
@@ -78,7 +78,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemKey:
-    """What names a problem. Ids repeat over the years."""
+    """Identifies a problem: ids are reused in other years."""
 
     year: int
     id: str
@@ -95,39 +95,41 @@ class Problem:
         key: year and id.
         name: its title.
         day: the contest day as the row gives it; `None` if unknown.
-        task_type: how a submission meets its tests.
+        task_type: how a submission is run on a test.
         time_limit_s: CPU seconds, all processes of a submission together.
-        time_scale: what the official limit was multiplied with to give this one, for a slower or faster machine.
-        memory_limit_bytes: peak resident bytes a process.
-        output_limit_bytes: of what the submission may print; `None` for the policy's.
-        code_limit_bytes: of the submission's source files together; `None` for that of the IOI's server, of each file.
-        score_type: what a subtask makes of the scores of its tests.
+        time_scale: the factor by which the official limit was multiplied, for a slower or faster machine.
+        memory_limit_bytes: peak resident bytes of each process.
+        output_limit_bytes: how much the submission may print; `None` for the policy's limit.
+        code_limit_bytes: limit for the submission's source files together; `None` for the limit of the IOI's server,
+            which holds for each file.
+        score_type: how a subtask's score is computed from the scores of its tests.
         score_precision: decimals of a subtask's rounded points.
         subtasks: in the contest's order.
-        tests: by name; every name that a subtask lists is there.
-        linked: what a submission is linked with (grader or stub): a source for each language that the task allows; a
-            Python one is the program that is started, and imports the submission.
+        tests: by name; includes every name that a subtask lists.
+        linked: what a submission is linked with (grader or stub): a source for each language that the task allows. One
+            in Python is the program that is started; it imports the submission.
         headers: what the submission may include.
-        source_name: what a submission of one file is called, without its ending: a grader in Python imports it by that;
-            the id, in lower case, if empty.
+        source_name: file name of a submission of one file, without its ending (a grader in Python imports it by this
+            name); empty for the id in lower case.
         checker: the program that judges an output; `None` for white-diff or when the manager decides.
         checker_files: what the checker's source may include.
-        checker_protocol: how checker or manager tell the score.
-        passes: how often a checker of kattis may have a program run on one test, each time on an input of its making.
+        checker_protocol: how the checker is called and reports its score.
+        passes: how often a kattis checker may let the program run on one test, each time on an input that the checker
+            wrote.
         checker_args: further arguments of the checker, after its three files (Kattis: `validator_flags`).
         manager: the program that talks to the submission's processes; for an Interactive task the interactor.
-        manager_protocol: how the manager is started and tells the score; `cms` but for Interactive tasks.
+        manager_protocol: how the manager is started and reports the score; always `cms`, except for Interactive tasks.
         manager_files: what the manager's source may include.
         manager_args: further arguments of the manager, after the FIFOs; of an interactor, after its files.
-        checker_after_manager: the manager's stdout, or the file that an interactor wrote, is what the checker judges.
-        input_file: under this name the submission finds its input in its working directory; empty for stdin (Batch).
-        output_file: into the file of this name it writes its output; empty for stdout (Batch).
-        output_tests: the tests for which a submission may hold the output instead of a program that makes it.
-        output_only_tests: those of them for which no program is run.
+        checker_after_manager: whether the checker judges the manager's stdout, or the file that an interactor wrote.
+        input_file: name of the input file in the submission's working directory; empty for stdin (Batch).
+        output_file: name of the output file that it writes there; empty for stdout (Batch).
+        output_tests: the tests for which a submission may contain the output itself.
+        output_only_tests: those of `output_tests` for which no program is run.
         processes: how many processes of the submission run at once (Communication).
         process_io: how they get their FIFOs.
         cxx_std: the C++ standard (`gnu++17`).
-        notes: what the reader mended or noticed, for the results (`final newline added to 3 tests`).
+        notes: what was repaired or noticed when the row was read, for the results (`final newline added to 3 tests`).
     """
 
     key: ProblemKey
@@ -166,13 +168,13 @@ class Problem:
     notes: tuple[str, ...] = ()
 
     def linked_with(self, language: Language) -> tuple[SourceFile, ...]:
-        """What a submission in a language is linked with."""
+        """The sources with which a submission in this language is linked."""
         return tuple(file for file in self.linked if file.name.endswith(language.endings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputFile:
-    """An output that was submitted in a program's stead, and the test that it is for."""
+    """An output that was submitted instead of a program, and its test."""
 
     test: str
     content: bytes
@@ -185,13 +187,13 @@ class Submission:
     Args:
         id: its name in the dump (the id column, as text).
         problem: which problem it is for.
-        code: the program; `None` where the generation holds none (verdict NC, unless there are outputs).
-        sources: its files, where the program has several; `code` is then their texts, one after the other.
-        outputs: by the order of the problem's `output_tests`, none twice.
+        code: the program; `None` if none was found in the generation (verdict NC, unless there are outputs).
+        sources: its files, if the program has several; `code` then holds their texts, one after the other.
+        outputs: in the order of the problem's `output_tests`, at most one for each.
         language: what it is written in.
         extraction: which rule found the code (`fence:cpp`, `column:code`, `none`, …).
         fixes: what was changed in the code before compiling (`includes`), for the results.
-        refused: why it is not even compiled (over our limit on its bytes), in words; then `code` is `None` and the
+        refused: the message if it is not compiled at all (it is over our size limit); then `code` is `None` and the
             verdict CE.
     """
 
@@ -206,10 +208,10 @@ class Submission:
     refused: str = ""
 
     def source_files(self, name: str = "") -> tuple[SourceFile, ...]:
-        """The program's files. None without a program.
+        """The program's files; empty if there is no program.
 
         Args:
-            name: of a single one, without its ending; the problem's id if empty.
+            name: the file's name without its ending, if there is only one; the problem's id if empty.
         """
         if self.sources or self.code is None:
             return self.sources
@@ -223,5 +225,5 @@ class Submission:
 
     @property
     def size(self) -> int:
-        """How much there is to judge: characters of the program, bytes of the outputs."""
+        """The size of what is judged: characters of the program plus bytes of the outputs."""
         return len(self.code or "") + sum(len(output.content) for output in self.outputs)

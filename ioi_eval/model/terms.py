@@ -6,45 +6,45 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What became of a program on one test, in a subtask or as a whole. `JE` is ours, never theirs."""
+    """The result of a program on one test, in a subtask or as a whole. `JE` is never the submission's failure."""
 
     AC = "AC"  # the score is exactly 1
     PA = "PA"  # 0 < score < 1
-    WA = "WA"  # score 0 by the checker's or manager's word
+    WA = "WA"  # score 0, given by the checker or manager
     TLE = "TLE"  # CPU time at or over the limit, or idle for too long
     MLE = "MLE"  # peak resident memory over the limit
     OLE = "OLE"  # output over the limit
-    SV = "SV"  # a call with no honest use
+    SV = "SV"  # a system call that no honest program needs
     RE = "RE"  # non-zero exit code or killed by a signal
     CE = "CE"  # does not compile
     NC = "NC"  # no code found in the generation
     JE = "JE"  # judge error: our failure, or that of a checker or manager
-    SKIPPED = "SKIPPED"  # could not matter any more, or does not count
+    SKIPPED = "SKIPPED"  # an earlier test of the subtask scored 0, or no program compiles
 
 
 class TaskType(StrEnum):
-    """How a submission meets its tests. Names as in CMS, but for Interactive."""
+    """How a submission is run on a test. Names as in CMS, except Interactive."""
 
     BATCH = "Batch"
     COMMUNICATION = "Communication"
-    INTERACTIVE = "Interactive"  # a program of the judge's at its stdin and stdout, as in Kattis and testlib
+    INTERACTIVE = "Interactive"  # a judge program is connected to its stdin and stdout, as in Kattis and testlib
     OUTPUT_ONLY = "OutputOnly"  # a submission is an output for each test
-    TWO_STEPS = "TwoSteps"  # a program that runs twice: the second run gets what the first one sends it
+    TWO_STEPS = "TwoSteps"  # the program runs twice: the second run reads what the first one sends
     BATCH_AND_OUTPUT = "BatchAndOutput"  # a program, and outputs for some of the tests
 
     @property
     def has_manager(self) -> bool:
-        """Whether a program of the judge's talks to the submission while it runs; else its output is judged."""
+        """Whether a judge program talks to the submission while it runs; else its output is judged afterwards."""
         return self in (TaskType.COMMUNICATION, TaskType.INTERACTIVE)
 
     @property
     def takes_outputs(self) -> bool:
-        """Whether a submission may hold outputs in the stead of a program that would make them."""
+        """Whether a submission may contain outputs instead of a program that makes them."""
         return self in (TaskType.OUTPUT_ONLY, TaskType.BATCH_AND_OUTPUT)
 
 
 class ScoreType(StrEnum):
-    """What a subtask makes of the scores of its tests. Names as in CMS."""
+    """How a subtask's score is computed from the scores of its tests. Names as in CMS."""
 
     GROUP_MIN = "GroupMin"  # the lowest
     GROUP_MUL = "GroupMul"  # their product
@@ -53,12 +53,12 @@ class ScoreType(StrEnum):
 
     @property
     def zero_decides(self) -> bool:
-        """Whether a test that scores 0 makes a 0 of its subtask, so that nothing after it has to run."""
+        """Whether one test with score 0 makes the subtask's score 0, so that no later test has to run."""
         return self is not ScoreType.SUM
 
 
 class Language(StrEnum):
-    """What a submission is written in, and how names of its source files end; the first is that of a submission's."""
+    """The language of a submission, and the file endings of its sources; a submission's file gets the first."""
 
     CPP = "cpp", ".cpp", ".cc", ".cxx", ".c++"
     C = "c", ".c"
@@ -68,7 +68,7 @@ class Language(StrEnum):
     endings: tuple[str, ...]
 
     def __new__(cls, value: str, *endings: str) -> Language:
-        """A member from its line above: what data call it, and the endings."""
+        """Make a member from its line above: its name in data, and the endings."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.endings = endings
@@ -76,7 +76,7 @@ class Language(StrEnum):
 
 
 class CheckerProtocol(StrEnum):
-    """How a judge program tells its score."""
+    """How a judge program is called and reports its score, or which comparison replaces it."""
 
     CMS = "cms"  # score on stdout line 1, message on stderr, exit code 0
     TESTLIB = "testlib"  # exit code 0 AC; 1, 2, 4 or 8 WA; 3 judge fault; 7 with "points X" on stderr
@@ -86,7 +86,7 @@ class CheckerProtocol(StrEnum):
 
     @property
     def has_program(self) -> bool:
-        """Whether a program judges; else the runner compares with the official output by itself."""
+        """Whether a program judges; else the runner itself compares with the official output."""
         return self not in (CheckerProtocol.WHITE_DIFF, CheckerProtocol.TOKENS)
 
 
@@ -98,14 +98,14 @@ class ProcessIO(StrEnum):
 
 
 class Keep(StrEnum):
-    """Of which tests the beginning of the program's output is kept beside their results."""
+    """For which tests the beginning of the program's output is stored with the results."""
 
     NONE = "none"
     FAILING = "failing"
     ALL = "all"
 
     def keeps(self, *, passed: bool) -> bool:
-        """Whether that of such a test is kept."""
+        """Whether the output is stored for a test that passed, or did not."""
         return self is Keep.ALL or (self is Keep.FAILING and not passed)
 
 
