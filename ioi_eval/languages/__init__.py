@@ -1,8 +1,8 @@
-"""Programming languages: all that judging knows of each, one module a language. Pure.
+"""Programming languages: the rules for each, one module a language. Pure.
 
-A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Elsewhere a
-language is named only where the rule is about that one: stock `cms_ioi` knows C++ alone, as do `--add-includes` and the
-problem's own programs, and the harness is for Python.
+A language is a member of `Language` (with the endings of its files) and a `LanguageRules` in a module here. Other
+modules name a language only if their rule is about that one: stock `cms_ioi`, `--add-includes` and the problem's own
+programs support C++ only, and the harness is for Python.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def compiled(language: Language) -> CompiledLanguage:
 
 
 def language_called(name: str) -> Language | None:
-    """The language that a data set calls so (`C++17`, `gnu c++`, `PyPy 3`); `None` if it is none of ours."""
+    """The language with this name in data sets (`C++17`, `gnu c++`, `PyPy 3`); `None` if it is not supported."""
     return next((language for language in Language if rules_of(language).names.fullmatch(name)), None)
 
 
 def all_names() -> str:
-    """What the supported languages are called, for messages."""
+    """The names of the supported languages, for messages."""
     return ", ".join(rules_of(language).name for language in Language)

@@ -13,7 +13,7 @@ from ioi_eval.toolchain import Toolchain
 
 
 class C(ObjectLanguage):
-    """That of the C++ compiler."""
+    """C, compiled by the C++ compiler."""
 
     language = Language.C
     name = "C"
@@ -27,7 +27,7 @@ class C(ObjectLanguage):
         return extract_cpp(generation, C_TAGS)
 
     def looks_unfenced(self, text: str) -> bool:
-        """By the words that it shares with C++."""
+        """Whether it contains words that C shares with C++."""
         return looks_like_cpp(text)
 
     def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
@@ -35,7 +35,7 @@ class C(ObjectLanguage):
         return self.good_standard
 
     def flags(self, std: str) -> str:
-        """As GCC writes it."""
+        """The standard as a GCC option."""
         return f"-x c -std={std}"
 
     def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> tuple[str, ...]:

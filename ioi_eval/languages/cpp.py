@@ -17,7 +17,7 @@ _extract_small = lru_cache(maxsize=1024)(extract_cpp)
 
 
 class Cpp(ObjectLanguage):
-    """GCC's or Clang's, to the standard of the problem."""
+    """C++, compiled by GCC or Clang to the problem's standard."""
 
     language = Language.CPP
     name = "C++"
@@ -42,7 +42,7 @@ class Cpp(ObjectLanguage):
         return (_extract_small if len(generation) <= _SMALL else extract_cpp)(generation, CPP_TAGS)
 
     def looks_unfenced(self, text: str) -> bool:
-        """By words that only C++ has, or C."""
+        """Whether it contains words that only C++ or C has."""
         return looks_like_cpp(text)
 
     def standard(self, problem: Problem, std: str | None) -> str:
@@ -50,7 +50,7 @@ class Cpp(ObjectLanguage):
         return std or problem.cxx_std
 
     def flags(self, std: str) -> str:
-        """As GCC writes it."""
+        """The standard as a GCC option."""
         return f"-std={std}"
 
     def compile_argv(self, toolchain: Toolchain, source: str, output: str, *, std: str) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from ioi_eval.model import Language
 
 
 class Python(LanguageRules):
-    """By the interpreter that the policy names (`jobs/harness.py`)."""
+    """Python, run by the interpreter that the policy names (`jobs/harness.py`)."""
 
     language = Language.PYTHON
     name = "Python 3"
-    takes_graders = True  # as the program that is started, and imports the submission
+    takes_graders = True  # a grader is the program that is started; it imports the submission
     is_found = True
     names = re.compile(
         r"(?:c?python|py(?:py)?)(?:[ -]?3(?:\.\d+)*)?(?: \([^()]*\)| / (?:cpython|pypy))?", re.IGNORECASE

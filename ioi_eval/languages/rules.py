@@ -1,4 +1,4 @@
-"""What a language is to the judge."""
+"""The rules that each language defines for judging."""
 
 from __future__ import annotations
 
@@ -19,52 +19,52 @@ class LanguageRules(ABC):
 
     language: ClassVar[Language]
     name: ClassVar[str]
-    """What messages call it."""
+    """Its name in messages."""
 
     names: ClassVar[re.Pattern[str]]
-    """What data sets call it; the whole name matches."""
+    """Its names in data sets; the whole name must match."""
 
     header_endings: ClassVar[tuple[str, ...]] = ()
-    """Of files that are included and not compiled themselves."""
+    """Endings of files that are included and not compiled themselves."""
 
     takes_graders: ClassVar[bool]
     """Whether a problem's own source in the language can be joined with a submission."""
 
     is_found: ClassVar[bool]
-    """Whether each target is asked what it has for it; for the others the C++ compiler says it all."""
+    """Whether each target is asked for its compiler or interpreter; otherwise the C++ compiler is used."""
 
     @abstractmethod
     def extract(self, generation: str) -> Extracted:
-        """The program in what a model said."""
+        """Extract the program from a model's text."""
 
     @abstractmethod
     def looks_unfenced(self, text: str) -> bool:
-        """Whether a text in which no program was found may be one as it stands, without a fence."""
+        """Whether a text in which no code block was found may itself be a program, without a fence."""
 
 
 class CompiledLanguage(LanguageRules):
-    """One whose sources become a program of the machine's."""
+    """A language that is compiled to machine code."""
 
     good_program: ClassVar[tuple[str, bytes]]
-    """A file name and its text: a program that compiles wherever anything does. It includes all headers that programs
-    usually include, as a box may hide a file that one of them needs."""
+    """A file name and its text: a program that every working compiler compiles. It includes all headers that programs
+    usually include, because a box may hide a file that one of them needs."""
 
     good_standard: ClassVar[str]
-    """To which standard that compiles wherever the language is known."""
+    """The standard for the good program that every compiler of the language knows."""
 
     has_precompiled_header: ClassVar[bool] = False
-    """Whether `jobs/precompiled.py` is for it."""
+    """Whether programs can use the precompiled header of `jobs/precompiled.py`."""
 
     crashes: ClassVar[frozenset[int]] = frozenset()
-    """Signals by which its compiler ends where a program is too much for it. GCC's driver never ends so: it says it."""
+    """Signals that end its compiler if a program is too large for it. GCC's driver reports an error instead."""
 
     @abstractmethod
     def standard(self, problem: Problem, std: str | None) -> str:
-        """To which standard submissions to a problem are compiled; `std` overrides the problem's of C++."""
+        """The standard for submissions to a problem; `std` overrides the problem's C++ standard."""
 
     @abstractmethod
     def flags(self, std: str) -> str:
-        """How the compiler is told language and standard, for messages."""
+        """The compiler options for language and standard, for messages."""
 
     @abstractmethod
     def commands(
@@ -73,16 +73,16 @@ class CompiledLanguage(LanguageRules):
         """The commands that make a program, in order; only the last one may need the problem's objects.
 
         Args:
-            toolchain: that compiles the language on the target.
+            toolchain: compiles the language on the target.
             sources: the names of the submission's sources, without headers.
-            objects: what is linked with them.
-            output: what the program is called.
+            objects: the objects that are linked with them.
+            output: the program's file name.
             std: the standard.
         """
 
 
 class ObjectLanguage(CompiledLanguage):
-    """One that the C++ compiler compiles: each source becomes an object, and objects of it can be linked."""
+    """A language that the C++ compiler compiles: each source becomes an object, and objects can be linked."""
 
     takes_graders = True
     is_found = False
@@ -94,7 +94,7 @@ class ObjectLanguage(CompiledLanguage):
     def commands(
         self, toolchain: Toolchain, sources: Sequence[str], objects: Sequence[str], output: str, *, std: str
     ) -> tuple[Command, ...]:
-        """One for each source, and one that links."""
+        """One command for each source, and one that links."""
         made = [f"submission{index or ''}.o" for index in range(len(sources))]
         compiling = (
             self.compile_argv(toolchain, source, name, std=std) for source, name in zip(sources, made, strict=True)
@@ -103,15 +103,16 @@ class ObjectLanguage(CompiledLanguage):
 
 
 class FoundLanguage(CompiledLanguage):
-    """One with a compiler of its own, which a target may have or not: it is asked before the first submission."""
+    """A language with its own compiler, which a target may lack: it is asked before the first submission."""
 
     is_found = True
 
     finder: ClassVar[str]
-    """A script for bash that says which compiler of the language there is, in a box that sees the system's programs and
-    libraries. Its argument is the command of the C++ compiler, which links. In lines of words with tabs between:
-    `command`, `version`, `machine`; `argument` for what each call needs there, and `sees` for each file or directory
-    that the compiler reads and the C++ compiler does not. It says nothing, and why on stderr, if there is none."""
+    """A bash script that describes the target's compiler of the language, in a box that sees the system's programs and
+    libraries. Its argument is the command of the C++ compiler, which links. It prints lines of words separated by tabs:
+    `command`, `version`, `machine`; `argument` for each argument that all calls need there; and `sees` for each file or
+    directory that the compiler reads and the C++ compiler does not. If there is no compiler, it prints nothing to
+    stdout, and the reason to stderr."""
 
     advice: ClassVar[str]
-    """What to install where there is none."""
+    """What to install if there is none."""

@@ -1,10 +1,10 @@
 """Rust: by `rustc` alone, without Cargo and without crates beside the standard library.
 
-For problems that are judged by what a program reads and writes: no grader is linked with it. A program of several files
-has its root in `main.rs`, else in the first one; the others are its modules.
+Only for problems without a grader, in which programs read input and write output. If a program has several files, its
+root is `main.rs`, else the first file; the others are its modules.
 
-A program of the submission's is a static one, as in C++, where the C++ compiler can link so, and needs no file of the
-machine. The edition is 2021. Warnings are not printed: they would take the place of what a compile error says.
+If the C++ compiler can link statically, programs are static, as in C++, and need no file of the machine. The edition is
+2021. Warnings are not printed: they would fill the space for the message of a compile error.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Rust(FoundLanguage):
     )
     finder = _FINDER
     advice = "Debian, Ubuntu: apt install rustc; on Piston: the package rust"
-    # It recurses over what it compiles, and has no driver that would say so: where the stack ends it is killed, and
-    # where memory ends it aborts.
+    # It compiles recursively, and has no driver that reports its crashes: at the end of the stack it is killed, without
+    # memory it aborts.
     crashes = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL})
 
     def extract(self, generation: str) -> Extracted:
@@ -110,15 +110,15 @@ class Rust(FoundLanguage):
         return extract_tagged(generation, name="rust", tags=_TAGS, looks_right=_looks_right)
 
     def looks_unfenced(self, text: str) -> bool:
-        """By its `main`."""
+        """Whether it contains a Rust `main`."""
         return _looks_right(text)
 
     def standard(self, problem: Problem, std: str | None) -> str:  # noqa: ARG002 - these are of C++
-        """Always the same edition, which takes what those before it took, but for few words."""
+        """Always the same edition; it accepts nearly all programs of earlier ones."""
         return self.good_standard
 
     def flags(self, std: str) -> str:
-        """As rustc writes it."""
+        """The edition as a rustc option."""
         return f"--edition {std}"
 
     def commands(
@@ -130,10 +130,10 @@ class Rust(FoundLanguage):
         *,
         std: str,
     ) -> tuple[Command, ...]:
-        """One: rustc compiles, and calls the C++ compiler to link.
+        """One command: rustc compiles, and calls the C++ compiler to link.
 
-        One unit of code, so that what comes of a program does not depend on the number of processors. `-fno-lto` for
-        the reason that `Toolchain.link_argv` has: assembly in a submission can hold any section.
+        One codegen unit, so that the program does not depend on the number of processors. `-fno-lto` for the reason in
+        `Toolchain.link_argv`: assembly in a submission can contain any section.
         """
         root = "main.rs" if "main.rs" in sources else sources[0]
         linker = toolchain.linker or toolchain
@@ -153,7 +153,7 @@ _STATIC = ("-C", "target-feature=+crt-static", "-C", "relocation-model=static")
 
 
 def _looks_right(text: str) -> bool:
-    """Whether code without a tag is a program in Rust, going by its first 64 kB."""
+    """Whether code without a tag is a Rust program, judged by its first 64 kB."""
     return _SURE.search(text, 0, _LOOKED_AT) is not None
 
 

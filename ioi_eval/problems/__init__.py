@@ -1,7 +1,7 @@
-"""Rows to problems and submissions: the rules of each family of tasks.
+"""Makes problems and submissions from rows: the rules of each family of problems.
 
-- `row` reads single columns, with errors that say where;
-- IOI: `ioi` groups a data set's rows, `ioi_rules` says what they mean together, `grader_files` and `grader_config` read
+- `row` reads single columns, with errors that name the place;
+- IOI: `ioi` groups a data set's rows, `ioi_rules` makes a problem from them, `grader_files` and `grader_config` read
   a problem's files, `testcases` its tests; `submissions`, `source_files` and `output_files` read dumps;
 - APPS: `apps`, `apps_tests`, `apps_values`, `apps_selection`, `apps_submissions`.
 """

@@ -1,8 +1,8 @@
-"""APPS problems: rows as in `codeparrot/apps` and `metr-evals/apps` to `AppsProblem`s, streaming.
+"""Makes `AppsProblem`s from rows as in `codeparrot/apps` and `metr-evals/apps`, one at a time.
 
-Every row becomes a problem. One that cannot be judged says so in `fault` and `reason`; it is reported, and is neither a
-0 nor a pass. Only a row whose own id cannot be read, or is another row's, ends the run: results could not be told
-apart.
+Every row becomes a problem. One that cannot be judged has a `fault` and a `reason`; it is reported, and counts neither
+as 0 nor as passed. Only a row whose id cannot be read, or is another row's, ends the run: results could not be matched
+to problems.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ APPS_COLUMNS = (*_ID_COLUMNS, "input_output", "difficulty", "url", "starter_code
 
 
 def read_rows(source: RowSource, positions: Collection[int], *, with_solutions: bool = False) -> Iterator[AppsProblem]:
-    """The problems at these places of a split, one at a time, in the split's order.
+    """The problems at these positions of a split, one at a time, in the split's order.
 
     Args:
         source: one split.
         positions: from 0. Reading ends with the last of them.
-        with_solutions: also the reference solutions.
+        with_solutions: also read the reference solutions.
 
     Raises:
         InputError: the source cannot be read, or two of the rows have the same id.
@@ -65,8 +65,8 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
     """The problem in a row.
 
     Args:
-        row: with the columns `APPS_COLUMNS`, and `solutions` where these are wanted.
-        index: its place in the unfiltered split, from 0; its id where it has none of its own.
+        row: with the columns `APPS_COLUMNS`, and `solutions` if they are wanted.
+        index: its position in the unfiltered split, from 0; also its id if the row has none.
 
     Raises:
         RowError: its id cannot be read.
@@ -105,9 +105,9 @@ def _problem(row: Row, index: int) -> AppsProblem:
 
 
 def problem_id(row: Row, index: int) -> str:
-    """What names the row's problem: it is the same however the split is filtered or sampled.
+    """The id of the row's problem: the same however the split is filtered or sampled.
 
-    Source: mcpbr's page (`apps_<index>`); its code numbers what filtering has left.
+    Source: mcpbr's page (`apps_<index>`); mcpbr's code numbers the rows after filtering.
     """
     if row.broken:
         return f"row {row.number}"
@@ -118,12 +118,12 @@ def problem_id(row: Row, index: int) -> str:
 
 
 def difficulty_of(row: Row) -> str:
-    """The row's difficulty in lower case; empty where it has none."""
+    """The row's difficulty in lower case; empty if it has none."""
     return _text(row, "difficulty").strip().lower()
 
 
 def _text(row: Row, column: str) -> str:
-    """A text that says something about the problem, and does not decide its judgement."""
+    """A text that describes the problem and does not affect judging."""
     value = row.values.get(column)
     return value if isinstance(value, str) else ""
 

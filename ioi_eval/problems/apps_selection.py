@@ -1,7 +1,7 @@
-"""Which problems of a split are taken: by difficulty, by id, a sample of them. Pure.
+"""Selects problems of a split: by difficulty, by id, or a sample of them. Pure.
 
-The choice is made among the rows' positions, before any tests are read, and never renumbers: whatever is filtered or
-sampled keeps its id. The same seed picks the same problems as mcpbr does, from the same rows.
+Rows are selected by their positions, before any tests are read, and are never renumbered: a problem keeps its id. The
+same seed selects the same problems as mcpbr does, from the same rows.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ class Sampling(StrEnum):
     """How `limit` problems are taken."""
 
     SEQUENTIAL = "sequential"  # the first
-    RANDOM = "random"  # any
-    STRATIFIED = "stratified"  # any, from each difficulty as many as its share
+    RANDOM = "random"  # a random sample
+    STRATIFIED = "stratified"  # a random sample with each difficulty's share of the problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemSelection:
-    """What is asked for. Filters come first, then the sample.
+    """Which problems are wanted. Filters are applied first, then the sample is drawn.
 
     Args:
-        difficulties: only these, whatever their letter case; empty for all.
+        difficulties: only these, in upper or lower case; empty for all.
         ids: only these, as `42` or `apps_42`; empty for all.
         limit: how many at most; `None` for all.
-        sampling: which ones.
+        sampling: how the sample is drawn.
         seed: of the random choices.
     """
 
@@ -46,18 +46,18 @@ class ProblemSelection:
 
 
 def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:
-    """The positions of the problems that are asked for.
+    """The positions of the selected problems.
 
     Args:
         rows: the id and the difficulty of every row, in order.
-        selection: what is asked for.
-        source: what the rows are, for messages.
+        selection: which problems are wanted.
+        source: where the rows come from, for messages.
 
     Raises:
         InputError: a difficulty or an id is not among the rows.
 
-    Source: mcpbr's `sample_tasks` for the samples: `random.Random(seed).sample`, and by shares rounded down with the
-    rest given to the largest fractions.
+    Source: mcpbr's `sample_tasks`: `random.Random(seed).sample`; stratified, shares are rounded down and the remaining
+    problems go to the largest fractions.
     """
     names = list(rows)
     wanted = {word.strip().lower() for word in selection.difficulties}
@@ -87,7 +87,7 @@ def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source:
 
 
 def _shares(sizes: dict[str, int], limit: int) -> dict[str, int]:
-    """How many of each stratum: `limit` in all, which is less than there are."""
+    """How many problems of each stratum: `limit` in all, which is less than the number of problems."""
     total = sum(sizes.values())
     exact = {name: limit * (size / total) for name, size in sizes.items()}
     shares = {name: int(share) for name, share in exact.items()}

@@ -1,6 +1,6 @@
-"""Rows of a dump of Python generations to `AppsSubmission`s.
+"""Makes `AppsSubmission`s from the rows of a dump of Python generations.
 
-A row may hold several samples for its problem: lists of programs, of generations, or of conversations.
+A row may contain several samples for its problem: lists of programs, of generations, or of conversations.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
 PROBLEM_COLUMNS = ("problem_id", "instance_id")
 PROGRAM_COLUMNS = SAMPLE_COLUMNS
 MAX_CODE_BYTES = 1024 * 1024
-"""Longer programs are not run. Codeforces, whose problems these mostly are, takes 64 kB; tables are written out."""
+"""Longer programs are not run. Most problems are from Codeforces, which accepts 64 kB; models may write out tables."""
 
 _PYTHON = frozenset({"py", "py3", "python", "python3", "pypy", "pypy3"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppsSubmission:
-    """A program that somebody handed in for a problem.
+    """A program that was submitted for a problem.
 
     Args:
         id: unique within the problem.
-        problem: its id, as in the data set.
-        code: the program; `None` where none was found.
+        problem: the problem's id, as in the data set.
+        code: the program; `None` if none was found.
         extraction: the rule that found it: a rule of `extract_python`, or `column:code`.
-        refused: why it is not run, though there is code.
+        refused: why it is not run although there is code; else empty.
     """
 
     id: str
@@ -53,9 +53,9 @@ class Sample:
     """One of a row's programs, as the row has it.
 
     Args:
-        column: which holds it.
-        value: a text; for `messages` a conversation; `None` where the row has nothing.
-        number: its place in the row's list, from 0; `None` where the row has just one.
+        column: the column that contains it.
+        value: a text; for `messages` a conversation; `None` if the row has nothing.
+        number: its position in the row's list, from 0; `None` if the row has only one.
     """
 
     column: str
@@ -64,7 +64,7 @@ class Sample:
 
 
 Rules: TypeAlias = "Callable[[Sample], Extracted]"
-"""How a program is found in a sample."""
+"""Extracts a program from a sample."""
 
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
@@ -85,10 +85,10 @@ def problem_of(row: Row) -> str:
 
 
 def samples_of(row: Row) -> tuple[Sample, ...]:
-    """A row's samples. `code` wins where it is not blank, then `generation`.
+    """A row's samples: from `code` if it is not blank, else from `generation`, else from `messages`.
 
     Raises:
-        RowError: there is none of the columns, or what they hold is no program.
+        RowError: none of the columns exists, or they contain something that is not a program.
     """
     language = row.optional_text("language")
     if language is not None and language.strip().lower() not in _PYTHON:
@@ -110,14 +110,14 @@ def submission(row: Row, sample: Sample, *, name: str, problem: str, rules: Rule
     """The submission in a sample.
 
     Args:
-        row: that holds it.
+        row: the row that contains it.
         sample: of the row.
-        name: its id.
+        name: the submission's id.
         problem: the problem's id.
-        rules: by which the program is found.
+        rules: extract the program.
 
     Raises:
-        RowError: a message is none.
+        RowError: an entry of `messages` is not a message.
     """
     try:
         found = Extracted(code=None, rule="none") if sample.value is None else rules(sample)
@@ -142,7 +142,7 @@ def _is_blank(row: Row, column: str) -> bool:
 
 
 def _texts(row: Row, column: str, value: Any) -> Sequence[str | None] | None:
-    """The samples of a column of texts; `None` where it is a single one."""
+    """The samples of a column of texts; `None` if it has a single one."""
     if isinstance(value, str):
         return None
     if not isinstance(value, list) or not value:
@@ -154,7 +154,7 @@ def _texts(row: Row, column: str, value: Any) -> Sequence[str | None] | None:
 
 
 def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
-    """The conversations of a column; `None` where it is a single one."""
+    """The conversations of a column; `None` if it has a single one."""
     if not isinstance(value, list):
         raise row.error("messages is no list of messages")
     return value if value and all(isinstance(one, list) for one in value) else None
@@ -164,7 +164,7 @@ def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
 
 
 def our_rules(sample: Sample) -> Extracted:
-    """A program in a column `code` is taken as it is; in other texts it is looked for."""
+    """Our own rule: the column `code` is the program itself; from other texts it is extracted."""
     if sample.column == "code":
         return Extracted(code=encodable(sample.value), rule="column:code")
     text = last_answer(sample.value) if sample.column == "messages" else sample.value
@@ -197,4 +197,4 @@ RULES: Mapping[str, Rules] = {
     "eval-protocol-page": _eval_protocol_page,
     "livecodebench": _livecodebench,
 }
-"""By the profiles that have rules of their own; the others take programs as they are given."""
+"""The profiles that have extraction rules of their own; the others take programs as they are."""

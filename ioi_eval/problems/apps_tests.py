@@ -1,8 +1,8 @@
-"""The column `input_output` of APPS to tests.
+"""Reads tests from the column `input_output` of APPS.
 
-It holds `{"inputs": […], "outputs": […]}`, as JSON text or already read. Without `fn_name` a test is a text, or a list
-of lines, for standard input and output. With it, an input is a list of arguments, and an output is the result: bare
-(LeetCode: `9`) or in a list of one element (Codewars: `[false]`). Nothing in a row says which; see `_may_be_wrapped`.
+It contains `{"inputs": […], "outputs": […]}`, as JSON text or as an object. Without `fn_name`, a test is a text, or a
+list of lines, for standard input and output. With it, an input is a list of arguments, and an output is the result:
+bare (LeetCode: `9`) or in a list of one element (Codewars: `[false]`). A row does not say which; see `_may_be_wrapped`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ioi_eval.problems import apps_values, big_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestSet:
-    """What the column comes to: the fields of an `AppsProblem` of the same names."""
+    """The column's contents: the fields of `AppsProblem` with the same names."""
 
     __test__ = False
 
@@ -35,12 +35,12 @@ def read_tests(value: object, starter_code: str = "") -> TestSet:
     """Read the column.
 
     Args:
-        value: JSON text, or what it stands for; `None` where the row has nothing.
-        starter_code: its annotation may tell whether results are wrapped.
+        value: JSON text, or the parsed object; `None` if the row has nothing.
+        starter_code: its annotation may show whether results are wrapped.
 
     Returns:
-        The tests, or the fault that keeps the row from being judged. Where only the numbers of inputs and outputs
-        differ, the tests that pair are there too, for the profiles that judge them.
+        The tests, or the fault because of which the row cannot be judged. If only the numbers of inputs and outputs
+        differ, the inputs that have an output are included too, for the profiles that judge them.
     """
     if isinstance(value, str):
         if not value.strip():
@@ -98,7 +98,7 @@ def _many(items: Sequence[Any], noun: str) -> str:
 
 
 class _WrongTestError(ValueError):
-    """A test is not what it has to be."""
+    """A test has the wrong type."""
 
 
 def _streams(inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[AppsTest, ...]:
@@ -124,7 +124,7 @@ def _calls(inputs: Sequence[Any], outputs: Sequence[Any], fn_name: str, starter_
         if not isinstance(given, list | tuple):
             raise _WrongTestError(f"input {number} is {_kind(given)}; a list of arguments for {fn_name} is needed")
     for value in (*inputs, *outputs):
-        apps_values.encode(value)  # what can be read can be too deep to be written
+        apps_values.encode(value)  # a value that was read may be nested too deeply to be written
     wrapped = _may_be_wrapped(outputs, _result_depth(starter_code, fn_name))
     return tuple(
         CallTest(
@@ -152,10 +152,10 @@ def _result_depth(starter_code: str, fn_name: str) -> int | None:
 
 
 def _may_be_wrapped(outputs: Sequence[Any], depth: int | None) -> bool:
-    """Whether the element of each output may be the result, instead of the output itself.
+    """Whether the outputs may be wrapped: the result is then the only element of the output.
 
-    It may where *all* outputs of the row are lists of one element: a single `[5]` among longer lists is a result. An
-    annotation of the function says how deep results are: outputs that are no deeper are bare.
+    They may be if *all* outputs of the row are lists of one element: a single `[5]` among longer lists is a result
+    itself. If the function has an annotation, it says how deep results are; outputs that are not deeper are bare.
     """
     if not all(isinstance(output, list) and len(output) == 1 for output in outputs):
         return False

@@ -1,7 +1,7 @@
-"""Arguments and results of calls: as data on their way into the box and out of it, and when two are equal.
+"""Arguments and results of calls: how they are encoded for the box, and when two are equal.
 
-A value travels as JSON of its own kind, because JSON cannot tell a tuple from a list, has no other keys than texts, and
-is read with rounded or refused numbers by some:
+A value is encoded in a special form of JSON. Plain JSON does not distinguish a tuple from a list, has only strings as
+keys, and some readers round or refuse its large numbers:
 
     null  true  false  "text"     as they are
     17                            an integer below 2^53, else ["i", "0x…"] or ["i", "-0x…"]
@@ -11,7 +11,8 @@ is read with rounded or refused numbers by some:
     ["q", 1, 3]                   a fraction (also a decimal number)
     ["o", "set"]                  anything else, by the name of its type: equal to nothing
 
-`graders/harness/` writes results so, and reads arguments. Whatever a hostile program writes instead is only data.
+`graders/harness/` writes results in this form, and reads arguments. If a hostile program writes something else, it is
+still only data.
 """
 
 from __future__ import annotations
@@ -32,33 +33,33 @@ Value: TypeAlias = "Any"
 
 _PLAIN_BELOW = 1 << 53
 MOST_NESTED = 100
-"""How deep lists and dictionaries may stand in each other. The deepest in APPS is 5."""
+"""How deeply lists and dictionaries may be nested. The deepest in APPS is 5."""
 
 _MOST_ALIKE = 256
-"""How many keys may share a hash, on average: 10,000 powers of two are 164 each, and no honest result is near that."""
+"""How many keys may share a hash, on average. Among 10,000 powers of two, 164 share each; honest results stay below."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Foreign:
-    """A result that is no data (a set, a generator, an object). Equal to no other value."""
+    """A result of another type (a set, a generator, an object). It equals no other value."""
 
     type_name: str
 
 
 class ValueFormatError(ValueError):
-    """The bytes are no value: the program wrote to where its result belongs."""
+    """The bytes are not a value: the program itself wrote to the place of its result."""
 
 
 # --------------------------------------------------------------------------- into the box and out of it
 
 
 def arguments_of(test: CallTest) -> tuple[Value, ...]:
-    """The arguments that a function is called with.
+    """The arguments with which a function is called.
 
-    JSON has only texts as keys, so a dictionary with integer keys has become one with texts. In the first argument
-    that is undone, where all keys read as integers.
+    JSON has only strings as keys, so a dictionary with integer keys has string keys in the data set. In the first
+    argument this is undone if all keys can be read as integers.
 
-    Source: hendrycks/apps and all who follow it, but these then drop the other arguments.
+    Source: hendrycks/apps and the graders derived from it, except that these then drop the other arguments.
     """
     if not test.given or not isinstance(test.given[0], dict):
         return test.given
@@ -66,7 +67,7 @@ def arguments_of(test: CallTest) -> tuple[Value, ...]:
 
 
 def integer_keys(value: dict[str, Any]) -> dict[Any, Any]:
-    """The dictionary with its keys as integers if all of them read as such, else as it is."""
+    """The dictionary, with integer keys if all its keys can be read as integers."""
     try:
         return {int(key): item for key, item in value.items()}
     except ValueError:
@@ -74,19 +75,19 @@ def integer_keys(value: dict[str, Any]) -> dict[Any, Any]:
 
 
 def encode(value: Value) -> bytes:
-    """A value as it travels: ASCII, without blanks.
+    """Encode a value: ASCII, without blanks.
 
     Raises:
-        ValueFormatError: something in it is no data, or it is nested too deeply.
+        ValueFormatError: part of it has a type that cannot be encoded, or it is nested too deeply.
     """
     return big_json.dumps(_tagged(value, MOST_NESTED)).encode("ascii")
 
 
 def decode(data: bytes) -> Value:
-    """Read a value back.
+    """Decode a value.
 
     Raises:
-        ValueFormatError: the bytes are none.
+        ValueFormatError: the bytes are not an encoded value.
     """
     try:
         return _untagged(json.loads(data.decode("ascii")))
@@ -140,8 +141,8 @@ def _untagged(data: Any) -> Value:  # noqa: PLR0911 - one line for each tag
 
 
 def _fraction(numerator: Value, denominator: Value) -> Fraction:
-    """A fraction in lowest terms, as the harness writes it. To reduce what is long takes quadratic time, so nothing is:
-    one that a program has written in other terms equals nothing."""
+    """A fraction in lowest terms, as the harness writes it. It is not reduced here, because that takes quadratic time:
+    a fraction that a program wrote in other terms equals no value."""
     if type(numerator) is not int or type(denominator) is not int or denominator < 1:
         raise ValueFormatError("no fraction")
     made: Any = object.__new__(Fraction)
@@ -150,8 +151,8 @@ def _fraction(numerator: Value, denominator: Value) -> Fraction:
 
 
 def _are_alike(values: Collection[Hashable]) -> bool:
-    """Whether so many have the same hash that a set of them would take quadratic time. Texts have a hash that nobody
-    outside of this process knows; numbers that share one are easily found (multiples of 2^61 - 1)."""
+    """Whether so many values have the same hash that a set of them would take quadratic time. Hashes of strings are
+    secret to this process, but numbers with the same hash are easily found (multiples of 2^61 - 1)."""
     if len(values) <= _MOST_ALIKE:
         return False
     return sum(count * count for count in Counter(map(hash, values)).values()) > _MOST_ALIKE * len(values)
@@ -161,15 +162,15 @@ def _are_alike(values: Collection[Hashable]) -> bool:
 
 
 def longest_equal(test: CallTest) -> int:
-    """A bound on the bytes of a result that the test accepts: no spelling of an equal value is longer."""
+    """The most bytes of an encoded result that the test may accept: no encoding of an equal value is longer."""
     return 32 * max(len(encode(value)) for value in test.accepts) + 4096
 
 
 def result_is_right(test: CallTest, data: bytes, comparator: Comparator) -> bool:
-    """Whether a function's result, as it left the box, is one that the test accepts.
+    """Whether the test accepts a function's result, given as the bytes that the box returned.
 
-    `exact`, `lines` and `tokens` all ask for an equal value; `float`, `case-insensitive` and `unordered-lines` are
-    applied to its numbers, its texts, and the elements of a list.
+    `exact`, `lines` and `tokens` all require an equal value. `float` is applied to its numbers, `case-insensitive` to
+    its strings, and `unordered-lines` to the elements of a list.
     """
     if len(data) > longest_equal(test):  # reading it could take gigabytes
         return False
@@ -181,15 +182,15 @@ def result_is_right(test: CallTest, data: bytes, comparator: Comparator) -> bool
 
 
 def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None) -> bool:
-    """Whether a result is the expected one, seen as JSON would carry both.
+    """Whether a result equals the expected one after both are converted to JSON.
 
-    So a tuple is a list, at any depth, and the key 1 is the key "1". Numbers are equal as in Python: `1 == 1.0 ==
-    True`, exactly and at any size. NaN is the expected NaN.
+    So a tuple equals a list, at any depth, and the key 1 equals the key "1". Numbers are equal as in Python: `1 == 1.0
+    == True`, exactly and at any size. NaN equals an expected NaN.
 
     Args:
         expected: as in the row.
-        got: what `decode` gave.
-        comparator: its `float` tolerances, letter case or order, where it has these; else equality.
+        got: the result of `decode`.
+        comparator: gives tolerances (`float`), or says that letter case or order is ignored; `None` for equality.
     """
     comparator = comparator or Comparator()
     try:
@@ -204,14 +205,14 @@ def equal(expected: JsonValue, got: Value, comparator: Comparator | None = None)
 
 
 class _NanType:
-    """What stands for NaN where values are compared: it equals itself."""
+    """Replaces NaN in comparisons: it equals itself."""
 
 
 _NAN = _NanType()
 
 
 def _normal(value: Value, fold: bool = False) -> Hashable:
-    """A hashable form in which `==` means equal."""
+    """A hashable form of a value; two values are equal if their forms are."""
     if isinstance(value, list | tuple):
         return ("list", *(_normal(item, fold) for item in value))
     if isinstance(value, dict):
@@ -252,12 +253,12 @@ def _near(expected: JsonValue, got: Value, absolute: Fraction, relative: Fractio
 
 
 def _is_finite(number: float | Fraction) -> bool:
-    """Of floats only: an integer can be finite and yet too large to be made a float of."""
+    """Whether it is finite. Only floats are tested: an integer may be too large for a float."""
     return not isinstance(number, float) or math.isfinite(number)
 
 
 def _key(key: Value) -> Hashable:
-    """A key as JSON writes it; what it cannot write equals no text."""
+    """A key as JSON writes it; a key that JSON cannot write equals no string."""
     if key is None or isinstance(key, bool | int | float):
         try:
             return json.dumps(key)

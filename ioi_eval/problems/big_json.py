@@ -1,8 +1,8 @@
 """JSON whose integers are exact at any size.
 
 Python refuses to read or print integers of more than 4,300 digits, to protect servers from quadratic work. APPS has
-such integers. Lifting the limit would lift it for the whole process, and for whoever imports this package; so they are
-put together here, by halves, in less than quadratic time.
+such integers. The limit can only be raised for the whole process, including programs that import this package; so such
+integers are computed here, by halves, in less than quadratic time.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any, cast
 from ioi_eval.model.apps import JsonValue
 
 MOST_DIGITS = 1_000_000
-"""Longer integers are refused: putting one together takes seconds. The longest in APPS has a few thousand digits."""
+"""Longer integers are refused: computing one takes seconds. The longest in APPS has a few thousand digits."""
 
 _PIECE = 600  # Source: Python's own limit can be set to 640 digits, never lower
 
 
 class TooLargeError(ValueError):
-    """The text is JSON, but an integer is too long or the nesting too deep to carry."""
+    """The text is JSON, but an integer is too long, or the nesting too deep."""
 
 
 def loads(text: str) -> JsonValue:
-    """Read JSON, also what Python's own writer makes of NaN and infinities.
+    """Read JSON, including the NaN and infinities that Python's own writer produces.
 
     Raises:
-        json.JSONDecodeError: it is no JSON.
+        json.JSONDecodeError: it is not JSON.
         TooLargeError: an integer has more than `MOST_DIGITS` digits, or lists are nested too deeply.
     """
     try:
@@ -36,7 +36,7 @@ def loads(text: str) -> JsonValue:
 
 
 def place_of(error: json.JSONDecodeError) -> str:
-    """What is wrong, and at which character of the text: a line's number would be taken for that of the file."""
+    """The error with its position in characters: a line number would be mistaken for that of the file."""
     return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
 
 

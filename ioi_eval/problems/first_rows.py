@@ -1,7 +1,7 @@
-"""What the first rows of a dump show of the call: a column that one row lacks is that row's fault, but not if all do.
+"""Checks the first rows of a dump: if they all lack a needed column, the command is wrong, not the rows.
 
-A row that cannot be used is refused in the results, and the others are judged. Where no row can be used, the call is
-wrong (no `--id-column`, two files swapped), and results that stand in the directory would be replaced by nothing.
+A row that cannot be used is refused in the results, and the others are judged. If no row can be used, the command is
+wrong (no `--id-column`, two files swapped), and without this check it would replace earlier results by empty ones.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
 
 FIRST = 100
-"""How many rows are looked at: more than a dump begins with by chance, few enough to cost nothing."""
+"""How many rows are checked: more unusable rows than a good dump begins with by chance, few enough to cost nothing."""
 
 PROGRAMS_ADVICE = (
     "Call the column that holds the programs `generation` (a model's text), `messages` (a conversation) or `code` (the "
     "program itself)"
 )
-"""What to do where no row has a program, unless the file is another one."""
+"""What to do if no row has a program, unless it is the wrong file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a row cannot do without.
+    """Columns of which a row needs one.
 
     Args:
-        columns: one of these.
-        advice: what to do where none of them is there.
+        columns: at least one of these is needed.
+        advice: what to do if none of them exists.
     """
 
     columns: tuple[str, ...]
@@ -37,15 +37,15 @@ class Need:
 
 
 def check_first_rows(rows: Iterable[Row], source: str, needs: Iterable[Need]) -> None:
-    """Refuse a dump none of whose first rows has what every row needs.
+    """Refuse a dump if none of its first rows has what every row needs.
 
     Args:
-        rows: of the dump. Of a column that was read, a value must be there; of another, its name is enough.
-        source: what the dump is, for the message.
-        needs: looked for in this order.
+        rows: of the dump. A column that was read must have a value; of others, the name is enough.
+        source: name of the dump, for the message.
+        needs: checked in this order.
 
     Raises:
-        InputError: naming what is missing, the columns that there are, and what to do.
+        InputError: names the missing columns, the existing columns, and what to do.
     """
     first = list(islice(rows, FIRST))
     for need in needs:

@@ -1,8 +1,8 @@
-"""`graders/grader_config.json`: what a problem's files say about how it is judged.
+"""Reads `graders/grader_config.json`, which says how a problem is judged.
 
-The keys are CMS's form fields. Several shapes are in use: flat, inside `task_type_params` as an object, inside it as a
-JSON text once more, and CMS's own list. Keys that do not matter here are passed over; a value that would change the
-judging and that we cannot honour is refused by name.
+The keys are CMS's form fields. Several forms are in use: flat, inside `task_type_params` as an object, inside it as
+JSON text, and CMS's own list. Keys that do not matter here are ignored; a value that would change the judging and that
+is not supported is refused by name.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _LONGEST_NAME = 255  # bytes. Source: Linux, NAME_MAX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraderConfig:
-    """What a configuration says; `None` where it is silent.
+    """The values of a configuration; `None` for those that it does not state.
 
     Args:
-        task_type: how a submission meets its tests.
-        score_type: what a subtask makes of its tests.
+        task_type: how a submission is run on a test.
+        score_type: how a subtask's score is computed.
         code: the task's short name.
         time_limit_s: CPU seconds.
         memory_limit_bytes: bytes.
         linked: whether the submission is linked with a grader or stub (`compilation`: alone, or grader or stub).
-        input_file, output_file: Batch: by which names the submission reads and writes; empty for stdin and stdout.
+        input_file, output_file: Batch: the files that the submission reads and writes; empty for stdin and stdout.
         output_only_tests: BatchAndOutput: the tests for which only a submitted output counts.
-        output_optional_tests: BatchAndOutput: those for which one may be submitted; `None` where that is not stated.
-        submission_format: BatchAndOutput: the names of the files that may be submitted, which says the same.
-        source_name: what a submission of one program is called, without its ending; empty where that is not stated.
-        comparator: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator), or the
-            white-diff.
+        output_optional_tests: BatchAndOutput: the tests for which an output may be submitted; `None` if not stated.
+        submission_format: BatchAndOutput: the file names that may be submitted; states the same in another way.
+        source_name: file name of a submission of one program, without its ending; empty if not stated.
+        comparator: Batch, OutputOnly, BatchAndOutput: whether a checker decides (`output_eval`: comparator), rather
+            than white-diff.
         processes: Communication: how many processes of the submission run.
         process_io: Communication: how they get their FIFOs.
         manager_args: Communication: further arguments of the manager (a key of the reference).
@@ -70,11 +70,11 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
 
     Args:
         text: the file's content; empty for a problem that has none.
-        task_type: what the row says; where it is silent, the configuration's own.
+        task_type: the row's task type; if the row states none, that of the configuration.
 
     Raises:
-        InputError: it is no JSON object, or a value makes no sense.
-        UnsupportedError: it asks for something that is not supported.
+        InputError: it is not a JSON object, or a value is invalid.
+        UnsupportedError: it requires something that is not supported.
     """
     if not text.strip():
         return GraderConfig(task_type=task_type)
@@ -108,10 +108,10 @@ def parse_grader_config(text: str, task_type: TaskType | None) -> GraderConfig:
 
 
 def parse_task_type(value: object, where: str) -> TaskType:
-    """A task type by its CMS name, in any case.
+    """A task type by its CMS name, in upper or lower case.
 
     Raises:
-        UnsupportedError: it is another one.
+        UnsupportedError: it is none of those that are supported.
     """
     for known in TaskType:
         if isinstance(value, str) and value.lower() == known.value.lower():
@@ -121,10 +121,10 @@ def parse_task_type(value: object, where: str) -> TaskType:
 
 
 def parse_score_type(value: object, where: str) -> ScoreType | None:
-    """A score type by its CMS name; `None` where nothing is said.
+    """A score type by its CMS name; `None` if none is stated.
 
     Raises:
-        UnsupportedError: it is another one.
+        UnsupportedError: it is none of those that are supported.
     """
     if value is None:
         return None
@@ -149,7 +149,7 @@ def _json_object(text: str, where: str) -> dict[str, Any]:
 
 
 def _flat(values: dict[str, Any], task_type: TaskType | None) -> dict[str, Any]:
-    """The values with the parameters of the task type taken apart; what stands flat beside them holds."""
+    """The values as a flat mapping: parameters of the task type are unpacked; keys that were already flat win."""
     key = next((key for key in ("task_type_params", "task_type_parameters") if values.get(key)), "task_type_params")
     nested = values.get(key)
     where = f"{key} in {PATH}"
@@ -191,7 +191,7 @@ def _count(values: Mapping[str, Any], key: str) -> int | None:
 
 
 def _names(values: Mapping[str, Any], task_type: TaskType | None, key: str) -> tuple[str, ...] | None:
-    """Names of a BatchAndOutput task, in one text with commas as in CMS, or in a list; `None` where nothing is said."""
+    """Names of a BatchAndOutput task, from a text with commas as in CMS, or from a list; `None` if none are stated."""
     value = values.get(key)
     if task_type is not TaskType.BATCH_AND_OUTPUT or value is None:
         return None
@@ -201,7 +201,7 @@ def _names(values: Mapping[str, Any], task_type: TaskType | None, key: str) -> t
 
 
 def _source_name(submission_format: object) -> str:
-    """The name in CMS's `submission_format`, in which `%l` stands for the language's ending, if it is a plain one."""
+    """The name in CMS's `submission_format`, where `%l` is the language's ending; empty if it is not a plain name."""
     listed = submission_format.split(",") if isinstance(submission_format, str) else submission_format
     parts = [part.strip() for part in listed if isinstance(part, str)] if isinstance(listed, list) else []
     names = [part.removesuffix(".%l") for part in parts if part.endswith(".%l")]
@@ -222,7 +222,7 @@ def _linked(values: Mapping[str, Any], task_type: TaskType | None) -> bool | Non
 
 
 def _file_names(values: Mapping[str, Any], task_type: TaskType | None) -> tuple[str, str]:
-    """The files by which a submission reads and writes; empty for stdin and stdout, as in CMS."""
+    """The files that a submission reads and writes; empty for stdin and stdout, as in CMS."""
     if task_type not in _WITH_PROGRAM:
         return "", ""
     names = []

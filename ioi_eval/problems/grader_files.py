@@ -1,7 +1,7 @@
-"""Which of a problem's files is what: linked with the submission, seen by it, checker, manager.
+"""Sorts a problem's files by their use: linked with the submission, included by it, checker, manager.
 
-The paths are those of `open-r1/ioi` and of CMS export packages: `graders/` is what a submission is compiled with
-(and where the manager lies), `checker/` is the checker's own. The submission sees headers below `graders/` only:
+The paths are those of `open-r1/ioi` and of CMS export packages: `graders/` has the files with which a submission is
+compiled (and the manager), `checker/` those of the checker. The submission sees only headers below `graders/`:
 not `testlib.h`, which is the manager's, and no source of the grader, the checker or the manager.
 Source: CMS, `cmscontrib/loaders/tps.py`; the reference's `compile` script.
 """
@@ -20,9 +20,9 @@ from ioi_eval.problems import grader_config
 
 _HEADER_ENDINGS = (".h", ".hpp", ".hh", ".hxx")
 _SOURCE_ENDINGS = (*_HEADER_ENDINGS, ".cpp", ".cc", ".cxx", ".c", ".inc", ".inl", ".ipp", ".tpp")
-_SCRIPT_ENDINGS = ("", ".py", ".sh")  # a judge program that is run as it is
+_SCRIPT_ENDINGS = ("", ".py", ".sh")  # a judge program that is a script
 BUILD_SCRIPT = "build"
-"""Leaves a checker's or interactor's program as `run`. Source: Kattis problem package format, "Programs"."""
+"""A script that builds a checker or interactor as `run`. Source: Kattis problem package format, "Programs"."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _JUDGE_FOLDERS = {
@@ -48,10 +48,10 @@ class GraderFiles:
 def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...]:
     """The files of `grader_files`, without those that have no content (as the reference leaves them out).
 
-    An empty header stays, as somebody may include it.
+    An empty header is kept, because a source may include it.
 
     Raises:
-        InputError: a path leads out of the problem, or two contents claim the same path.
+        InputError: a path leads out of the problem, or two files with different contents have the same path.
     """
     found: dict[str, SourceFile] = {}
     for path, content in pairs:
@@ -67,15 +67,15 @@ def read_pairs(pairs: Iterable[tuple[str, str | None]]) -> tuple[SourceFile, ...
 
 
 def config_text(files: Sequence[SourceFile]) -> str:
-    """The content of `graders/grader_config.json`; empty where there is none."""
+    """The content of `graders/grader_config.json`; empty if there is none."""
     return next((file.content.decode() for file in files if file.path == grader_config.PATH), "")
 
 
 def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[SourceFile, ...]:
-    """What submissions are linked with, by its name: a source for each language.
+    """The sources with which submissions are linked, found by name: one for each language.
 
-    That of a TwoSteps task is its manager, or in TPS a grader, for submissions of one file. Some packages call the stub
-    of a Communication task `grader.cpp`, as CMS's loader allows.
+    For a TwoSteps task it is the manager; in TPS it is a grader, for submissions of one file. Some packages call the
+    stub of a Communication task `grader.cpp`, as CMS's loader allows.
     """
     names: tuple[str, ...] = ("stub", "grader") if task_type.has_manager else ("grader", "stub")
     if task_type is TaskType.TWO_STEPS:
@@ -88,7 +88,7 @@ def linked_sources(files: Sequence[SourceFile], task_type: TaskType) -> tuple[So
 
 
 def headers_for(files: Sequence[SourceFile], linked: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
-    """What a submission may include: the headers below `graders/`, and whatever these and the grader include."""
+    """The files that a submission may include: headers below `graders/`, and all that these and the grader include."""
     below = {file.path.removeprefix("graders/"): file for file in files if file.path.startswith("graders/")}
     seen = {path: file for path, file in below.items() if path.endswith(_HEADER_ENDINGS) and file.name != "testlib.h"}
     waiting = [*seen.values(), *linked]
@@ -113,10 +113,10 @@ def judge_program(
     Args:
         files: all files of the problem.
         role: `checker`, `manager` or `interactor`.
-        is_private: tells the files that belong to the submission's side and are not handed on.
+        is_private: whether a file belongs to the submission's side, so that a judge program does not get it.
 
     Raises:
-        InputError: what has its name is neither C++ source nor a script.
+        InputError: the file with this name is neither C++ source nor a script.
     """
     by_path = {file.path: file for file in files}
     if build := by_path.get(f"{role}/{BUILD_SCRIPT}"):
@@ -149,8 +149,8 @@ def classify(files: Sequence[SourceFile], problem_id: str, task_type: TaskType, 
     """Sort a problem's files by their use.
 
     Args:
-        files: as `read_pairs` gives them.
-        problem_id: names the submission's own file, of which a package may hold a template.
+        files: from `read_pairs`.
+        problem_id: the name of the submission's own file; a package may contain a template of it, which is left out.
         task_type: decides between grader and stub.
         link: whether a grader or stub is linked at all.
     """

@@ -1,8 +1,8 @@
-"""IOI problems: rows as in `open-r1/ioi`, one a subtask, and rows as in `open-r1/ioi-test-cases`, to `Problem`s.
+"""Makes `Problem`s from rows as in `open-r1/ioi` (one a subtask) and `open-r1/ioi-test-cases` (one a test).
 
-A problem that cannot be judged rightly is not judged at all: it is named in `ProblemSet.unusable` with the reason,
-and the others go on. Only a source that cannot be read, or a row that does not say which problem it belongs to, ends
-the run.
+A problem that cannot be judged correctly is not judged at all: `ProblemSet.unusable` names it with the reason, and the
+other problems are judged. Only a source that cannot be read, or a row that does not say to which problem it belongs,
+ends the run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PROBLEM_COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemSet:
-    """What a data set of problems comes to.
+    """The problems of a data set.
 
     Args:
-        problems: ready to be judged, in the order of the rows.
-        unusable: why the others are not; their submissions are not judged, which is not 0 points.
-        passed_over: problems of the data set that were not asked for.
+        problems: those that can be judged, in the order of the rows.
+        unusable: the problems that cannot, with the reasons; their submissions have no score, rather than 0.
+        passed_over: problems of the data set that the caller did not ask for.
     """
 
     problems: Mapping[ProblemKey, Problem]
@@ -40,7 +40,7 @@ class ProblemSet:
     passed_over: Collection[ProblemKey] = ()
 
     def similar_to(self, key: ProblemKey) -> tuple[ProblemKey, ...]:
-        """The problems whose id differs from a key's in case at most, of its year first."""
+        """The problems whose id equals a key's if case is ignored; those of its year first."""
         known = {*self.problems, *self.unusable, *self.passed_over}
         found = (other for other in known if other.id.casefold() == key.id.casefold() and other != key)
         return tuple(sorted(found, key=lambda other: (other.year != key.year, other.year, other.id)))
@@ -48,7 +48,7 @@ class ProblemSet:
 
 @dataclass(slots=True)
 class _ProblemRows:
-    """The rows of one problem: what they share, and what each adds."""
+    """The rows of one problem: their common columns, and the subtask of each."""
 
     sheet: Sheet | None = None
     subtasks: list[Subtask] = field(default_factory=list)
@@ -66,9 +66,9 @@ def load_problems(
     """Read problems and their tests.
 
     Args:
-        problem_source: one row a subtask; rows of a problem are told by (year, id), as ids repeat over the years.
-        test_source: one row a test; only those that a subtask names are kept.
-        blobs: where the test data is put; nothing large stays in memory.
+        problem_source: one row a subtask. (year, id) identifies a problem, because ids are reused in other years.
+        test_source: one row a test; only tests that a subtask names are kept.
+        blobs: stores the test data; nothing large stays in memory.
         years: only problems of these years.
         ids: only problems with these ids.
 
@@ -95,10 +95,10 @@ def load_problems(
 
 
 def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
-    """The problems without their tests: all that can be wrong with the problem rows is found.
+    """The problems without their tests. This finds every error in the problem rows.
 
     Raises:
-        InputError: the first thing that is wrong.
+        InputError: the first error.
     """
     drafts = []
     for key, group in _grouped(problem_source, None, None)[0].items():
@@ -112,7 +112,7 @@ def draft_problems(problem_source: RowSource) -> tuple[Problem, ...]:
 def _grouped(
     source: RowSource, years: Collection[int] | None, ids: Collection[str] | None
 ) -> tuple[dict[ProblemKey, _ProblemRows], set[ProblemKey]]:
-    """The rows of the problems that were asked for, and the keys of the others."""
+    """The rows of the wanted problems, and the keys of the others."""
     groups: dict[ProblemKey, _ProblemRows] = {}
     passed_over: set[ProblemKey] = set()
     for row in source.iterate(PROBLEM_COLUMNS):
@@ -179,7 +179,7 @@ def _with_tests(draft: Problem, data: TestData) -> Problem:
 
 
 def _placed(key: ProblemKey, error: InputError) -> InputError:
-    """The error with the problem it is about; a row's error says it already."""
+    """The error with the problem's key added; a row's error already names the place."""
     if isinstance(error, RowError) or str(error).startswith("problem "):
         return error
     return type(error)(f"problem {key}: {error}")

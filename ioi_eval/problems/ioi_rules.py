@@ -1,7 +1,7 @@
-"""What an IOI problem's row and files mean together: the rules of CMS, and where the row's word stands above.
+"""Makes an IOI problem from its row and files: by the rules of CMS, except that the row outranks the files.
 
-Limits and type in the row hold against those in `grader_config.json`, which travels unread through many hands; a
-difference is noted. A difference in what would run (the task type) is refused.
+Limits and type in the row outrank those in `grader_config.json`, which is often copied without being checked; a
+difference is noted. If the task types differ, the problem is refused, because they decide what is run.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ioi_eval.problems.token_rules import check_token_flags
 from ioi_eval.toolchain import check_std
 
 _MOST_PASSES = 1000
-_LEAST_MEMORY = 1024 * 1024  # under this no C++ program starts: the number was meant in another unit
+_LEAST_MEMORY = 1024 * 1024  # no C++ program starts with less: the number is in another unit
 
 _UNUSED_LIMITS = {"time_limit": 1.0, "memory_limit": float(1 << 28)}
-"""Of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
+"""Limits of OutputOnly tasks, for which packages may state none: no program of the submission runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """What all rows of a problem say alike. Fields that are `None` are left to the configuration."""
+    """The values that all rows of a problem share. For fields that are `None`, the configuration decides."""
 
     name: str | None = field(compare=False)
     day: str | None = field(compare=False)
@@ -51,7 +51,7 @@ def read_sheet(row: Row) -> Sheet:
     """Read the columns that a problem's rows share.
 
     Raises:
-        RowError: a value is none that the column may have.
+        RowError: a value is not allowed in its column.
         UnsupportedError: a task type, score type or checker protocol that is not supported.
     """
     where = f"{row.source}, row {row.number}"
@@ -110,7 +110,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
     """The problem, still without its tests.
 
     Raises:
-        InputError: something that judging needs is missing, or contradicts itself.
+        InputError: something that judging needs is missing or contradictory.
         UnsupportedError: something that is not supported.
     """
     config = parse_grader_config(config_text(sheet.grader_files), sheet.task_type)
@@ -164,7 +164,7 @@ def problem_from(key: ProblemKey, sheet: Sheet, subtasks: tuple[Subtask, ...]) -
 
 
 def _check_places(key: ProblemKey, files: Sequence[SourceFile], config: GraderConfig) -> None:
-    """Refuse a grader, stub or header that lies where it is not used: every submission would be a compilation error."""
+    """Refuse a grader, stub or header in a folder where it is not used: no submission would compile."""
     below = {file.path for file in files if file.path.startswith("graders/")}
     wanted = {f"{key.id}.h".lower()} | ({"grader.cpp", "stub.cpp"} if config.linked is not False else set())
     for file in files:
@@ -175,7 +175,7 @@ def _check_places(key: ProblemKey, files: Sequence[SourceFile], config: GraderCo
 
 
 def _check_linking(key: ProblemKey, files: GraderFiles, config: GraderConfig) -> None:
-    """Find out now what would make every submission a compilation error."""
+    """Refuse a problem for which no submission would compile."""
     if files.linked or config.linked is False:
         return
     if config.task_type is TaskType.TWO_STEPS:
@@ -217,7 +217,7 @@ def _has_checker(sheet: Sheet, config: GraderConfig, files: GraderFiles, task_ty
         stated = sheet.checker_protocol
         wanted = False if stated is not None and not stated.has_program else config.comparator
         if stated is not None and stated.has_program and stated is not CheckerProtocol.CMS:
-            wanted = True  # rows that name cms may be without a checker, as the reference's are
+            wanted = True  # rows that name cms may lack a checker, as the reference's do
         reason = "its outputs are to be compared by one"
     else:
         if sheet.checker_protocol is not None and not sheet.checker_protocol.has_program:
@@ -254,7 +254,8 @@ def _score_type(sheet: Sheet, config: GraderConfig, subtasks: tuple[Subtask, ...
 
 
 def _interactor_protocol(sheet: Sheet, has_checker: bool) -> CheckerProtocol:
-    """Kattis's is the only format with interactors as a part of it; a checker comes only after testlib's."""
+    """The interactor's protocol: the row's, else Kattis's, as only that format includes interactors. A checker after
+    the interactor exists with testlib only."""
     protocol = sheet.checker_protocol or CheckerProtocol.KATTIS
     if protocol not in (CheckerProtocol.KATTIS, CheckerProtocol.TESTLIB):
         raise UnsupportedError(
@@ -266,7 +267,7 @@ def _interactor_protocol(sheet: Sheet, has_checker: bool) -> CheckerProtocol:
 
 
 def _manager_args(sheet: Sheet, config: GraderConfig, decides_alone: bool) -> tuple[str, ...]:
-    """An interactor that decides takes the flags that a checker would."""
+    """The manager's arguments. An interactor that decides the score gets the flags that a checker would get."""
     stated = config.manager_args if sheet.manager_args is None else sheet.manager_args
     return (*stated, *(sheet.checker_args or ())) if decides_alone else stated
 

@@ -1,8 +1,8 @@
-"""Submissions that are files: an output for a test, in the stead of a program that would make it.
+"""Submissions of output files: each is submitted for a test, instead of a program that makes it.
 
-OutputOnly tasks take nothing else; BatchAndOutput tasks take a program too, and outputs for some of their tests. A file
-is told by its name, `output_<test>.txt` as in CMS's submission format, or `<test>.out`. As CMS's server does, a
-submission with a file that its task has no use for is refused; one with too few of them is judged.
+OutputOnly tasks accept only output files; BatchAndOutput tasks accept a program and outputs for some of their tests. A
+file's name says its test: `output_<test>.txt` as in CMS's submission format, or `<test>.out`. As on CMS's server, a
+submission with a file that its task does not accept is refused; one with too few files is judged.
 
 Source: CMS, `cms/grading/tasktypes/OutputOnly.py` and `BatchAndOutput.py`.
 """
@@ -18,11 +18,11 @@ from ioi_eval.problems.grader_config import GraderConfig
 from ioi_eval.problems.row import Row
 
 OUTPUT_COLUMNS = ("outputs", "files")
-"""Where a row keeps them; the first that holds something counts. Rows for other tasks may have such columns too."""
+"""The columns that may contain them; the first that is not empty counts. Rows for other tasks may have them too."""
 
 
 def test_of(name: str) -> str | None:
-    """The test that an output file of this name is for; `None` if it is not named as one."""
+    """The test of an output file, from its name; `None` if it is not the name of an output file."""
     for before, after in (("output_", ".txt"), ("", ".out")):
         if name.startswith(before) and name.endswith(after) and len(name) > len(before) + len(after):
             return name[len(before) : len(name) - len(after)]
@@ -30,12 +30,12 @@ def test_of(name: str) -> str | None:
 
 
 def with_outputs(submission: Submission, row: Row, problem: Problem) -> Submission:
-    """The submission with the output files that its row holds, if its problem takes any.
+    """The submission with the row's output files, if its problem accepts any.
 
-    A program in the row of an OutputOnly task is passed over: it may be the one that made the files.
+    A program in the row of an OutputOnly task is ignored: it may be the one that made the files.
 
     Raises:
-        RowError: the files are no mapping of names to texts, or one of them is for no test that takes one.
+        RowError: the files are not a mapping of names to texts, or one is for no test that accepts an output.
     """
     if not problem.task_type.takes_outputs:
         return submission
@@ -60,7 +60,7 @@ def _column(row: Row) -> str | None:
 
 
 def _files(row: Row) -> Iterator[tuple[str, bytes]]:
-    """The files of a row: `{name: content}` or pairs. A table gives every row all names, with nulls for some."""
+    """The files of a row: `{name: content}` or pairs. In tables every row has all names, some with null."""
     column = _column(row)
     if column is None:
         return
@@ -75,13 +75,13 @@ def _files(row: Row) -> Iterator[tuple[str, bytes]]:
 
 
 def tests_by_output(config: GraderConfig, subtasks: tuple[Subtask, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tests for which an output may be submitted, and those for which nothing else counts.
+    """The tests for which an output may be submitted, and those for which only an output counts.
 
-    CMS's BatchAndOutput takes one for any test, and leaves it to the submission format which files arrive. So where a
-    configuration says nothing of that, all tests take one.
+    CMS's BatchAndOutput accepts an output for any test; its submission format decides which files can be submitted. If
+    a configuration does not state it, outputs are accepted for all tests.
 
     Raises:
-        InputError: the configuration names a test that stands in no subtask.
+        InputError: the configuration names a test that is in no subtask.
     """
     tests = tuple(dict.fromkeys(test for subtask in subtasks for test in subtask.tests))
     if config.task_type is TaskType.OUTPUT_ONLY:
@@ -98,7 +98,7 @@ def tests_by_output(config: GraderConfig, subtasks: tuple[Subtask, ...]) -> tupl
 
 
 def told_apart(problem: Problem, tests: Mapping[str, TestCase]) -> Mapping[str, TestCase]:
-    """The tests of a BatchAndOutput task, each with the word by which CMS tells its checker of which kind it is."""
+    """The tests; for a BatchAndOutput task, with the argument by which CMS tells the checker the kind of the test."""
     told = problem.checker is not None and problem.checker_protocol is CheckerProtocol.CMS
     if problem.task_type is not TaskType.BATCH_AND_OUTPUT or not told:
         return tests

@@ -1,8 +1,8 @@
-"""One row of a data set, read column by column with errors that say where.
+"""One row of a data set, read column by column, with errors that name the place.
 
-Rows come from JSONL, Parquet, Arrow and the Hub, so the same value arrives as `2024`, `2024.0` or `"2024"`, as a list
-or an array, as `null` or NaN. The readers here take all of these for what they plainly mean, and refuse the rest
-with source, row and column. `rows.py` makes the rows.
+Rows come from JSONL, Parquet, Arrow and the Hub, so the same value may be `2024`, `2024.0` or `"2024"`, a list or an
+array, `null` or NaN. The readers here accept all such forms, and refuse other values with an error that names source,
+row and column. The package `rows` makes the rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ioi_eval.errors import RowError
 from ioi_eval.model import ProblemKey
 
 _NAME_BITS = 2000  # Source: Python's limit of digits that it prints, which is 4,300 and can be set to 640
-_NUMBER_LENGTH = 600  # the same for those that it reads
+_NUMBER_LENGTH = 600  # the same for digits that it reads
 
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = 60
@@ -27,14 +27,14 @@ _WORDS.maxstring = _WORDS.maxother = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row and where it stands.
+    """A row and its position.
 
     Args:
         source: the file or data set, for messages.
-        number: counted from 1 as an editor counts lines.
+        number: counted from 1, as an editor counts lines.
         values: by column.
-        there: all columns of the row, where `values` holds only those that were asked for.
-        broken: why nothing of it can be carried; empty if it can. It has no columns then.
+        there: all columns of the row, if `values` contains only the requested ones.
+        broken: why the row cannot be represented; then it has no columns. Empty if it can.
     """
 
     source: str
@@ -45,12 +45,12 @@ class Row:
 
     @property
     def names(self) -> Sequence[str]:
-        """The columns that there are, read or not."""
+        """All columns of the row, read or not."""
         return tuple(self.values) if self.there is None else self.there
 
     @property
     def columns(self) -> str:
-        """The same, for messages."""
+        """The names, for messages."""
         return ", ".join(self.names) or "none"
 
     def error(self, problem: str) -> RowError:
@@ -58,19 +58,19 @@ class Row:
         return RowError(self.source, self.number, self.broken or problem)
 
     def has(self, column: str) -> bool:
-        """Whether the column holds something: neither absent, nor null, nor NaN (pandas' null)."""
+        """Whether the column has a value: it is not absent, null or NaN (pandas' null)."""
         value = self.values.get(column)
         return value is not None and not (isinstance(value, float) and math.isnan(value))
 
     def text(self, column: str) -> str:
-        """A text that must be there and not be empty."""
+        """A text; it is required and must not be empty."""
         value = self.optional_text(column)
         if not value:
             raise self._missing(column, "a text")
         return value
 
     def optional_text(self, column: str) -> str | None:
-        """A text, or `None` where there is none."""
+        """A text, or `None` if there is none."""
         value = self.values.get(column)
         if isinstance(value, str):
             return value
@@ -79,7 +79,7 @@ class Row:
         return None
 
     def identifier(self, column: str) -> str:
-        """A name that must be there; numbers become text (a table's 7.0 is 7)."""
+        """A name, required; numbers become text (a table's 7.0 becomes `7`)."""
         value = self.values.get(column)
         if isinstance(value, str) and value:
             return value
@@ -92,7 +92,7 @@ class Row:
         return self.text(column)
 
     def integer(self, column: str, default: int | None = None) -> int:
-        """A whole number, also where a table has made `2024.0` or `"2024"` of it."""
+        """A whole number, also in the forms `2024.0` and `"2024"` that tables produce."""
         if default is not None and not self.has(column):
             return default
         value = self.values.get(column)
@@ -121,14 +121,14 @@ class Row:
         return value
 
     def items(self, column: str) -> Sequence[Any]:
-        """A list that must be there, also where it arrives as a tuple or an array."""
+        """A list, required; tuples and arrays are accepted."""
         value = _as_list(self.values.get(column))
         if not isinstance(value, list):
             raise self._missing(column, "a list")
         return value
 
     def texts(self, column: str) -> tuple[str, ...]:
-        """A list of texts that must be there."""
+        """A list of texts, required."""
         values = self.items(column)
         for value in values:
             if not isinstance(value, str):
@@ -136,14 +136,14 @@ class Row:
         return tuple(values)
 
     def words(self, column: str) -> tuple[str, ...] | None:
-        """A list of texts, or the words of one text; `None` where there is nothing."""
+        """A list of texts, or the words of one text; `None` if there is no value."""
         if not self.has(column):
             return None
         value = self.values[column]
         return tuple(value.split()) if isinstance(value, str) else self.texts(column)
 
     def pairs(self, column: str) -> tuple[tuple[str, str | None], ...]:
-        """A list of `[name, content]` pairs that must be there; a content may be null."""
+        """A list of `[name, content]` pairs, required; a content may be null."""
         if isinstance(self.values.get(column), dict):
             raise self.error(f'{column} is an object, where a list of pairs is needed: [["path", "content"], …]')
         found = []
@@ -168,7 +168,7 @@ class Row:
 
 @lru_cache(maxsize=4096, typed=True)
 def problem_key(year: int, problem: str) -> ProblemKey:
-    """The key of a problem: the same object for all of its rows, which looking it up then need not compare."""
+    """The key of a problem: the same object for all of its rows, so that look-ups need not compare its fields."""
     return ProblemKey(year=year, id=problem)
 
 
@@ -176,15 +176,15 @@ class RowSource(Protocol):
     """Rows that can be read more than once, in the same order each time."""
 
     def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
-        """The rows, one at a time; with `columns`, only those (and of them, those that there are)."""
+        """The rows, one at a time; with `columns`, only those of these columns that exist."""
         ...
 
     def describe(self) -> str:
-        """What this is, for messages."""
+        """A description for messages."""
         ...
 
     def with_configs(self, names: Sequence[str]) -> RowSource:
-        """The part in the configurations of these names, where the source keeps its rows by configuration."""
+        """Only the configurations with these names, if the source has configurations."""
         ...
 
 
@@ -196,8 +196,8 @@ def _as_list(value: Any) -> Any:
 
 
 def _short(value: object) -> str:
-    """A value in few words: it may be a program of 50 MB."""
+    """A value as a short text: it may be a program of 50 MB."""
     try:
         return _WORDS.repr(value)
-    except (ValueError, RecursionError):  # an integer that Python does not print, maybe in a list
+    except (ValueError, RecursionError):  # an integer that Python refuses to print, perhaps in a list
         return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "what cannot be printed"

@@ -1,4 +1,4 @@
-"""Rows of a dump that hold several programs for their problem, as one row a program.
+"""Splits rows of a dump that contain several programs for their problem: one row for each program.
 
 A generator that asks a model n times may write one row with lists of n texts, or of n conversations.
 """
@@ -12,21 +12,21 @@ from typing import Any
 from ioi_eval.problems.row import Row
 
 SAMPLE_COLUMNS = ("code", "generation", "messages")
-"""The columns in which a list may hold several programs."""
+"""The columns in which a list may contain several programs."""
 
 _ONE = frozenset({str, type(None)})
-"""What holds one program at most."""
+"""Types of values that contain at most one program."""
 
 
 def sample_rows(row: Row, id_column: str) -> tuple[Row, ...]:
-    """One row for each program of a row; the row itself where it holds just one.
+    """One row for each program of a row; the row itself if it has only one.
 
-    Lists in several columns belong together: their n-th elements are of one program, which is named
-    `<id of the row>/<n>`, n from 0. What is no list holds for every program.
+    Lists in several columns belong together: their n-th elements are those of one program, whose id is
+    `<id of the row>/<n>`, n from 0. A value that is not a list applies to every program.
 
     Args:
         row: of a dump.
-        id_column: what names the row. A row that lacks it is given back as it is.
+        id_column: the column with the row's id. A row that lacks it is returned unchanged.
 
     Raises:
         RowError: a list is empty, or two lists differ in length.
@@ -65,7 +65,7 @@ def as_lists(value: Any) -> Any:
 
 
 def _samples(row: Row, column: str) -> Sequence[Any] | None:
-    """The programs of a column; `None` where it holds a single one, or what is none.
+    """The programs of a column; `None` if it has a single one, or something else.
 
     A list of pairs in `code` is one program of several files.
     """

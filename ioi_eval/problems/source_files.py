@@ -1,8 +1,8 @@
 """Programs of several source files, for tasks with more than one function to write (CMS: `first.%l, second.%l`).
 
-A row holds them by name, `{"first.cpp": …, "second.cpp": …}`, in the column `source_files` or in `code`; a table may
-have pairs of name and text there. All but headers are compiled one by one, and linked with each other and what the task
-links. Of programs in Python the first is started, unless the task has a grader; the others are imported.
+A row contains them by name, `{"first.cpp": …, "second.cpp": …}`, in the column `source_files` or in `code`; a table may
+have pairs of name and text. All files except headers are compiled one by one, then linked together and with the task's
+own objects. In Python, the first file is started, unless the task has a grader; the others are imported.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ioi_eval.model import Language, SourceFile
 from ioi_eval.problems.row import Row
 
 SOURCE_COLUMNS = ("source_files", "code")
-"""Where a row may keep them; the first that holds something counts."""
+"""The columns that may contain them; the first that is not empty counts."""
 
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 
 
 def source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
-    """The source files of a row; none where it holds a program in one text, or none at all.
+    """The source files of a row; empty if its program is a single text, or if it has none.
 
     Raises:
-        RowError: what stands there is no mapping of file names to texts, or a name is none that a source may have.
+        RowError: the value is not a mapping of file names to texts, or a name is not allowed for a source.
     """
     by_name, code = SOURCE_COLUMNS
     column = by_name if row.has(by_name) else code
@@ -36,7 +36,7 @@ def source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
     found: dict[str, SourceFile] = {}
     for name, text in pairs:
         if text is None:
-            continue  # a table gives every row all names
+            continue  # in tables every row has all names
         if not isinstance(name, str) or not isinstance(text, str):
             raise row.error(f"{column} has {name!r} with what is not text; file names with their texts are needed")
         if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):

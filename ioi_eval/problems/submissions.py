@@ -1,4 +1,4 @@
-"""Rows of a dump of generations to `Submission`s."""
+"""Makes `Submission`s from the rows of a dump of generations."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MAX_CODE_BYTES = 100_000
 
 
 PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
-"""A row has one of these, whatever it holds."""
+"""Every row has at least one of these columns."""
 
 
 def submission_columns(id_column: str) -> tuple[str, ...]:
-    """The columns that `submission_from_row` and `target_subtask` look at."""
+    """The columns that `submission_from_row` and `target_subtask` read."""
     columns = ("year", "problem_id", *SAMPLE_COLUMNS, "language", "subtask", "target_subtask")
     return (id_column, *columns, *SOURCE_COLUMNS[:1], *OUTPUT_COLUMNS)
 
@@ -40,21 +40,21 @@ def submission_from_row(
     max_code_bytes: int | None = MAX_CODE_BYTES,
     problems: Mapping[ProblemKey, Problem] | None = None,
 ) -> Submission:
-    """The submission that a row holds.
+    """The submission in a row.
 
-    The column `code` wins where it is not blank, as somebody has extracted it already; else the program is looked for
-    in `generation`, then in the last answer of `messages`.
+    The column `code` is used if it is not blank, because the program was already extracted; else the program is
+    extracted from `generation`, else from the last answer in `messages`.
 
     Args:
         row: of a dump; also a plain mapping of column to value.
-        id_column: what names the submission; numbers become text.
-        problem: which one it is for, where that was read already (`problem_of`).
-        max_code_bytes: a longer file of a program is refused, as the official server does; `None` for no limit.
-        problems: where the one it is for is among them and has a limit of its own, that holds for all files together.
+        id_column: the column with the submission's id; numbers become text.
+        problem: the problem's key, if the caller knows it (`problem_of`).
+        max_code_bytes: a program with a longer file is refused, as by the official server; `None` for no limit.
+        problems: if one of them is the submission's problem and has its own limit, that applies to all files together.
 
     Raises:
-        RowError: the row does not say which problem it is for, or has no name; it has none of the columns with code;
-            its messages are none; or it says that it is in another language than those that are supported.
+        RowError: the row does not name its problem, or has no id; it has none of the columns with code; its messages
+            are malformed; or its language is not supported.
     """
     row = row if isinstance(row, Row) else Row(source="submission_from_row", number=1, values=row)
     if row.values.keys().isdisjoint(PROGRAM_COLUMNS):
@@ -65,7 +65,7 @@ def submission_from_row(
     problem = problem or problem_of(row)
     language = Language.CPP
     if row.has("language") and any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS)):
-        language = _language(row)  # outputs are in no language
+        language = _language(row)  # outputs have no language
     sources = source_files(row, language)
     code: str | None
     if sources:
@@ -88,21 +88,21 @@ def submission_from_row(
 
 
 def problem_of(row: Row) -> ProblemKey:
-    """The problem that a row is for.
+    """The problem of a row.
 
     Raises:
-        RowError: it does not say.
+        RowError: the row does not name it.
     """
     return problem_key(row.integer("year", DEFAULT_YEAR), row.identifier("problem_id"))
 
 
 def check_fits(submission: Submission, problem: Problem) -> None:
-    """Refuse a submission to another problem, or one that holds what the problem cannot take.
+    """Refuse a submission for another problem, or one that the problem does not accept.
 
     Raises:
-        InputError: it names another problem, or holds an output or a program that this one has no use for.
-        UnsupportedError: it would have to be linked with a grader, and there is none in its language; or it is not of
-            two files, for a TwoSteps task.
+        InputError: it names another problem, or contains an output or a program that this one does not accept.
+        UnsupportedError: it must be linked with a grader, and there is none in its language; or it does not have two
+            files, for a TwoSteps task.
     """
     if submission.problem != problem.key:
         raise InputError(f"submission {submission.id!r} is to {submission.problem}, not to {problem.key}")
@@ -123,10 +123,10 @@ def check_fits(submission: Submission, problem: Problem) -> None:
 
 
 def fitted(submission: Submission, row: Row, problem: Problem) -> Submission:
-    """The submission as its problem takes it, with the output files that its row holds.
+    """The submission with the row's output files, checked against its problem.
 
     Raises:
-        RowError: it does not fit the problem, as `with_outputs` and `check_fits` have it.
+        RowError: the problem does not accept it; see `with_outputs` and `check_fits`.
     """
     try:
         complete = with_outputs(submission, row, problem)
@@ -139,7 +139,7 @@ def fitted(submission: Submission, row: Row, problem: Problem) -> Submission:
 
 
 def _check_files_of_two_steps(files: int, problem: Problem) -> None:
-    """One for each step, as in CMS; or one for both, as in TPS, which has a grader in the manager's stead."""
+    """One file for each step, as in CMS; or one file for both, as in TPS, which has a grader instead of the manager."""
     wanted = 2 if any(file.name.startswith("manager.") for file in problem.linked) else 1
     if files != wanted:
         takes = "two, by name in the column source_files" if wanted == 2 else "one, as it has a grader and no manager"
@@ -149,16 +149,16 @@ def _check_files_of_two_steps(files: int, problem: Problem) -> None:
 
 
 def stated_language(row: Row) -> Language | None:
-    """What a row says that its program is in; `None` where it says nothing that can be read."""
+    """The language that a row states; `None` if it states none, or an unknown one."""
     stated = row.values.get("language")
     return language_called(stated.strip()) if isinstance(stated, str) else None
 
 
 def with_includes(submission: Submission, problem: Problem) -> Submission:
-    """The submission with the includes in front that models forget, recorded in its `fixes`.
+    """The submission with the `#include` lines added that models often forget; recorded in its `fixes`.
 
-    As the reference's `add_includes`, except that a problem without a header of its own does not get one included:
-    there, that makes a compile error of every program.
+    As the reference's `add_includes`, except that the problem's header is included only if it exists: in the reference,
+    every program for a problem without a header is a compile error.
     """
     if submission.code is None or submission.sources or submission.language is not Language.CPP:
         return submission
@@ -177,7 +177,7 @@ def target_subtask(row: Row) -> str | None:
 
 
 def _language(row: Row) -> Language:
-    """What a row says that its program is written in; C++ where it says nothing."""
+    """The language that a row states; C++ if it states none."""
     stated = (row.optional_text("language") or "").strip()
     language = language_called(stated) if stated else Language.CPP
     if language is None:
@@ -200,7 +200,7 @@ def _code(row: Row, language: Language) -> tuple[str | None, str]:
 
 
 def _answer(row: Row) -> str | None:
-    """What the model said last in the row's conversation, if there is one."""
+    """The model's last message in the row's conversation, if there is one."""
     if not row.has("messages"):
         return None
     messages = as_lists(row.values["messages"])

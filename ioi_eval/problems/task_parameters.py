@@ -1,6 +1,6 @@
-"""Parameters of a task type by their names: CMS itself keeps them as a list, packages and forms name them.
+"""Names of a task type's parameters: CMS stores them as a list, packages and forms by name.
 
-`parameter_key` is the only place that knows how such a name is put together, for readers and writers of configurations.
+Only `parameter_key` knows how such a name is composed, for readers and writers of configurations.
 
 Source: CMS, `ACCEPTED_PARAMETERS` of each class in `cms/grading/tasktypes/`, and `ParameterType` for the names.
 """
@@ -16,7 +16,7 @@ from ioi_eval.model import TaskType
 
 
 class Parameter(StrEnum):
-    """The parameters that are known. Each task type has some of them."""
+    """The known parameters. Each task type has some of them."""
 
     COMPILATION = "compilation"
     INPUT_FILE = "io_0_inputfile"
@@ -26,7 +26,7 @@ class Parameter(StrEnum):
     OUTPUT_OPTIONAL_TESTS = "output_optional_testcases"
     NUM_PROCESSES = "num_processes"
     USER_IO = "user_io"
-    MANAGER_ARGS = "manager_args"  # not of CMS. Source: the reference
+    MANAGER_ARGS = "manager_args"  # not in CMS. Source: the reference
 
 
 _BATCH = (Parameter.COMPILATION, (Parameter.INPUT_FILE, Parameter.OUTPUT_FILE), Parameter.OUTPUT_EVAL)
@@ -45,11 +45,11 @@ def parameter_key(task_type: TaskType | None, parameter: Parameter) -> str:
 
 
 def by_name(parameters: Sequence[Any], task_type: TaskType | None, where: str) -> dict[str, Any]:
-    """A list of parameters, named.
+    """A list of parameters as a mapping by name.
 
     Args:
-        parameters: as CMS keeps them (`["alone", ["input.txt", "output.txt"], "diff"]`).
-        task_type: whose they are.
+        parameters: as CMS stores them (`["alone", ["input.txt", "output.txt"], "diff"]`).
+        task_type: the task type to which they belong.
         where: for messages.
 
     Raises:

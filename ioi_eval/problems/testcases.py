@@ -1,7 +1,7 @@
-"""Test rows to test cases: streamed once, kept on disk, checked against what the subtasks name.
+"""Makes test cases from rows: reads them once, stores them on disk, and checks that every test of a subtask exists.
 
-Test data that went through a Hub data set has lost its final newlines, which some graders notice: one is put back
-where it is missing, and counted. Rows that no problem asks for are passed over before anything is done with them.
+Test data that was stored in a Hub data set has lost its final newlines, which some graders need: a missing one is
+added, and counted. Rows of tests that no problem needs are skipped first.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ TEST_COLUMNS = (
     "full_score",
     "score_steps",
 )
-_INLINE_BYTES = 4096  # below this a file of its own costs more than it saves
+_INLINE_BYTES = 4096  # below this size, a file costs more than it saves
 _INLINE_TOTAL = 16 * 1024 * 1024
 
 
 class BytesKeeper(Protocol):
-    """Puts bytes on disk: a `BlobStore`, which this layer does not import."""
+    """Stores bytes on disk: a `BlobStore`, which this layer does not import."""
 
     def put(self, content: bytes) -> Blob:
-        """Keep the bytes, and return the reference to them."""
+        """Store the bytes, and return the reference to them."""
         ...
 
 
 @dataclass(slots=True)
 class TestData:
-    """The tests of one problem, as far as they have been met.
+    """The tests of one problem that were read so far.
 
     Args:
         cases: by name.
-        mended: how many inputs and outputs got their final newline back.
-        error: what makes the problem unusable; the first that was met.
+        mended: to how many inputs and outputs a final newline was added.
+        error: the first error that makes the problem unusable.
     """
 
     __test__ = False
@@ -55,7 +55,7 @@ class TestData:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was mended, in words."""
+        """What was added, as a text."""
         if not self.mended:
             return ()
         counts = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in sorted(self.mended.items())]
@@ -70,13 +70,13 @@ def collect_tests(
     Args:
         source: rows as in `open-r1/ioi-test-cases`.
         wanted: the subtasks of each problem.
-        blobs: where the test data is put.
+        blobs: stores the test data.
 
     Returns:
-        For each problem its tests; an `error` where one is missing, contradicts itself or has no input.
+        The tests of each problem; with an `error` if a test is missing, has two different contents, or has no input.
 
     Raises:
-        RowError: a row does not even say which test it is.
+        RowError: a row does not say which test it is.
     """
     years = sorted({str(key.year) for key in wanted})
     names = {key: {name for subtask in subtasks for name in subtask.tests} for key, subtasks in wanted.items()}
@@ -97,7 +97,7 @@ def collect_tests(
 
 
 class _Shelf:
-    """Puts test data where it belongs: small values stay in memory, as long as they are few."""
+    """Stores test data: small values in memory, up to a total size; the rest on disk."""
 
     def __init__(self, blobs: BytesKeeper) -> None:
         self._blobs = blobs

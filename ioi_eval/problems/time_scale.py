@@ -1,7 +1,7 @@
-"""Time limits for another machine: all of them multiplied with one number.
+"""Time limits for another machine: all are multiplied by one number.
 
-The scaled limit is a problem's limit from then on, for every rule that speaks of the limit and for the fingerprint;
-what it was scaled with stays with the problem, and goes into every result.
+The scaled limit replaces the problem's limit, in every rule about the limit and in the fingerprint. The factor is kept
+in the problem, and is part of every result.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ LEAST, MOST = 0.1, 100.0
 
 
 def check_time_scale(text: str) -> float:
-    """A time scale that a user gave.
+    """Read a time scale that a user gave.
 
     Raises:
-        InputError: it is no number between 0.1 and 100.
+        InputError: it is not a number between 0.1 and 100.
     """
     try:
         scale = float(text)
@@ -32,7 +32,7 @@ def check_time_scale(text: str) -> float:
 
 
 def scaled(problem: Problem, scale: float) -> Problem:
-    """The problem with its time limit multiplied; scales multiply as well."""
+    """The problem with its time limit multiplied by `scale`; so is its earlier scale."""
     if scale == 1.0:
         return problem
     return replace(problem, time_limit_s=problem.time_limit_s * scale, time_scale=problem.time_scale * scale)

@@ -16,13 +16,13 @@ _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 def check_token_flags(flags: Sequence[str]) -> None:
-    """Refuse what the comparison does not know, before anything runs.
+    """Refuse unknown flags before anything runs.
 
     Args:
         flags: the words of `checker_args` or `validator_flags`.
 
     Raises:
-        InputError: a flag is unknown, or a tolerance is no number from 0 on.
+        InputError: a flag is unknown, or a tolerance is not a number >= 0.
     """
     words = iter(flags)
     for flag in words:

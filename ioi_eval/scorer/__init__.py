@@ -1,13 +1,13 @@
-"""Drives one submission: compile, run what can still matter, repeat what is in doubt, add up.
+"""Judges one submission: compiles it, runs the needed tests, repeats what is uncertain, and computes the score.
 
-This is the shell around three pure parts: `jobs/` makes the jobs and reads the answers, `engine/judging.py` says what
-to run next, `scores.py` says what it is worth. A sandbox failure becomes JE: the sandbox raises `SandboxError`, what it
-hit is marked JE and not final (a test in `engine/running.py`, a compilation here), and nothing of ours is ever a score.
+It uses three pure parts: `jobs/` makes the jobs and reads the answers, `engine/judging.py` decides what to run next,
+`scores.py` computes the score. If the sandbox raises `SandboxError`, the test (in `engine/running.py`) or the
+compilation (here) becomes JE, not final. A failure of ours never becomes a score.
 
     Scorer ── engine/target.py: which target ──┬── bundled.py: compiles; engine/running.py runs, many tests a job
-              (another, if it is lost)         └── classic.py: scripts of the worker's own judge one test a job
+              (another, if it is lost)         └── classic.py: the worker's own scripts judge, one test a job
 
-`run.py` holds what is known of a submission on the way; `refusal.py` says which targets may judge it.
+`run.py` has the state of a submission that is being judged; `refusal.py` says which targets may judge it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Scorer:
 
     Args:
         sandbox: executes the jobs.
-        artifacts: keeps what is compiled once.
-        policy: how it is judged.
+        artifacts: stores the programs that are compiled once.
+        policy: how submissions are judged.
         bundle_tests: most tests a job.
         spread: let a submission use slots that would be idle; without, it has one job under way at a time.
         return_bytes: how many bytes of each output results carry, for somebody who looks at them: of Batch tasks, in
@@ -75,7 +75,7 @@ class Scorer:
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)
         self._bindings: Bindings[Problem] = Bindings(lambda target, problem: refusal(target, problem, policy))
-        self._tools: dict[tuple[str, Language], str] = {}  # what targets have for languages, as far as they were asked
+        self._tools: dict[tuple[str, Language], str] = {}  # fingerprints of the targets' tools that are known so far
         lanes = self._bindings.lanes if spread else one_lane
         headers = PrecompiledHeaders(sandbox, artifacts, policy)
         self._ways = {
@@ -96,21 +96,20 @@ class Scorer:
     def fingerprints(self, problem: Problem, submission: Submission) -> tuple[str, ...]:
         """Hashes of everything that determines the outcome, one for each kind of target that may judge it.
 
-        Equal ones need not be judged twice. They name compiler, profile and isolation, not the worker; in the order in
-        which the kinds were met first.
+        Two submissions with an equal fingerprint need be judged only once. It depends on compiler, profile and
+        isolation, not on the worker. The kinds are in the order in which they were first seen.
         """
         targets = self._bindings.seen(self._sandbox, problem)
         return tuple(dict.fromkeys(self._fingerprint(problem, submission, target) for target in targets))
 
     async def learn_tools(self, languages: Iterable[Language]) -> None:
-        """Ask each target what it has for these languages, so that fingerprints name it beforehand.
+        """Ask each target for its tools for these languages, so that fingerprints include them from the beginning.
 
-        A target that has nothing judges no such submission; which fingerprint these get is all the same.
-
-        One that cannot be asked now keeps nobody from the others.
+        A target without a tool judges no submission in that language, so its fingerprints do not matter. If a target
+        cannot be asked now, the others are still asked.
 
         Raises:
-            SandboxError: none could be asked.
+            SandboxError: no target could be asked.
         """
         found = [language for language in languages if rules_of(language).is_found]
         targets = [target for target in self._sandbox.targets() if not target.brings_pair]
@@ -137,11 +136,11 @@ class Scorer:
             exhaustive: run every test, whatever its subtasks score already.
 
         Returns:
-            Its result. Whatever failed on our side is JE in it, never a score.
+            Its result. A failure on our side is JE, never a score.
 
         Raises:
-            InputError: the submission is to another problem, or holds what this one has no use for.
-            UnsupportedError: the problem does not take its language, or number of files.
+            InputError: the submission is for another problem, or contains something that this one does not accept.
+            UnsupportedError: the problem does not accept its language or number of files.
             SetupError: the target cannot judge anything (no compiler, not enough isolation).
             UnavailableError: no endpoint is left to judge on.
         """
@@ -198,7 +197,7 @@ class Scorer:
             way = self._own_pairs if run.target.brings_pair else self._ways[run.target.profile]
             return await way.judge(run, code)
         except (UnavailableError, UnfitError):
-            raise  # nothing is left to run on, or not here: that is not this submission's end
+            raise  # the caller moves the submission to another target, or ends the run
         except ProblemProgramError as error:
             return CompileOutcome(verdict=Verdict.JE, message=str(error), final=True)
         except SandboxError as error:

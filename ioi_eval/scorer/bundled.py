@@ -1,9 +1,9 @@
-"""The way of a submission in the bundled profile: one compilation, then many tests a job.
+"""Judges a submission in the bundled profile: one compilation, then many tests a job.
 
 What is repeated, and why:
-- a compilation with a precompiled header that made no program: without that header;
-- a compilation that a limit stopped: once, alone on the machine, before it counts;
-- of the tests what `engine/running.py` says.
+- a compilation with a precompiled header that made no program: again without that header;
+- a compilation that a limit stopped: once more, alone on the machine, before it counts;
+- tests: see `engine/running.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from ioi_eval.toolchain import Toolchain
 from ioi_eval.tools import Tool
 
 _SURE_SHARE = 0.7
-"""Of the CPU time that compiling may take: a program that takes more may be over the limit without that header."""
+"""Part of the compile CPU limit. If a compilation with a precompiled header takes more, it may be over the limit
+without: it is repeated without that header."""
 
 
 def one_lane(_: Target) -> int:
@@ -50,8 +51,8 @@ class BundledWay:
     Args:
         sandbox: executes the jobs.
         builder: compiles.
-        headers: precompiled ones.
-        policy: how it is judged.
+        headers: precompiled headers.
+        policy: how submissions are judged.
         runner: runs the tests.
         return_bytes: how much of each output comes back.
         keep: of which tests results carry it.
@@ -80,7 +81,7 @@ class BundledWay:
         self._kept = kept
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
-        """Compile what there is, and run until nothing that is left can change the result.
+        """Compile the program, if there is one, and run tests until no other test can change the result.
 
         Raises:
             SandboxError: it could not be compiled.
@@ -95,7 +96,7 @@ class BundledWay:
         return compiled
 
     async def _compile(self, run: SubmissionRun, code: str | None) -> tuple[CompileOutcome, Programs]:
-        """How the compilation ended, and what tests are run with, except for the judge programs."""
+        """The outcome of the compilation, and the programs to run tests with, without the judge programs."""
         builder, target, std = self._builder, run.target, self._policy.std
         runner = await builder.runner(target)
         if code is None:
@@ -155,7 +156,7 @@ class BundledWay:
         return answer
 
     async def _compile_quickly(self, run: SubmissionRun, recipe: compiling.Recipe) -> CompileAnswer | None:
-        """The answer with a precompiled header; `None` where there is none, or the program does not compile so."""
+        """The answer with a precompiled header; `None` if there is none, or the program does not compile with it."""
         rules = rules_of(run.language)
         if not (isinstance(rules, CompiledLanguage) and rules.has_precompiled_header):
             return None
@@ -172,7 +173,7 @@ class BundledWay:
             return None
         except UnavailableError:
             raise
-        except TransientError:  # perhaps there is no room for it in boxes here
+        except TransientError:  # perhaps boxes here have no room for the header
             self._headers.give_up(std)
             return None
         cpu_ms = sum(step.cpu_ms for step in answer.steps)
@@ -180,7 +181,7 @@ class BundledWay:
         return answer if is_sure and len(answer.artifacts) == len(recipe.artifacts) else None
 
     async def _tool(self, run: SubmissionRun) -> Tool:
-        """What compiles or interprets the submission.
+        """The compiler or interpreter for the submission.
 
         Raises:
             UnfitError: there is none on this target.
@@ -220,6 +221,6 @@ class BundledWay:
 
 
 def _task(run: SubmissionRun) -> bytes:
-    """A submission in Python as the harness reads it: by itself, or imported by its grader, else by its first file."""
+    """A Python submission in the harness's format: its only file, or the grader or first file that imports the rest."""
     main, *modules = (*run.problem.linked_with(Language.PYTHON), *run.sources)
     return harness.linked_task(main.content, modules)

@@ -1,11 +1,12 @@
-"""The way of a submission where a worker's own scripts judge (the `cms_ioi` package): one test a job.
+"""Judges a submission with a worker's own scripts (the `cms_ioi` package): one test a job.
 
-Each job compiles program, grader and checker anew, as these scripts do nothing else. What is repeated, and why:
-- a compilation that a limit stopped, or that may have: once, alone on the machine, before it counts;
-- a compilation that fails after one that did not: the machine's fault, as nothing of the program has changed;
-- a checker or manager that failed: once, in a clean box; the same twice is final;
-- a job whose answer says nothing for certain.
-Times are not known, so nothing is repeated near the limit.
+Each job compiles program, grader and checker again, because these scripts cannot do otherwise. What is repeated, and
+why:
+- a compilation that a limit stopped, or may have stopped: once more, alone on the machine, before it counts;
+- a compilation that fails after another one succeeded: the machine's fault, because the program is the same;
+- a checker or manager that failed: once more, in a fresh box; a second failure is final;
+- a job whose answer is not certain.
+Times are not known, so no test is repeated for being near the limit.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class ClassicWay:
         self._policy = policy
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
-        """Run test after test until nothing that is left can change the result.
+        """Run one test after the other until no other test can change the result.
 
         Raises:
             SandboxError: it could not be compiled.
@@ -69,10 +70,10 @@ class ClassicWay:
     async def _run_test(
         self, run: SubmissionRun, planned: PlannedTest, code: str, *, was_compiled: bool
     ) -> CompileOutcome:
-        """Judge one test and record what came out, unless the compilation failed.
+        """Judge one test and record its outcome, unless the compilation failed.
 
         Raises:
-            SandboxError: nothing is known of it.
+            SandboxError: the test has no outcome.
         """
         case = run.problem.tests[planned.test]
 

@@ -1,4 +1,4 @@
-"""What is known of one submission while it is judged on one target."""
+"""The state of one submission that is being judged on one target."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class SubmissionRun:
     """One judging of a submission.
 
     Args:
-        problem: what it is for.
+        problem: the problem.
         target: where it is compiled and run.
-        language: what the submission is written in.
+        language: the submission's language.
         sources: the files of its program.
-        outputs: that were submitted in a program's stead.
-        exhaustive: run every test, whatever its subtasks score already.
-        alone_runs: how many runs alone may measure a late test's time.
+        outputs: outputs that were submitted instead of a program.
+        exhaustive: run every test, even if its subtasks are already decided.
+        alone_runs: how often a late test may be run again alone on the machine.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SubmissionRun:
             self.weakest = isolation
 
     def record_missing(self) -> None:
-        """The tests for which there is neither an output nor a program that may make it: 0, in CMS's words."""
+        """Record score 0, with CMS's message, for tests with neither an output nor a program that may produce it."""
         for test in dict.fromkeys(test for subtask in self.problem.subtasks for test in subtask.tests):
             may_be_made = bool(self.sources) and test not in self.problem.output_only_tests
             if test not in self.outputs and not may_be_made:

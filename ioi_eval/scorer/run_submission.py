@@ -1,4 +1,4 @@
-"""One submission on one test, under the name and with the answer that the source documents' function has.
+"""Runs one submission on one test: a function with the name and the result of the one in huggingface/ioi.
 
 Source: "IOI: Running tests" of huggingface/ioi, `run_submission` in `scoring.py`.
 """
@@ -33,30 +33,32 @@ async def run_submission(
 ) -> tuple[str, str]:
     """Execute a submission on one test.
 
-    The job holds `graders/<problem_id>.cpp`, `input.txt`, `correct_output.txt` and the row's `grader_files`. Our own
-    scripts `compile` and `run` travel with it, and the runner, which judges; a worker that has only the `cms_ioi`
-    package uses the scripts of that.
+    The job contains `graders/<problem_id>.cpp`, `input.txt`, `correct_output.txt` and the row's `grader_files`. It also
+    contains our own scripts `compile` and `run`, and the runner, which judges. A worker that has only the `cms_ioi`
+    package uses that package's scripts instead.
 
     Args:
         client: any sandbox that can run scripts: `LocalSandbox` with full isolation, or a cluster whose workers have
-            the `ioi_eval`, the `bash` or the `cms_ioi` package. It is entered already.
+            the `ioi_eval`, the `bash` or the `cms_ioi` package. It must have been entered (`async with`).
         problem: a row of the problem data set: `id`, `time_limit` (s), `memory_limit` (bytes), `grader_files` (pairs
             of path and content; files without content are left out).
         test_input: the test's input.
         submission: the program, in C++.
-        test_output: the expected output; an empty one says that nothing is to be printed (to a worker with only
-            `cms_ioi` it is none). Without it and without a checker, the score is what the program prints.
-        pair: scripts `compile` and `run` of your own, to be used in place of all others.
-        artifacts: keeps the runner; by default in the user's cache directory.
+        test_output: the expected output. An empty one means that the program must print nothing (a worker with only
+            `cms_ioi` takes it for a missing one). If it is missing and there is no checker, the program's output is
+            the score.
+        pair: your own scripts `compile` and `run`, which are used instead of all others.
+        artifacts: stores the runner; by default in the user's cache directory.
 
     Returns:
         Score and feedback: what `run` prints to stdout and stderr, or `"0"` with "Compilation error exit code N" and
-        the compiler's words, "Memory limit exceeded", "Time limit exceeded" or "Unknown error".
+        the compiler's message, "Memory limit exceeded", "Time limit exceeded" or "Unknown error".
 
     Raises:
-        InputError: the row lacks a field, a script of `pair` is empty, or `client` is no sandbox.
-        SandboxError: our failure, or that of the problem's checker or manager; with the `cms_ioi` package as far as
-            its scripts tell. What those of `pair` leave unsaid is "Unknown error", as the source has it.
+        InputError: the row lacks a field, a script of `pair` is empty, or `client` is not a sandbox.
+        SandboxError: our failure, or that of the problem's checker or manager (with the `cms_ioi` package, only if its
+            scripts report it). A failure that the scripts of `pair` do not report is "Unknown error", as in
+            huggingface/ioi.
     """
     if not callable(getattr(client, "execute", None)) or not callable(getattr(client, "targets", None)):
         raise InputError(
@@ -85,5 +87,5 @@ async def run_submission(
 
 
 def _target(client: Sandbox) -> Target:
-    """One that is in service if there is one, and that takes scripts if there is one."""
+    """The target to use: preferably one that is in service and that runs scripts."""
     return max(client.targets(), key=lambda target: (target.slots > 0, not target.brings_pair))
