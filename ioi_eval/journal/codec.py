@@ -1,6 +1,6 @@
-"""A submission's result as plain values for JSON, and back. Pure.
+"""Converts a submission's result to plain values for JSON, and back. Pure.
 
-A test stands in many subtasks, and a submission has up to some hundred tests: each distinct outcome is written once, as
+A test is in many subtasks, and a submission has up to some hundred tests: each distinct outcome is written once, as
 a list without its trailing defaults, and the subtasks refer to it by number.
 """
 

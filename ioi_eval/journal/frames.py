@@ -1,6 +1,6 @@
 """The journal's bytes. Pure: no file is opened here.
 
-The grammar, and why it is so, is told in the package's docstring.
+The package's docstring defines the format and gives the reasons.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _NONE = bytes(16)
 
 
 class RecordKind(StrEnum):
-    """What a record tells."""
+    """The kind of a record."""
 
     RUN = "h"  # a run began here, with these options
-    RESULT = "r"  # what a submission is worth
-    FAILED = "f"  # the judge program's own fault, the same twice: no score, and no retry unless asked for
+    RESULT = "r"  # the result of a submission
+    FAILED = "f"  # a judge program failed twice: no score, and no retry unless the user asks for it
     COPY = "c"  # the same program as another submission's: the first result under its program key counts
 
 
@@ -37,11 +37,11 @@ _KINDS = {kind.value.encode(): kind for kind in RecordKind}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """What a record is found by.
+    """The keys by which a record is found.
 
     Args:
-        submission: which submission of which problem, judged how.
-        program: which program, judged how, whoever sent it in.
+        submission: identifies the submission, its problem, and how it is judged.
+        program: identifies the program and how it is judged, for all submissions with that program.
     """
 
     submission: bytes
@@ -50,15 +50,15 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Where one whole record lies.
+    """The position of one complete record.
 
     Args:
-        offset: where its first byte is.
-        body: where its JSON begins.
+        offset: of its first byte.
+        body: offset of its JSON.
         end: one past its newline.
         safe: how many bytes of the file were known to be on disk when it was written.
-        kind: what it tells.
-        keys: what it is found by.
+        kind: the record's kind.
+        keys: the record's keys.
     """
 
     offset: int
@@ -78,8 +78,8 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
     Args:
         problem: ids of submissions need be unique only within a problem.
         submission: its id.
-        fingerprint: everything that determines the outcome.
-        found_by: how its program was found and changed; which program it is, the fingerprint says.
+        fingerprint: a hash of everything that determines the outcome, including the program.
+        found_by: how its program was found and changed.
     """
     name = problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
     text = f"{name}\0{fingerprint}"
@@ -87,11 +87,11 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
 
 
 def encode(kind: RecordKind, keys: Keys, body: bytes, *, safe: int) -> bytes:
-    """One record, framed.
+    """The bytes of one record.
 
     Args:
-        kind: what it tells.
-        keys: what it is found by.
+        kind: the record's kind.
+        keys: the record's keys.
         body: JSON on one line.
         safe: how many bytes of the file are known to be on disk.
     """
@@ -100,11 +100,11 @@ def encode(kind: RecordKind, keys: Keys, body: bytes, *, safe: int) -> bytes:
 
 
 def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame | None:
-    """The record that begins at a place of the buffer; `None` if no whole, undamaged one does.
+    """The record that begins at a position of the buffer; `None` if there is no complete, undamaged one.
 
     Args:
         buffer: bytes of a journal.
-        at: where in them the record should begin.
+        at: the position at which the record should begin.
         base: the buffer's own offset in the file.
     """
     head = _HEAD.match(buffer, at)
@@ -126,20 +126,20 @@ def frame_at(buffer: bytes | memoryview, at: int = 0, *, base: int = 0) -> Frame
 
 
 def body_length(head: bytes) -> int | None:
-    """How long a record is, newline included, told by its first `HEAD_BYTES`; `None` if they begin none."""
+    """A record's length, newline included, from its first `HEAD_BYTES`; `None` if they are not the head of a record."""
     match = _HEAD.match(head)
     return None if match is None else match.end() + int(match[2]) + 1
 
 
 def after_magic(buffer: memoryview, at: int) -> int:
-    """Where the next record begins: behind the first lines of other journals, if somebody has joined some."""
+    """The position of the next record: after the first lines of other journals, if a user joined several."""
     while buffer[at : at + len(MAGIC)] == MAGIC:
         at += len(MAGIC)
     return at
 
 
 def whole_frames(buffer: memoryview, at: int) -> Iterator[Frame]:
-    """The records from a place on, up to the first bytes that are none."""
+    """The records from a position on, up to the first bytes that are not a record."""
     at = after_magic(buffer, at)
     while (frame := frame_at(buffer, at)) is not None:
         yield frame
@@ -147,7 +147,7 @@ def whole_frames(buffer: memoryview, at: int) -> Iterator[Frame]:
 
 
 def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:
-    """Whole records that lie beyond damaged bytes: each begins after a newline."""
+    """Complete records after damaged bytes: each begins after a newline."""
     for newline in re.finditer(rb"\n", buffer[at:]):
         frame = frame_at(buffer, at + newline.end())
         if frame is not None:
@@ -155,7 +155,7 @@ def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:
 
 
 def name_key(problem: ProblemKey, submission: str) -> bytes:
-    """What tells a problem's submissions apart by their ids alone, however they are judged."""
+    """A key of problem and submission id alone, whatever the program and however it is judged."""
     return _digest(f"{problem.year}\0{problem.id}\0{submission}")
 
 

@@ -1,4 +1,4 @@
-"""Several journals as one: of shards of a dump, or of several dumps."""
+"""Merges several journals into one: of shards of a dump, or of several dumps."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ CONTEST, APPS = "ioi-eval score", "ioi-eval apps score"
 
 @dataclass(slots=True, kw_only=True)
 class Merged:
-    """What became of the journals.
+    """The result of merging journals.
 
     Args:
-        results, failures, copies: how many records of each kind there are now.
-        known: how many records said what another one had said.
-        unknown: copies whose program none of the journals has judged: they are judged again.
-        conflicts: where two journals differ, in words; what the first of them says counts.
-        notes: what users should know of the journals.
-        command: whose results they are.
+        results, failures, copies: how many records of each kind were written.
+        known: how many records were left out because an earlier one has the same keys.
+        unknown: how many copies have a program without a result in any journal: they are judged again.
+        conflicts: messages about journals with different results for the same program; the first journal counts.
+        notes: notes about the journals, for users.
+        command: the command that wrote the results.
     """
 
     results: int = 0
@@ -48,22 +48,22 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What a journal says of a program."""
+    """A program's result in one of the journals."""
 
     worth: tuple[object, ...]
     words: str
 
 
 def merge(directories: Sequence[Path], out: Path) -> Merged:
-    """Put the journals of several directories into one, in a directory that has none yet.
+    """Write the journals of several directories into one, in a directory that has no journal.
 
     Args:
-        directories: each with a journal, of one command.
-        out: made if absent.
+        directories: each with a journal, all of the same command.
+        out: created if absent.
 
     Raises:
-        InputError: one of them has no journal, a damaged one, one of another command, or one that a run writes to; or
-            there is one in `out`.
+        InputError: one of them has no journal, a damaged one, one of another command, or one to which a run is writing;
+            or `out` has a journal.
         SetupError: `out` cannot be written.
     """
     if (out / "journal").exists():
@@ -85,7 +85,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
 
 
 class _Merging:
-    """Takes in one journal after the other."""
+    """Adds one journal after the other."""
 
     def __init__(self) -> None:
         self._done = Merged()
@@ -94,7 +94,7 @@ class _Merging:
         self._copied: list[bytes] = []
 
     def take(self, directory: Path, journal: Journal) -> None:
-        """Write down what it says and those before it do not."""
+        """Write the records that the earlier journals do not have."""
         with _opened(directory, self._done.notes) as (buffer, end):
             for frame in frames.whole_frames(buffer[:end], len(frames.MAGIC)):
                 if frame.kind is not RecordKind.RUN:
@@ -130,7 +130,7 @@ class _Merging:
             )
 
     def _compare(self, frame: Frame, values: Mapping[str, Any], directory: Path) -> None:
-        """Name it where the same program, judged in the same way, is worth something else here."""
+        """Note a conflict if an earlier journal has another result for the same program, judged in the same way."""
         subtasks = tuple((one["subtask"], one["score"]) for one in values.get("subtasks", ()))
         worth = (values["verdict"], values.get("score"), values.get("passed"), subtasks)
         points = values["score"] if "score" in values else f"{values['passed']} of {values['total']}"
@@ -140,14 +140,14 @@ class _Merging:
             self._done.conflicts.append(f"the same program, judged in the same way: {before.words}, but {words}")
 
     def ended(self) -> Merged:
-        """What became of all."""
+        """The counts and notes, after the last journal."""
         self._done.unknown = sum(program not in self._index.programs for program in self._copied)
         return self._done
 
 
 @contextmanager
 def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int]]:
-    """A journal's bytes, and how many of them are whole records; nobody writes to it meanwhile."""
+    """A journal's bytes, and the length of its complete records; no run may write to it at the same time."""
     path = directory / "journal"
     with ExitStack() as stack:
         try:
@@ -167,7 +167,7 @@ def _opened(directory: Path, notes: list[str]) -> Iterator[tuple[memoryview, int
 
 
 def _require_at_rest(directory: Path, stack: ExitStack) -> None:
-    """Refuse a journal that a run writes to. Where there are no locks nobody can tell."""
+    """Refuse a journal to which a run is writing. On file systems without locks this cannot be found out."""
     try:
         lock = os.open(directory / ".lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

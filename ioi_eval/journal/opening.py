@@ -1,4 +1,4 @@
-"""Opening a journal: keeping other runs out, indexing what is there, mending a torn tail."""
+"""Opens a journal: locks it against other runs, indexes its records, and cuts off a torn tail."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ioi_eval.journal.records import ADVICE
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """Where a submission's result is.
+    """The position of a submission's result.
 
     Args:
-        offset: of its own record, or of that of the same program.
-        failed: it tells of a judge program's failure.
-        copied: it is the record of the same program, which another submission may have sent in.
+        offset: of its own record, or of another one with the same program.
+        failed: whether the record says that a judge program failed.
+        copied: whether it was found by its program; the record may be another submission's.
     """
 
     offset: int
@@ -34,10 +34,10 @@ class StoredResult:
 
 @dataclass(slots=True, kw_only=True)
 class Index:
-    """Where the records are.
+    """The positions of the records.
 
-    Of several records of a submission its own result counts first, then that it has a known program, then a failure; of
-    equals the last. In a file that we alone have written that is the last of all.
+    If a submission has several records, a result counts before a copy, and a copy before a failure; of equal kinds the
+    last counts. In a file that only we have written, this is always the last record.
     """
 
     submissions: dict[bytes, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Index:
     failed: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, kind: RecordKind, keys: Keys, offset: int) -> None:
-        """Take in a record."""
+        """Add a record."""
         if kind is RecordKind.RESULT:
             self.submissions[keys.submission] = offset
             self.programs.setdefault(keys.program, offset)
@@ -56,9 +56,9 @@ class Index:
             self.failed[keys.submission] = offset
 
     def find(self, keys: Keys) -> StoredResult | None:
-        """Where the result of that submission is, judged in just that way.
+        """The position of the result of this submission, judged in this way.
 
-        A copy has none where no record of its program is there: then it is judged itself.
+        If a copy's program has no record, there is none, and the copy is judged.
         """
         if (offset := self.submissions.get(keys.submission)) is not None:
             return StoredResult(offset)
@@ -69,14 +69,14 @@ class Index:
         return None
 
     def leader(self, keys: Keys) -> int | None:
-        """Where the result of that program is, whoever sent it in. Never a JE."""
+        """The offset of this program's result, from any submission. Never a JE."""
         return self.programs.get(keys.program)
 
     def standing(self, keys: Keys) -> int:
-        """How much is known under these keys.
+        """How much the journal has for these keys.
 
         Returns:
-            3 a result, or whose it is; 2 that a judge program fails; 1 the result of the same program; 0 nothing.
+            3: a result or a copy; 2: a failure of a judge program; 1: the result of the same program; 0: nothing.
         """
         stored = self.find(keys)
         if stored is not None:
@@ -85,7 +85,7 @@ class Index:
 
 
 def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
-    """What a run in this directory would find, without touching anything, and what it would say.
+    """The index and the notes that a run in this directory would get; changes nothing.
 
     Raises:
         InputError: the file is no journal, or damaged in the middle.
@@ -102,12 +102,12 @@ def peek(directory: Path) -> tuple[Index, tuple[str, ...]]:
 
 
 def check_writable(directory: Path) -> Path:
-    """See whether a journal can be written in this directory, which need not be there yet, without touching anything.
+    """Check whether a journal can be written in this directory, which need not exist; changes nothing.
 
-    Only what can be told so: a disk that is full is told of by whoever writes.
+    A full disk cannot be found this way; writing will report it.
 
     Returns:
-        The directory itself, or the one nearest above it that is there: on the same disk, unless something is mounted.
+        The directory itself, or its nearest existing parent: on the same disk, unless something is mounted.
 
     Raises:
         SetupError: it cannot.
@@ -126,7 +126,7 @@ def lock(directory: Path, notes: list[str]) -> int:
     """Keep other runs out of the directory until the returned descriptor is closed.
 
     Raises:
-        InputError: another run is in there.
+        InputError: another run has the lock.
     """
     fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -139,14 +139,14 @@ def lock(directory: Path, notes: list[str]) -> int:
                 f"{directory}: {holder} is writing results here; wait for it to end, or choose another --out"
             ) from None
         notes.append(f"{directory}: this file system has no locks ({error.strerror}): start no second run here")
-    with contextlib.suppress(OSError):  # only for the message above; a full disk is told of later
+    with contextlib.suppress(OSError):  # only for the message above; a full disk is reported later
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
     return fd
 
 
 def set_aside(path: Path, notes: list[str]) -> None:
-    """Keep an older journal under the first free number."""
+    """Rename an older journal, with the first free number."""
     if path.exists():
         number = 1
         while (kept := path.with_name(f"{path.name}.{number}")).exists():
@@ -186,7 +186,7 @@ def load(path: Path, fd: int, index: Index, notes: list[str]) -> int:
 
 
 def _judge_tail(path: Path, buffer: memoryview, end: int, notes: list[str]) -> None:
-    """Tell a torn tail, which may be cut off, from damage in the middle, which may not."""
+    """Distinguish a torn tail, which may be cut off, from damage in the middle, which is an error."""
     beyond = list(frames.frames_beyond(buffer, end))
     if any(frame.safe > end for frame in beyond):
         raise InputError(

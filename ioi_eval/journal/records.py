@@ -1,4 +1,4 @@
-"""Framed records in an open file: appended whole or not at all, and read back by offset."""
+"""Records in an open file: appended completely or not at all, and read back by offset."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Record:
     """A record, read back.
 
     Args:
-        kind: what it tells.
-        keys: what it is found by.
+        kind: its kind.
+        keys: its keys.
         body: its JSON.
     """
 
@@ -43,19 +43,19 @@ class RecordFile:
 
     Args:
         fd: the file, open for reading and appending.
-        end: how long its valid part is.
-        name: what to call it in messages.
+        end: the length of its valid part.
+        name: its name in messages.
     """
 
     def __init__(self, fd: int, end: int, name: str) -> None:
         self.fd = fd
         self.end = end
-        self.safe = 0  # nothing is known of what an earlier process left to the kernel
+        self.safe = 0  # it is unknown which writes of an earlier process are on disk
         self.name = name
         self._refused = ""
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
-        """Write a record at the end: whole, or, when the disk is full, not at all.
+        """Write a record at the end: completely, or, if the disk is full, not at all.
 
         Returns:
             Its offset.
@@ -71,13 +71,13 @@ class RecordFile:
                 left = left[os.write(self.fd, left) :]
         except OSError as error:
             self.end = offset
-            with contextlib.suppress(OSError):  # what is torn here would be cut off at the next start anyway
+            with contextlib.suppress(OSError):  # otherwise the next start cuts off the torn record
                 os.ftruncate(self.fd, offset)
             raise self._failed("write", error, self._kept()) from error
         return offset
 
     def _kept(self) -> str:
-        """What is known of the records before one that could not be written."""
+        """The message's part about the records before one that could not be written."""
         try:
             os.fsync(self.fd)
         except OSError:
@@ -92,11 +92,11 @@ class RecordFile:
         )
 
     def sync(self) -> None:
-        """Have all that was appended on the disk itself.
+        """Write everything that was appended to the disk (fsync).
 
         Raises:
-            SetupError: the disk refuses, or has refused before: after that nothing more can be said of what was
-                written, as the kernel tells a failure only once (source: fsync(2)).
+            SetupError: it failed, now or before. After a failure it stays unknown what was written, because the kernel
+                reports a failure only once (source: fsync(2)).
         """
         end = self.end
         if self._refused:
@@ -113,7 +113,7 @@ class RecordFile:
         """The record at an offset.
 
         Raises:
-            InputError: it is not what was written there.
+            InputError: it is not the record that was written there.
         """
         buffer = os.pread(self.fd, 65536, offset)
         length = frames.body_length(buffer[: frames.HEAD_BYTES])
@@ -151,7 +151,7 @@ class TemporaryRecords:
         return keys.submission in self._index
 
     def append(self, keys: Keys, body: bytes) -> None:
-        """Keep a record under its submission key."""
+        """Store a record under its submission key."""
         with self._lock:
             self._index[keys.submission] = self._records.append(RecordKind.RESULT, keys, body)
 
@@ -161,5 +161,5 @@ class TemporaryRecords:
         return None if offset is None else self._records.read(offset).body
 
     def close(self) -> None:
-        """Forget all."""
+        """Delete all records."""
         self._file.close()

@@ -18,7 +18,7 @@ from ioi_eval.journal.frames import Keys, RecordKind
 from ioi_eval.journal.opening import Index, StoredResult
 from ioi_eval.journal.records import Record, RecordFile
 
-SYNC_RECORDS = 64  # what a power cut may cost at most, in submissions: about a minute's work of a fast machine …
+SYNC_RECORDS = 64  # the most results that a power failure may cost: about a minute's work of a fast machine …
 SYNC_S = 2.0  # … or two seconds', whichever is less; fsync costs 1 to 30 ms
 
 
@@ -27,8 +27,8 @@ class Journal:
 
     Args:
         directory: where the file `journal` is, or will be.
-        options: what this run was asked to do, for those who read the journal.
-        resume: go on with the journal that is there; otherwise that one is kept under another name.
+        options: this run's options, for people who read the journal.
+        resume: continue the existing journal; otherwise it is renamed.
         sync_records, sync_s: fsync after so many records, or when the oldest unsynced one is that old.
         clock: seconds, monotonic.
 
@@ -93,15 +93,15 @@ class Journal:
         return len(self._index.submissions.keys() | self._index.copies | self._index.failed.keys())
 
     def find(self, keys: Keys) -> StoredResult | None:
-        """Where the result of that submission is, judged in just that way."""
+        """The position of the result of this submission, judged in this way."""
         return self._index.find(keys)
 
     def leader(self, keys: Keys) -> int | None:
-        """Where the result of that program is, whoever sent it in. Never a JE."""
+        """The offset of this program's result, from any submission. Never a JE."""
         return self._index.leader(keys)
 
     def standing(self, keys: Keys) -> int:
-        """How much is known under these keys; see `Index.standing`."""
+        """How much the journal has for these keys; see `Index.standing`."""
         return self._index.standing(keys)
 
     def append(self, kind: RecordKind, keys: Keys, body: bytes) -> int:
@@ -109,7 +109,7 @@ class Journal:
 
         Args:
             kind: RESULT, FAILED or COPY.
-            keys: what it is to be found by.
+            keys: the record's keys.
             body: JSON on one line.
 
         Returns:
@@ -127,11 +127,11 @@ class Journal:
         return offset
 
     def read(self, offset: int) -> Record:
-        """The record at an offset, whatever it is of; who asked for one of certain keys compares them."""
+        """The record at an offset. The caller compares its keys with those that it wants."""
         return self._records.read(offset)
 
     def read_stored(self, stored: StoredResult, keys: Keys) -> Record | None:
-        """The record that `find` told of for these keys; `None` if another one is there now: then nothing is known."""
+        """The record that `find` returned for these keys; `None` if another record is there now."""
         record = self._records.read(stored.offset)
         if stored.copied:
             fits = record.kind is RecordKind.RESULT and record.keys.program == keys.program
@@ -140,24 +140,24 @@ class Journal:
         return record if fits else None
 
     def sync(self) -> None:
-        """Have all that was appended on the disk itself."""
+        """Write everything that was appended to the disk (fsync)."""
         with self._mutex:
             if self._unsynced:
                 self._records.sync()
                 self._unsynced = 0
 
     def require_there(self) -> None:
-        """See whether the file is still where the next run will look for it.
+        """Check that the file is still where the next run will look for it.
 
         Raises:
-            SetupError: somebody has deleted or replaced it.
+            SetupError: it was deleted or replaced.
         """
         try:
             there = os.path.samestat(os.stat(self.path), os.fstat(self._records.fd))
         except FileNotFoundError:
             there = False
         except OSError:
-            return  # a disk that is away for a moment: writing will tell
+            return  # the disk may be gone for a moment: writing will report it
         if not there:
             raise SetupError(
                 f"{self.path} was deleted or replaced while this run was writing to it, and what was judged is lost "
@@ -165,12 +165,12 @@ class Journal:
             )
 
     def sync_if_due(self) -> None:
-        """`sync`, if enough is waiting for it, or for long enough."""
+        """`sync`, if there are enough unsynced records, or the oldest is old enough."""
         if self._unsynced >= self._sync_records or (self._unsynced and self._clock() - self._oldest >= self._sync_s):
             self.sync()
 
     def close(self) -> None:
-        """Sync, and let other runs in."""
+        """Sync, and release the lock."""
         with self._closing:
             self.sync()
             with self._mutex:
@@ -183,12 +183,12 @@ def _state(fd: int) -> tuple[int, int]:
 
 
 def _told(options: Mapping[str, object]) -> bytes:
-    """Options as JSON; of paths that are no UTF-8, which are only told here, what is none becomes a question mark."""
+    """Options as JSON, for information only; bytes of paths that are not UTF-8 become question marks."""
     return json.dumps(dict(options), default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _sync_name(directory: Path) -> None:
-    """Have the file's name on the disk too."""
+    """Write the file's name to the disk too (fsync of the directory)."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)

@@ -1,8 +1,8 @@
-"""Rows from wherever users keep them: JSONL (also gzipped), Parquet, folders of these, saved data sets, the Hub.
+"""Reads rows: from JSONL (also gzipped), Parquet, folders of these, saved data sets, and the Hub.
 
-Every source streams: a row is in memory while it is looked at, and whatever is memory-mapped stays on disk. A source
-can be read any number of times, in the same order. What cannot be read is an `InputError` that says where and what
-to do; nothing is skipped silently.
+Every source streams: only the current row is in memory, and memory-mapped data stays on disk. A source can be read any
+number of times, in the same order. If something cannot be read, an `InputError` says where and what to do; nothing is
+skipped silently.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def open_source(
 
     Args:
         spec: a file or folder, or the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`).
-        all_splits: of a data set with several splits, read all, one after the other (problems); else the first of
-            `obvious`, else the only one. Which were taken stands in `describe()`.
+        all_splits: if a data set has several splits, read all, one after the other (problems); otherwise the first of
+            `obvious`, else the only one. `describe()` names the splits that were chosen.
         split: read only this one. A source without splits (a file that is not named after one, or a data set
-            that was saved without any) is refused then.
-        obvious: the splits that are taken unasked, the likeliest first. Files of a folder are taken for splits, by
-            their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`), where this or `split` is given.
+            that was saved without any) is then refused.
+        obvious: the splits that are chosen by default, in order of preference. If this or `split` is given, files of a
+            folder are splits, by their names (`test.jsonl`, `test-00000-of-00002.parquet`, `test/…`).
 
     Raises:
-        InputError: there is no such file, its ending says nothing, or no split is the obvious one.
+        InputError: there is no such file, its ending is unknown, or no split is the obvious one.
     """
     path = Path(spec).expanduser()
     if path.is_dir():
@@ -77,7 +77,7 @@ def in_one(sources: Sequence[tuple[str, Source]]) -> Source:
         sources: each with its name on the command line.
 
     Raises:
-        InputError: one is named twice, or lies in another one, so that each of its rows would count twice.
+        InputError: one is named twice, or is inside another one, so that each of its rows would count twice.
     """
     names = [name for name, _ in sources]
     where = [os.path.realpath(Path(name).expanduser()) for name in names]
@@ -118,12 +118,12 @@ def _open_directory(path: Path, all_splits: bool, split: str | None, obvious: tu
 
 
 def _require_split(split: str | None, names: tuple[str, str], path: Path) -> None:
-    """Refuse to pass over the split that is wanted, unless what there is goes by its name.
+    """Refuse a source that is not the wanted split.
 
     Args:
-        split: the one that is wanted.
-        names: the split that this says to be, if any, and the folder it lies in.
-        path: what there is.
+        split: the wanted split; `None` for any.
+        names: the split that the source says it is, if any, and its folder's name.
+        path: the source.
     """
     if split is not None and split not in names:
         said = f"is the split {names[0]}, not" if names[0] else "has no splits, so there is none called"
@@ -131,7 +131,7 @@ def _require_split(split: str | None, names: tuple[str, str], path: Path) -> Non
 
 
 def _by_split(path: Path, files: Sequence[Path], split: str | None, obvious: tuple[str, ...]) -> Source:
-    """The files of one split, where all files of a folder tell theirs; else all files."""
+    """The files of one split, if the names of all files in the folder say theirs; else all files."""
     named: dict[str, list[Path]] = {}
     for file in files:
         inside = file.relative_to(path)

@@ -24,10 +24,10 @@ class Altered(Source):
     """A source with other columns.
 
     Args:
-        source: what is read.
-        without_code: leave out the columns that hold a program, which may be stale: it is extracted again.
-        with_messages: put the conversation of `prompt` and `generation` into `messages`, in whole rows. Rows that lack
-            one of the two keep what they have.
+        source: the source that is read.
+        without_code: leave out the columns with a program, which may be outdated: it is extracted again.
+        with_messages: put the conversation of `prompt` and `generation` into `messages`, if all columns are read. Rows
+            that lack one of the two are not changed.
 
     Source: `--always_extract_code` and `--add_messages_column` of huggingface/ioi.
     """
@@ -38,11 +38,11 @@ class Altered(Source):
         self._with_messages = with_messages
 
     def describe(self) -> str:
-        """The source's own words."""
+        """The source's own description."""
         return self._source.describe()
 
     def digest(self) -> str | None:
-        """The source's, with what is altered."""
+        """The source's hash, combined with the changes."""
         found = self._source.digest()
         return found and f"{found} without {sorted(self._without)}, messages {self._with_messages}"
 
@@ -68,7 +68,7 @@ def _messages(row: Row) -> dict[str, Any]:
             return {"messages": [_conversation(prompt, one) for one in generation]}
         return {"messages": _conversation(prompt, generation)}
     except ODD_DATA:
-        return {}  # what is odd about the row is said where it is judged
+        return {}  # errors in the row are reported when it is judged
 
 
 def _conversation(prompt: Any, generation: Any) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""The program that decodes a Parquet file with large row groups, in a process of its own.
+"""Decodes a Parquet file with large row groups in a separate process.
 
-A page of Parquet, and a dictionary above all, can only be decoded whole, and pandas and the Hub write one row group
-for hundreds of megabytes of tests: decoding 750 MB of these takes 1.8 GB, which the allocator then keeps for ever. Here
-that memory ends with the process; whoever started it gets small record batches through a pipe.
+A page of Parquet, and especially a dictionary, must be decoded as a whole, and pandas and the Hub write one row group
+for hundreds of megabytes of tests: decoding 750 MB of these takes 1.8 GB, which the allocator then never returns. Here
+that memory is released when the process ends; our process reads small record batches from a pipe.
 
     python -m ioi_eval.rows.decoder FILE ROWS-A-BATCH COLUMN…   writes an Arrow IPC stream to stdout
 """
@@ -46,7 +46,7 @@ def decoded(path: Path, batch_rows: int, columns: Sequence[str]) -> Iterator[pa.
                 yield from stream
             _check_end(path, process, words)
         except (pa.ArrowException, OSError) as error:
-            process.stdout.close()  # or a process that still writes would never end
+            process.stdout.close()  # otherwise a process that still writes would never end
             _check_end(path, process, words)
             raise InputError(f"{path} cannot be read as Parquet: {error}; get it again") from error
         finally:

@@ -17,7 +17,7 @@ Answer = TypeVar("Answer")
 
 
 def names_of_owner(owner: str) -> tuple[str, ...]:
-    """The names of all data sets of an owner, without the owner's.
+    """The names of all data sets of an owner, without the owner's name.
 
     Raises:
         InputError: the Hub cannot be asked.
@@ -41,7 +41,7 @@ def hub_errors() -> tuple[type[BaseException], ...]:
 
 
 def files_by_split(name: str) -> dict[str, list[str]]:
-    """The files of a data set that rows can be read from, by the split that their names tell."""
+    """The files of a data set from which rows can be read, by the split in their names."""
     from huggingface_hub import HfApi
 
     found: dict[str, list[str]] = {}
@@ -63,11 +63,11 @@ class HubSource(Source):
     """A data set of the Hub.
 
     Args:
-        name: its id, `owner/name`; or a folder of the same make, which `datasets` takes as well.
+        name: its id, `owner/name`; or a folder with the same layout, which `datasets` accepts too.
         configs: the configurations to read, one after the other; empty for the only one.
         all_splits: read all splits, not only the obvious one.
         split: read only this one.
-        obvious: the splits that are taken unasked, the likeliest first.
+        obvious: the splits that are chosen by default, in order of preference.
     """
 
     def __init__(
@@ -86,11 +86,11 @@ class HubSource(Source):
         self._taken: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """The data set; once it has been read, with the splits that were taken."""
+        """The data set; after it was read, with the splits that were chosen."""
         return self._label(", ".join(self._configs), ", ".join(self._taken))
 
     def with_configs(self, names: Sequence[str]) -> HubSource:
-        """Only these configurations (years), unless others were asked for or the data set is not kept that way."""
+        """Only these configurations (years), unless the user named others or the data set does not have them."""
         if self._configs:
             return self
         import datasets
@@ -123,9 +123,9 @@ class HubSource(Source):
                 yield from rows_of_dataset(self._label(config, split), splits[split], columns)
 
     def _rows_beside_script(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows of a data set that is read by a program of its own, as `codeparrot/apps` is: from its files.
+        """The rows of a data set with a loading script, such as `codeparrot/apps`: from its files.
 
-        `datasets` runs no such programs since version 4. The files are taken by their names: `test.jsonl`.
+        `datasets` does not run such scripts since version 4. The files are chosen by their names: `test.jsonl`.
         """
         files = self._asked(files_by_split)
         remedy = "the id of one that has; or download its files, and give the folder"
@@ -136,12 +136,12 @@ class HubSource(Source):
             for path in files[split]:
                 local = self._asked(downloaded, path)
                 reader = Parquet(local) if path.endswith(".parquet") else JsonLines(local)
-                where = split if len(files[split]) == 1 else f"{split}, {path}"  # rows are counted in each file anew
+                where = split if len(files[split]) == 1 else f"{split}, {path}"  # rows are numbered in each file from 1
                 for row in reader.rows(columns):
                     yield replace(row, source=self._label(None, where))
 
     def _asked(self, ask: Callable[..., Answer], *args: str | None) -> Answer:
-        """What the Hub, or the cache of what was downloaded, answers."""
+        """The answer of the Hub, or of the cache of downloads."""
         from datasets.exceptions import DatasetsError
 
         try:

@@ -1,4 +1,4 @@
-"""JSON Lines, plain or gzipped: an object a line. Blank lines are passed over, and counted in line numbers."""
+"""JSON Lines, plain or gzipped: an object a line. Blank lines are skipped, but counted in line numbers."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class JsonLines(Source):
         return str(self._path)
 
     def digest(self) -> str | None:
-        """Of the file's name, which messages tell, and its bytes."""
+        """A hash of the file's name, which messages contain, and of its bytes."""
         found = digest_of_file(self._path)
         return found and f"{self._path}:{found}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The objects, in order; of an unwanted column nothing is kept."""
+        """The objects, in order; unwanted columns are dropped."""
         wanted, source = None if columns is None else frozenset(columns), str(self._path)
         for number, line in enumerate(self._lines(), 1):
             text = line.removeprefix(_BOM) if number == 1 else line
@@ -69,7 +69,7 @@ class JsonLines(Source):
 
 
 def _require_lines(path: Path, first: bytes) -> None:
-    """Refuse by its name what is no JSON Lines, going by the first line: their words would be of one line only."""
+    """Refuse other formats, recognised by the first line: an error about that line alone would be misleading."""
     if first.startswith(b"\x1f\x8b"):
         raise InputError(f"{path} is gzip: name it .jsonl.gz, or unpack it")
     if first.strip() in (b"[", b"{"):
@@ -77,8 +77,8 @@ def _require_lines(path: Path, first: bytes) -> None:
 
 
 def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) -> Row:
-    """One line as a row, with the columns that are wanted; one that is too large to carry as a broken row, which says
-    so to whoever asks for a column."""
+    """One line as a row, with the wanted columns. If its JSON is too large, it becomes a broken row, which raises an
+    error when a column is read."""
     try:
         values = _parsed(source, number, line)
     except big_json.TooLargeError as error:
@@ -90,7 +90,7 @@ def _row(source: str, number: int, line: bytes, wanted: Collection[str] | None) 
 
 
 def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
-    """One line as an object. What orjson refuses but Python's own writer makes (NaN, half emojis) is read too."""
+    """One line as an object. JSON that orjson refuses but Python writes (NaN, lone surrogates) is read too."""
     try:
         values = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -106,11 +106,11 @@ def _parsed(source: str, number: int, line: bytes) -> dict[str, Any]:
 
 
 _EXACT = frozenset({str, int, bool, type(None)})
-"""What orjson reads as it stands, or not at all."""
+"""Types that orjson reads exactly, or not at all."""
 
 
 def _may_be_rounded(values: dict[str, Any]) -> bool:
-    """Whether there may be an integer beyond 64 bits, of which orjson has made a float without a word."""
+    """Whether there may be an integer of more than 64 bits, which orjson silently converts to a float."""
     if _EXACT.issuperset(map(type, values.values())):
         return False
     left = list(values.values())

@@ -1,6 +1,6 @@
-"""Several sources named at once: with commas between them, and by patterns.
+"""Several sources in one argument: with commas between them, or as patterns.
 
-Source: `parse_datasets_to_evaluate` of huggingface/ioi, which takes commas, and `*` in the name behind the owner's.
+Source: `parse_datasets_to_evaluate` of huggingface/ioi, which accepts commas, and `*` in the name after the owner's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SPECIAL = re.compile(r"[*?\[]")
 _OWNER_AND_NAME = re.compile(r"(?P<owner>[^/]+)/(?P<name>[^/]+)")
 _NAMED = 10  # how many names a message lists
 _ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")
-_PREFIX = "ioi-eval-"  # Source: the reference's generator puts it in front of a model's name, and its runner drops it
+_PREFIX = "ioi-eval-"  # Source: the reference's generator adds it before a model's name, and its runner removes it
 
 
 def named_sources(text: str) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def named_sources(text: str) -> tuple[str, ...]:
         InputError: a name is empty, nothing matches a pattern, or the Hub cannot be asked.
     """
     if os.path.exists(Path(text).expanduser()):  # `Path.exists` fails where a name is too long
-        return (text,)  # its name may have a comma
+        return (text,)  # a file whose name contains a comma
     terms = [term.strip() for term in text.split(",")]
     if not all(terms):
         raise InputError(f"{text!r} names an empty data set: write names with one comma between them")
@@ -61,9 +61,9 @@ def _matches(term: str) -> Iterable[str]:
 
 
 def short_name(source: str) -> str:
-    """What a source's results are called: its name without the owner, the folder, and the ending of a file.
+    """The name for a source's results: without the owner, the folder, and a file's ending.
 
-    Source: the reference, which drops `ioi-eval-` too.
+    Source: the reference, which removes `ioi-eval-` too.
     """
     base = source.rstrip("/").rpartition("/")[2]
     ending = next((one for one in _ENDINGS if base.endswith(one)), "")
@@ -74,12 +74,12 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
     """A name for the results of each source; no two share one.
 
     Args:
-        sources: what is scored.
-        occupied: names that are taken, with the source they belong to; empty for nobody's.
+        sources: the sources that are scored.
+        occupied: names that are already used, with the source of each (an empty text if it belongs to none of ours).
 
     Returns:
-        By source, its short name; where another source has that already, with the owner's or folder's name in front,
-        and a number where this is taken, too.
+        By source, its short name. If another source has it already, the owner's or folder's name is added before it; if
+        that is used too, also a number.
     """
     taken = dict(occupied)
     names: dict[str, str] = {}
@@ -94,5 +94,5 @@ def result_names(sources: Iterable[str], occupied: Mapping[str, str]) -> dict[st
 
 
 def _plain(name: str) -> str:
-    """As a folder and as a configuration of the Hub may be called."""
+    """The text as a name that is valid for a folder and for a configuration of the Hub."""
     return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip(".-")

@@ -1,4 +1,4 @@
-"""What every source of rows is, and the choice of splits."""
+"""The base class of sources of rows, and the choice of splits."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ioi_eval.problems.row import Row
 
 
 class Source(ABC):
-    """Rows that can be read again and again, in the same order each time."""
+    """Rows that can be read any number of times, in the same order."""
 
     @abstractmethod
     def describe(self) -> str:
-        """What this is, for messages: the file, or the data set with what was taken of it."""
+        """A description for messages: the file, or the data set with the splits that were chosen."""
 
     @abstractmethod
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows, maybe none: what a kind of source implements."""
+        """The rows, possibly none. Each kind of source implements this."""
 
     def iterate(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """The rows, one at a time.
 
         Args:
-            columns: only these (and of them, those that there are); `None` for all.
+            columns: only those of these that exist; `None` for all.
 
         Raises:
             InputError: the source cannot be read, or has no rows.
@@ -44,20 +44,20 @@ class Source(ABC):
             raise InputError(f"{self.describe()} is empty: it has no rows")
 
     def digest(self) -> str | None:
-        """A hash of all that is read from it; `None` where that cannot be told without reading it row by row."""
+        """A hash of all that is read from it; `None` if that would require reading it row by row."""
         return None
 
     def with_configs(self, names: Sequence[str]) -> Source:  # noqa: ARG002 - for sources that have configurations
-        """The part in these configurations, where the source keeps its rows by configuration; else all of it."""
+        """Only these configurations, if the source has configurations; else all of it."""
         return self
 
 
 class Chain(Source):
-    """Several sources, one after the other. Some may be empty, as a shard may, but not all.
+    """Several sources, one after the other. Some may be empty, because a shard may be, but not all.
 
     Args:
         parts: in order.
-        name: what they are together.
+        name: description of all together.
     """
 
     def __init__(self, parts: Sequence[Source], name: str) -> None:
@@ -65,11 +65,11 @@ class Chain(Source):
         self._name = name
 
     def describe(self) -> str:
-        """The folder, with what was taken of it."""
+        """The folder, with the files that were chosen."""
         return self._name
 
     def digest(self) -> str | None:
-        """Of the parts' hashes."""
+        """A hash of the parts' hashes."""
         parts = [part.digest() for part in self._parts]
         return None if None in parts else hashlib.sha256("".join(filter(None, parts)).encode()).hexdigest()
 
@@ -82,7 +82,7 @@ class Chain(Source):
 OBVIOUS = ("train", "test")
 
 SPLIT_NAME = re.compile(r"(train|test|validation|valid|dev)(?=[-_.]|$)")
-"""As the Hub tells a file's split by its name."""
+"""How the Hub recognises a file's split by its name."""
 
 
 def choose_splits(
@@ -97,15 +97,15 @@ def choose_splits(
     """Which splits are read: the one that was asked for, or all, or the obvious one.
 
     Args:
-        there: the splits that there are.
+        there: the existing splits.
         all_splits: whether all are wanted.
         what: the data set, for the message.
         remedy: what the user can name instead.
-        split: the one that is wanted.
-        obvious: those that are taken unasked, the likeliest first.
+        split: the wanted split, if the user named one.
+        obvious: those that are chosen by default, in order of preference.
 
     Raises:
-        InputError: there is none, or not the one that was asked for, or several and none of them obvious.
+        InputError: there is no split, or not the wanted one, or there are several and none is obvious.
     """
     if split is not None:
         if split in there:
@@ -138,7 +138,7 @@ def read_state(path: Path) -> dict[str, Any]:
 
 
 def digest_of_file(path: Path) -> str | None:
-    """A hash of a file's bytes; `None` where it cannot be read: whoever reads its rows says why."""
+    """A hash of a file's bytes; `None` if it cannot be read: reading its rows will raise the error."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
 
-_BATCH_BYTES = 4 * 1024 * 1024  # about how much of a table is decoded at once
-_GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded by a process of its own
+_BATCH_BYTES = 4 * 1024 * 1024  # about as much of a table is decoded at once
+_GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded in a separate process
 
 
 class Parquet(Source):
@@ -30,12 +30,12 @@ class Parquet(Source):
         return str(self._path)
 
     def digest(self) -> str | None:
-        """Of the file's name, which messages tell, and its bytes."""
+        """A hash of the file's name, which messages contain, and of its bytes."""
         found = digest_of_file(self._path)
         return found and f"{self._path}:{found}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
-        """The rows, a small batch decoded at a time."""
+        """The rows; one small batch is decoded at a time."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -65,7 +65,7 @@ class SavedDataset(Source):
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, from memory-mapped files."""
         if not read_state(self._path / "state.json").get("_data_files"):
-            return  # `datasets` cannot load what it saves without rows
+            return  # `datasets` cannot load a data set that it saved without rows
         import datasets
         import pyarrow as pa
 
@@ -77,7 +77,7 @@ class SavedDataset(Source):
 
 
 def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[str] | None) -> Iterator[Row]:
-    """The rows of a memory-mapped data set; in memory is what has been decoded of it, a few rows."""
+    """The rows of a memory-mapped data set; only a few decoded rows are in memory."""
     names = [name for name in dataset.column_names if columns is None or name in columns]
     tables = dataset.select_columns(names).with_format("arrow").iter(batch_size=64)
     yield from rows_of_tables(source, tables, tuple(dataset.column_names))
@@ -86,12 +86,12 @@ def rows_of_dataset(source: str, dataset: datasets.Dataset, columns: Sequence[st
 def rows_of_tables(
     source: str, tables: Iterator[pa.RecordBatch | pa.Table], there: tuple[str, ...] | None = None
 ) -> Iterator[Row]:
-    """The rows of batches; a batch that is larger than it should be is decoded row by row.
+    """The rows of batches; a batch that is too large is decoded row by row.
 
     Args:
         source: for messages.
-        tables: some columns of them.
-        there: all columns that there are, for messages.
+        tables: batches with the wanted columns.
+        there: all existing columns, for messages.
     """
     done = 0
     for table in tables:
