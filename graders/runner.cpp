@@ -2,75 +2,77 @@
 //
 // THEORY OF OPERATION
 //
-// The page PROTOCOL.md says what goes in and out. This essay says how a test is run, and why so.
+// PROTOCOL.md defines input and output. This essay says how a test is run, and why.
 //
-// The runner is one small, single-threaded process. Beside it live, for the length of one test: the *contestants*
-// (the submission; several in a Communication task), the *judges* (checker, manager), and for each contestant the
-// first process of a PID namespace. In compile mode there are *steps* instead. It trusts the plan and the judges; of a
-// contestant it believes nothing.
+// The runner is one small, single-threaded process. During a test there are also: the *contestants* (the processes of
+// the submission; several in a Communication task), the *judges* (checker, manager), and for each contestant the
+// first process of a PID namespace. In compile mode there are *steps* instead. The runner trusts the plan and the
+// judges; it does not trust contestants.
 //
 //   runner ─┬─ PID 1 ····of a namespace that lives for one process of one test
 //           │    └─ (the contestant is PID 2 there, but the runner's own child)
-//           ├─ contestant      root directory of its own, no capabilities, Landlock, seccomp, rlimits
+//           ├─ contestant      its own root directory, no capabilities, Landlock, seccomp, rlimits
 //           └─ judge           sees everything that the plan names, by descriptor
 //
-// Isolation comes in two strengths, and the runner uses the best that it finds (capabilities.h):
+// There are two isolation levels, and the runner uses the stronger one that is available (capabilities.h):
 //
-//   full      a PID namespace for each contestant, a root directory of its own (a tmpfs with /dev/null, a bounded
-//             scratch directory and, in some tasks, two FIFOs), no capabilities, seccomp; Landlock where it exists.
-//   reduced   no namespaces: Landlock keeps every path but the scratch directory away, seccomp keeps every other
-//             process away. Either of the two missing: `none`.
+//   full      for each contestant a PID namespace and a root directory (a tmpfs with /dev/null, a bounded scratch
+//             directory and, in some tasks, two FIFOs), no capabilities, seccomp; Landlock if the kernel has it.
+//   reduced   no namespaces: Landlock forbids every path except the scratch directory, seccomp forbids access to other
+//             processes. If either of the two is missing, the level is `none`.
 //
-// Seccomp is an allowlist (system_calls.h). A call that is not on it reaches the runner through a seccomp
-// listener: the runner notes its name and refuses it by errno, so that an honest program that tries `system("pause")`
-// goes on; a call with no honest use ends the program (verdict SV). After many refusals the listener is closed, and
-// the kernel refuses by itself: refusals can cost the judge a bounded time only. Where a filter outside of ours (a container's)
-// has an error for a call, no listener hears of it: there our filter itself refuses, or kills, with the same verdict.
+// Seccomp is an allowlist (system_calls.h). A call that is not on it is reported to the runner through a seccomp
+// listener. The runner records its name and lets it fail with an errno, so that an honest program that tries
+// `system("pause")` continues. A call that no honest program needs ends the program (verdict SV). After many refusals the
+// listener is closed, and the kernel refuses without asking: so refusals cost the judge only a bounded time. If a filter
+// outside of ours (a container's) already answers a call with an error, the listener is not asked: then our filter itself
+// refuses the call or kills the program, with the same verdict.
 //
-// Starting a contestant. The child sets itself up in the order in which each step still permits the next: session,
-// FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes before exec, so the
-// filter must let pass what is still to be done: a `sendmsg` that hands the listener to the runner, and one `execveat`
-// of the program. Both are allowed for one descriptor number each, both above the descriptor limit of a contestant and
-// closed by the exec: the program can never own these numbers. The end of that socket tells the runner that the exec
-// has happened; the clocks of a contestant start there.
+// Starting a contestant. The child prepares itself in this order, because each step must still be possible after the ones
+// before it: session, FIFOs, root directory, rlimits, capabilities, no_new_privs, Landlock, seccomp. Seccomp comes before
+// exec, so the filter must allow the remaining calls: a `sendmsg` that sends the listener to the runner, and one `execveat`
+// of the program. Each is allowed for one descriptor number only. Both numbers are above the descriptor limit of a
+// contestant, and both descriptors are closed by the exec: the program can never own these numbers. When that socket
+// reaches its end of file, the runner knows that the exec has happened; the contestant's clocks start there.
 //
-// No process is given a descriptor that another has: an input is opened anew through /proc/self/fd for each reader (a
-// shared offset would be a channel, or a fault). Outputs are memory files. A contestant's program is copied into a
-// memory file with mode 0111, so that it can be executed but not read, and the kernel makes its process undumpable.
+// No two processes share an open file: an input is opened again through /proc/self/fd for each reader (with a shared
+// offset, processes could communicate or disturb each other). Outputs are memory files. A contestant's program is copied
+// into a memory file with mode 0111, so that it can be executed but not read, and the kernel makes its process undumpable.
 //
 // Watching. The runner sleeps in ppoll on pidfds and wakes every 1 to 5 ms to read three numbers of each process: CPU
-// time (its CPU clock), run-queue delay (schedstat of its threads) and resident memory; and now and then a fourth, the
-// size of its page tables, which are no part of that. *Idle* time is what remains of an interval after CPU time and
-// run-queue delay; only idle time, never the wall clock, makes a program that waits a TLE: a loaded machine cannot. The
-// numbers that are judged come from wait4 when all is over. The runner maps no test data and stays small: a child's peak
-// memory as the kernel counts it begins with its parent's at the fork.
+// time (its CPU clock), run-queue delay (schedstat of its threads) and resident memory; and less often a fourth, the
+// size of its page tables, which resident memory does not include. *Idle* time is an interval minus CPU time and
+// run-queue delay. A program that waits becomes TLE only by its idle time, never by wall clock, so a busy machine cannot
+// cause it. The numbers that are judged come from wait4 at the end. The runner maps no test data and stays small, because
+// the kernel counts a child's peak memory from its parent's size at the fork.
 //
-// Communication. The manager runs beside the contestants and talks to them over FIFOs. Two questions are hard.
-// *Who is blocked by whom?* A process that ends before it has opened its FIFOs would leave its peer in open(2) for
-// ever, and a spare end held by the runner would hide the end of file. So while one side is dead the runner opens and
-// closes that side's ends, without blocking, at every tick: a blocked open returns, and reads find the end of file.
-// *Who ended first?* A program that crashes makes most managers print 0; a manager that is done makes many stubs exit
-// with an error. The order in which the runner sees two deaths is the scheduler's. But each side must close its FIFOs
+// Communication. The manager runs at the same time as the contestants and talks to them over FIFOs. Two questions are hard.
+// *Who is blocked by whom?* If a process ends before it has opened its FIFOs, the other side would wait in open(2) for
+// ever; and if the runner kept an end open, the other side would never read the end of file. So while one side is dead, the
+// runner opens and closes that side's ends, without blocking, at every tick: a blocked open returns, and reads get the end
+// of file.
+// *Who ended first?* If a program crashes, most managers print 0; if a manager is done, many stubs exit with an error. The
+// order in which the runner sees two processes end depends on the scheduler. But each side must close its FIFOs
 // to be noticed by the other, and inotify reports these closes in the order in which the kernel made them. So:
-//   - TLE, MLE, OLE, SV and death by a signal other than SIGPIPE are the program's doing, whenever they happen;
-// (The manager has hung up on a process when it has closed both FIFOs: an end of file may be its last word.)
-//   - a non-zero exit code or SIGPIPE is the program's doing if it hung up first; if the manager hung up first it is a
+//   - TLE, MLE, OLE, SV and death by a signal other than SIGPIPE are the program's fault, whenever they happen;
+//   - a non-zero exit code or SIGPIPE is the program's fault if it hung up first. If the manager hung up first, it is a
 //     consequence: a manager's score of 0 stands (WA). A higher score does not: CMS gives 0 then, and so do we (RE).
 //   - a manager that fails is at fault (JE) unless a contestant failed by these rules, with one exception: SIGPIPE after
-//     a contestant has hung up. The program can cause that at will, so it is its own 0 (WA), not the judge's error.
+//     a contestant has hung up. A program can cause that whenever it likes, so it is the program's 0 (WA), not a JE.
+// (The manager has hung up on a process when it has closed both FIFOs: it may close one only to send an end of file.)
 // Source: CMS's Communication task type gives 0 whenever a process fails, and an error when the manager fails.
 //
 // After a test all of its processes are killed and reaped, its directories unmounted or emptied, its descriptors closed.
 //
-// Two ways to report failure, never mixed: a `Fault` is ours (the job has no result), a verdict is theirs. A judge program
-// that fails makes a JE line, which is about one test; it is neither. A fault is thrown: on its way up to `main`, which prints
-// it, it ends the processes and removes the directories that it passes. No child throws one: what a child does before its exec
-// is `noexcept`.
+// Failures are reported in two ways, which are never mixed: a `Fault` is ours (the job has no result), a verdict is the
+// submission's. A judge program that fails is neither: it makes a JE line for one test. A fault is thrown and caught in
+// `main`, which prints it; destructors end the processes and remove the directories. No child throws one: everything that a
+// child does before its exec is `noexcept`.
 //
-// There are no global variables. `main` owns what lives as long as the job (plan, machine, files, lines), run mode what the
-// tests share (Job, WarmInterpreter), a test its own state; each function is given what it needs.
+// There are no global variables. `main` owns what exists as long as the job (plan, machine, files, lines), run mode what the
+// tests share (Job, WarmInterpreter), a test its own state; each function gets what it needs as arguments.
 
-// The parts are headers in `runner/`. Each includes what it names and compiles alone; they travel as one file. From the
+// The parts are headers in `runner/`. Each includes what it uses and compiles alone; boxes get them as one file. From the
 // bottom up:
 // kernel, rules, numbers, verdicts, tasks, json, lines, descriptors, decimal, reader, comparators, protocols, bytes,
 // white_diff, tokens, plan_lines, scores, plan, job_files, plan_reader, system_calls, decisions, seccomp, landlock,
@@ -123,7 +125,7 @@ void print_probe(const Capabilities& m) {
   print(line.take() + "\n");
 }
 
-// Nothing that we inherited reaches a child by accident.
+// Makes all inherited descriptors close-on-exec, so that no child gets one by accident.
 void close_on_exec() {
   if (syscall(kSysCloseRange, 3, ~0U, 4 /* CLOEXEC */) == 0) return;
   Fd directory(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -133,13 +135,14 @@ void close_on_exec() {
   });
 }
 
-// The table of descriptors is shared with the first process of each PID namespace, and where it is shared the kernel takes 10 ms to let it grow: so now.
+// Lets the table of descriptors grow now: later it is shared with the first process of each PID namespace, and growing a shared
+// table takes the kernel 10 ms.
 void grow_table() { close(fcntl(STDERR_FILENO, F_DUPFD, kLeastFds - 1)); }
 
 void require_isolation(const Plan& plan, Capabilities& m) {
-  // Steps that see the system have no root directory of their own: what hides the rest is somebody else's, or Landlock.
+  // Steps that see the system have no root directory of their own: only an outer box (bwrap) or Landlock hides other files.
   if (plan.compile && plan.sees_system && m.isolation == Isolation::Full && !m.boxed && m.landlock < 1) m.isolation = Isolation::None;
-  // Siblings under Landlock may not ask about paths, or they would find each other in /proc; but a dynamic linker must ask.
+  // Under Landlock, siblings may not look up paths, because they would find each other in /proc; but a dynamic linker must.
   if (!plan.compile && m.isolation == Isolation::Reduced && plan.processes > 1 && !plan.is_static) {
     plan_fault("several processes that are linked dynamically need full isolation; with reduced, install static libraries");
   }
@@ -151,14 +154,14 @@ void require_isolation(const Plan& plan, Capabilities& m) {
                             root));
 }
 
-// Whoever started us wants no answer after its own end. (bwrap sees to this itself; here it is for those without.)
+// Ends the runner when its parent ends, which could not read an answer. (bwrap does this itself; others do not.)
 void die_with_parent() {
   pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (getppid() != parent) _exit(4);
 }
 
-// Whoever started us keeps a box ready, and says when its turn has come. Without a word there is nobody left who could.
+// Waits in a box that was prepared in advance, until the parent writes a byte. An end of file means that the parent has ended.
 void await_turn() {
   char word;
   ssize_t n;
@@ -225,7 +228,7 @@ int main_of(int argc, char** argv, Lines& lines) {
   Machine machine = find_machine(most, without);
   require_isolation(plan, machine.can);
   if (!plan.compile) find_hidden_calls(machine.can);
-  // From here on no process without privileges over us can read our memory or our descriptors.
+  // From here on, unprivileged processes cannot read our memory or our descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   find_base(machine);

@@ -38,7 +38,7 @@ class Bytes {
     return c;
   }
 
-  // Of the byte that `next` gives.
+  // The offset of the byte that `next` returns.
   uint64_t offset() const { return base_ + at_; }
 
  private:

@@ -1,13 +1,13 @@
-// Comparators: when an output is right.
+// Comparators: decide whether an output is right.
 //
 // Each rule compares two files, the program's output and the official answer, byte by byte and by its definition in
 // docs/apps.md, which is binding. Both are read with pread through small buffers, so neither is mapped, shared offsets
-// do not move, and a rule needs memory only where its definition forces it to:
+// do not move, and a rule uses more memory only if its definition requires it:
 //
 //   exact, lines, tokens, case-insensitive    two buffers
 //   float                                     two buffers and two numbers (at most kLongestNumber bytes each)
-//   unordered-lines                           the lines of both, but never more than the answer's own size twice:
-//                                             lines are counted first, and a wrong number of them ends it
+//   unordered-lines                           the lines of both, but at most twice the answer's size: lines are
+//                                             counted first, and a wrong number of them ends the comparison
 //
 // A *blank* is one of blank, tab, vertical tab, form feed, carriage return; a line ends with a newline or with the file.
 // Nothing is decoded: invalid UTF-8 is compared as it is, and the blanks of Unicode are text.
@@ -33,7 +33,7 @@ constexpr size_t kShown = 60;               // bytes of each file that a message
 
 enum class Rule { Exact, Lines, Tokens, Float, CaseInsensitive, UnorderedLines };
 
-// ---------------------------------------------------------------------------------------------------- what is asked
+// ---------------------------------------------------------------------------------------------------- the rule
 
 struct Spec {
   Rule rule = Rule::Lines;
@@ -65,7 +65,7 @@ inline bool parse_spec(const std::string& text, Spec& spec) {
   return false;
 }
 
-// What came out. `error` is an errno: a file could not be read, and nothing is known of the output.
+// The result. If `error`, an errno, is not 0, a file could not be read, and the output is not judged.
 struct Comparison {
   bool right = false;
   int error = 0;
@@ -90,7 +90,7 @@ inline void append_printable(std::string& shown, int c) {
   }
 }
 
-// What stands at an offset, in quotes: from the beginning of its line where that is near. Counts the lines before it.
+// The text at an offset, in quotes: from the beginning of its line if that is near. Counts the lines before it.
 inline std::string around(Reader& file, uint64_t here, uint64_t& line) {
   uint64_t line_start = 0;
   line = 1;
@@ -112,7 +112,7 @@ inline std::string around(Reader& file, uint64_t here, uint64_t& line) {
   return shown + "...\"";
 }
 
-// Where two files part, in words. The readers stand at the first byte that differs, or at a token's beginning.
+// The message about the first difference. The readers are at the first byte that differs, or at a token's beginning.
 inline std::string difference(Reader& output, Reader& answer) {
   uint64_t line, ignored;
   std::string found = around(output, output.offset(), line);
@@ -120,7 +120,7 @@ inline std::string difference(Reader& output, Reader& answer) {
   return "line " + std::to_string(line) + ": expected " + expected + ", found " + found;
 }
 
-// The same for two files that part at these offsets.
+// The same for two files that first differ at these offsets.
 inline std::string difference_at(int output_fd, uint64_t output_offset, int answer_fd, uint64_t answer_offset) {
   auto output = std::make_unique<Reader>(output_fd), answer = std::make_unique<Reader>(answer_fd);
   output->seek(output_offset);
@@ -130,8 +130,8 @@ inline std::string difference_at(int output_fd, uint64_t output_offset, int answ
 
 // ---------------------------------------------------------------------------------------------------- rules
 
-// Whether nothing but blanks and newlines is left in both. If something is, the readers stay where they are, so that
-// the message shows where the difference begins.
+// Whether only blanks and newlines are left in both. If not, the readers stay where they are, so that the message shows
+// where the difference begins.
 inline bool both_only_spaces(Reader& output, Reader& answer) {
   uint64_t a = output.offset(), b = answer.offset();
   if (output.only_spaces_left() && answer.only_spaces_left()) return true;
@@ -147,7 +147,7 @@ inline bool compare_exact(Reader& output, Reader& answer) {
   return both_only_spaces(output, answer);
 }
 
-// With `fold`, ASCII letters of either case are the same.
+// With `fold`, ASCII letters are compared without case.
 inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
   for (;;) {
     Reader::skip_common(output, answer);
@@ -168,13 +168,13 @@ inline bool compare_lines(Reader& output, Reader& answer, bool fold) {
   }
 }
 
-// A token of each file: its bytes as far as a number may be long, and whether they are the same.
+// A token of each file: its first bytes, as many as a number may have, and whether the tokens are the same.
 struct TokenPair {
   std::string output, answer;
   bool same = true, too_long = false;
 };
 
-// Reads the tokens that begin here. Without `keep` only whether they are the same, and no further than that.
+// Reads the tokens that begin here. Without `keep`, it only compares them, and stops at the first difference.
 inline void read_tokens(Reader& output, Reader& answer, bool keep, TokenPair& pair) {
   auto inside = [](int c) { return c != kEnd && !is_space(c); };
   pair.output.clear();
@@ -236,7 +236,7 @@ class LineBag {
   uint64_t lines() const { return lines_; }
   uint64_t bytes() const { return bytes_; }
 
-  // Takes the lines into memory, `bytes()` and a number for each, in the order of their bytes.
+  // Reads the lines into memory (`bytes()` plus a number for each) and sorts them by their bytes.
   void collect() {
     text_.reserve(bytes_);
     starts_.reserve(lines_);
@@ -250,7 +250,7 @@ class LineBag {
     std::sort(starts_.begin(), starts_.end(), [this](size_t a, size_t b) { return order(*this, a, *this, b) < 0; });
   }
 
-  // Whether both hold the same lines, as often as each other. They hold the same number of them.
+  // Whether both have the same lines, each equally often. The numbers of lines are equal already.
   static bool same(const LineBag& output, const LineBag& answer, std::string& words) {
     for (size_t i = 0; i < output.starts_.size(); i++) {
       int sign = order(output, output.starts_[i], answer, answer.starts_[i]);
@@ -263,7 +263,7 @@ class LineBag {
   }
 
  private:
-  // Gives every byte of every line, and a newline for its end. Blanks at the end of a line are not its bytes.
+  // Passes on every byte of every line, and a newline for its end. Blanks at the end of a line are left out.
   template <class Take>
   void each_byte(Take take) {
     bool inside = false;
@@ -321,7 +321,7 @@ inline bool compare_unordered(Reader& output, Reader& answer, std::string& words
   return LineBag::same(ours, theirs, words);
 }
 
-// Compares two files that can be read by pread, from their beginnings; their offsets are left alone.
+// Compares two files from their beginnings, by pread; their offsets do not change.
 inline Comparison compare(const Spec& spec, int output_fd, int answer_fd) {
   Reader output(output_fd), answer(answer_fd);
   Comparison result;

@@ -1,5 +1,5 @@
-// Decimal numbers, exactly: a difference of exactly the tolerance is within it, whatever binary floating point makes of
-// it, and integers are equal or not at any size.
+// Exact decimal numbers: a difference of exactly the tolerance is within it, which binary floating point could get wrong,
+// and integers are compared exactly at any size.
 #pragma once
 
 #include <stddef.h>

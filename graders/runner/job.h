@@ -11,9 +11,9 @@
 
 namespace runner {
 
-// Where one process of the submission lives. Made once; what a test can change in it is made anew for each test.
+// The directories of one process of the submission. Made once; what a test can change in them is made again for each test.
 struct ProcessDirectories {
-  std::string outside;             // full: what becomes its root, as the runner may write it
+  std::string outside;             // full: the later root directory, in the form that the runner can write
   std::string root;                // full: its root directory, read-only
   std::string scratch;             // its working directory, as the runner sees it
   std::string fifo_in, fifo_out;   // as the runner and the manager see them
@@ -25,12 +25,12 @@ struct ProcessDirectories {
 struct Job {
   const Plan& plan;
   const Machine& machine;
-  std::vector<Fd> programs = {};                     // a copy for each process: pages that two share would be a channel
-  Fd interpreter = {}, with = {};                    // what is executed instead of a program, and a file that it needs
+  std::vector<Fd> programs = {};                     // one copy each: processes could communicate through shared pages
+  Fd interpreter = {}, with = {};                    // an interpreter, executed instead of the program, and its file
   std::vector<ProcessDirectories> directories = {};  // for each process
   Filter filter = {};
-  // An inotify descriptor: it tells who closed a FIFO. All tests share it, as the kernel takes 10 to 20 ms to close one in which
-  // anything was watched (it waits until nobody can be reading its list of watches). No two watches have the same number.
+  // An inotify descriptor: it reports who closed a FIFO. All tests share it, because closing one that had watches takes the
+  // kernel 10 to 20 ms (it waits until no reader of its list of watches is left). No two watches have the same number.
   Fd closes = {};
   long long kills_seen = out_of_memory_kills();  // when the runner last asked
 

@@ -32,7 +32,7 @@ class JobFiles {
       if (*end != '\0' || fd < 3 || fd > INT_MAX || fcntl(static_cast<int>(fd), F_GETFD) < 0) {
         plan_fault("--fds: not an open descriptor: %s", entry.c_str());
       }
-      // A memory file is on no path, so Landlock lets a contestant open it anew through /proc/self/fd: but not to write.
+      // A memory file has no path, so Landlock lets a contestant open it again through /proc/self/fd; it must not be writable.
       if (fcntl(static_cast<int>(fd), 1034 /* F_GET_SEALS */) >= 0) fchmod(static_cast<int>(fd), 0555);
       entries_.emplace_back(decode(entry.substr(0, equals)), static_cast<int>(fd));
     }
@@ -45,7 +45,7 @@ class JobFiles {
 
   void forget() { std::vector<std::pair<std::string, int>>().swap(entries_); }
 
-  // One that we were given open; -1 if there is none of that name.
+  // The inherited descriptor of this name; -1 if there is none.
   int inherited(const std::string& name) const {
     for (const auto& [known, fd] : entries_) {
       if (known == name && !by_path_) return fd;
@@ -60,7 +60,7 @@ class JobFiles {
     int fd = by_path_ ? open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd < 0) plan_fault("the job has no file %s", name.c_str());
     if (file_size(fd) < 0) plan_fault("%s is not a file", name.c_str());
-    unlink(name.c_str());  // should this fail, then Landlock or the root directory still hides it from contestants
+    unlink(name.c_str());  // if this fails, Landlock or the root directory still hides it from contestants
     entries_.emplace_back(name, fd);
     return fd;
   }
@@ -70,7 +70,7 @@ class JobFiles {
   bool by_path_ = false;
 };
 
-// A file that may be executed: the job's own if it may, else a copy. Piston, for one, gives every file mode 644.
+// An executable file: the job's own if it is executable, else a copy. (Piston, for example, gives every file mode 644.)
 inline Fd executable(JobFiles& files, const std::string& name) {
   int original = files.get(name);
   char path[64];

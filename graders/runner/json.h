@@ -1,4 +1,4 @@
-// Writes JSON: what lines are made of. `graders/schema/lines.json` says which lines there are.
+// Writes JSON, for the lines. `graders/schema/lines.json` defines the lines.
 #pragma once
 
 #include <stddef.h>
@@ -44,7 +44,7 @@ inline std::string base64(const unsigned char* bytes, size_t size) {
   return text;
 }
 
-// A JSON text, written from its beginning to its end. A comma is put where one is due.
+// Writes a JSON text from beginning to end, with the commas that are needed.
 class Json {
  public:
   Json& open(char bracket) {
@@ -80,8 +80,8 @@ class Json {
     return key(name).value(what);
   }
 
-  // What has been written since this was last asked, for who prints a long text piece by piece: after `open_text` its
-  // characters follow, then `close_text`.
+  // What was written since the last call, for callers that print a long text in pieces: `open_text`, then its
+  // characters, then `close_text`.
   std::string take() { return std::exchange(text_, {}); }
   Json& open_text() {
     begin_item();

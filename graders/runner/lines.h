@@ -33,7 +33,7 @@ inline void print(const char* data, size_t size) {
   while (size > 0) {
     ssize_t n = write(STDOUT_FILENO, data, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(4);  // nobody listens any more: there is nothing left to say, or to do
+    if (n <= 0) _exit(4);  // the reader has closed its end: nothing can be reported
     data += n;
     size -= static_cast<size_t>(n);
   }
@@ -59,7 +59,7 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* form
   return text;
 }
 
-// Our failure: the job has no result. `main` catches it and prints it; what it passes on its way up ends its processes.
+// Our failure: the job has no result. `main` catches it and prints it; destructors end the processes.
 struct Fault {
   FaultKind kind;
   std::string message;
@@ -73,7 +73,7 @@ struct Fault {
   fault(FaultKind::Plan, vformat(format, args));
 }
 
-// A system call of ours failed that cannot fail on a healthy machine.
+// The fault for a system call of ours that failed, though it cannot fail on a healthy machine.
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void system_fault(const char* format, ...) {
   int error = errno;
   va_list args;

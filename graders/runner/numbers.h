@@ -1,4 +1,4 @@
-// Numbers of the runner alone: descriptors, sizes, times. Those that others must know are in rules.h.
+// Numbers that only the runner uses: descriptors, sizes, times. Those that other programs must know are in rules.h.
 #pragma once
 
 #include <stddef.h>
@@ -12,18 +12,18 @@ constexpr int kControlFd = 200;
 constexpr int kProgramFd = 201;
 constexpr rlim_t kContestantFds = 128;  // libraries of contests hide a descriptor at 100 (CEOI 2026)
 static_assert(kControlFd >= static_cast<int>(kContestantFds), "a contestant must not be able to own these numbers");
-constexpr int kLeastFds = 320;  // the runner itself needs so many: the numbers above must be possible
+constexpr int kLeastFds = 320;  // the runner needs at least this limit: the numbers above must be possible
 constexpr int kTaskFd = 3, kReportFd = 4, kWithFd = 5;  // an interpreter finds its program, its report and its file here
 constexpr int kJudgeInputFd = 10, kJudgeAnswerFd = 11, kJudgeOutputFd = 12, kJudgeProgramFd = 13, kJudgeLastFd = 14;
 
-// What a contestant may use beside what the plan says.
+// A contestant's limits that the plan does not state.
 constexpr rlim_t kNoCore = 1;  // too little for a file, and unlike 0 it stops the kernel from starting a core handler
 constexpr rlim_t kWaitingSignals = 64;
-constexpr rlim_t kMoreThreadsOfOthers = 4096;  // so many more threads the machine may get while a test runs
+constexpr rlim_t kMoreThreadsOfOthers = 4096;  // how many more threads the machine may get while a test runs
 constexpr int64_t kScratchBytes = 16 << 20;    // of files in its scratch directory
 constexpr int kScratchFiles = 256;
-constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds so many blocks to a file of a stated size
-constexpr int64_t kFileSlackBytes = 256 << 20;   // a file may outgrow its limit by so much before polling sees it
+constexpr int64_t kScratchSlackBytes = 1 << 20;  // a file system adds blocks of this size to a file of a stated size
+constexpr int64_t kFileSlackBytes = 256 << 20;   // a file may exceed its limit by this much before polling sees it
 // Page tables may take twice what the memory limit needs, and this. A page in each 2 MiB that may be reserved takes less.
 constexpr int64_t kTablesBytes = 32 << 20;
 constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isolation: __O_TMPFILE, O_PATH
@@ -32,24 +32,24 @@ constexpr uint32_t kOpenRefused = 020000000 | 010000000;  // under reduced isola
 constexpr size_t kMessageBytes = 4000;
 constexpr size_t kStderrBytes = 2000;
 constexpr size_t kReportBytes = 16384;  // an interpreter's report
-constexpr size_t kMostNames = 32;       // a line names so many refused calls of a process
-constexpr size_t kScoreBytes = 4096;    // a longer line or file has no score in it
+constexpr size_t kMostNames = 32;       // a line names at most this many refused calls of a process
+constexpr size_t kScoreBytes = 4096;    // a longer line or file is not a score
 
 // How often the runner looks, and how long it waits.
-constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // it looks at what runs; the first looks come sooner
+constexpr int64_t kFirstTickUs = 1000, kTickUs = 5000;  // how often it looks at the processes; at first more often
 constexpr int kLooksAtTables = 8;                       // at every eighth look it counts page tables
-constexpr int kMostRefusals = 1000;             // it answers so many refused calls; then the kernel refuses by itself
+constexpr int kMostRefusals = 1000;             // it answers this many refused calls; then the kernel refuses without asking
 constexpr int64_t kWarmUs = 30'000'000;         // an interpreter starts, or answers, within this on a loaded machine
-constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager may do nothing for so long after all contestants have ended
-constexpr int64_t kManagerGraceUs = 200'000;    // after a manager's failure a contestant's own may show for so long
-constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processor for so long where /proc hides what it waits for
+constexpr int64_t kManagerIdleUs = 10'000'000;  // a manager may be idle this long after all contestants have ended
+constexpr int64_t kManagerGraceUs = 200'000;    // how long after a manager's failure a contestant's own failure is awaited
+constexpr int64_t kHiddenDelayUs = 2'000'000;   // a process may get no processor for this long if /proc hides what it waits for
 
 // Steps of a compilation.
 constexpr int kStepTickMs = 20;                   // it looks at their processes; what grows in between has rlimits
 constexpr size_t kStepFloodBytes = 64 << 20;      // a step that prints more than this is stopped
-constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown so much
+constexpr int64_t kStepFileSlackBytes = 1 << 30;  // polling sees a file over its limit long before it has grown by this
 
-constexpr const char* kHiddenCall = "hidden_call";  // stands for a deadly call whose name no listener has heard
+constexpr const char* kHiddenCall = "hidden_call";  // replaces the name of a deadly call that no listener was told of
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kKilledFromOutside = "killed from outside: is there memory left?";
 

@@ -24,16 +24,16 @@ struct JudgeSpec {
   Fd program;
   int64_t cpu_ms = 0, wall_ms = 0, memory_bytes = 0;
   std::vector<std::string> args;
-  Protocol protocol = Protocol::Cms;  // by which it tells a score
+  Protocol protocol = Protocol::Cms;  // how it reports a score
 };
 
 struct Test {
   long id = 0;
   int input = -1, answer = -1, program = -1;   // descriptors
-  int output = -1;                             // what was submitted for it instead of a program
+  int output = -1;                             // the output that was submitted instead of a program
   std::vector<std::pair<int, int>> at;         // (group, position)
   std::vector<std::string> args;               // of the checker, after its own
-  int64_t full = 1;                            // what full marks are in the units of a score file
+  int64_t full = 1;                            // full marks, in the units of a score file
   int64_t steps = 0;                           // a score is rounded down to a multiple of 1 / steps
 };
 
@@ -54,7 +54,7 @@ struct Plan {
   std::vector<CompileAction> actions;
   std::string program;
   bool is_static = true;
-  std::string interpreter;  // what executes the program's file, if not the kernel
+  std::string interpreter;  // executes the program's file; empty: the kernel does
   std::vector<std::string> interpreter_args, environment;
   std::vector<std::string> sees;  // of this machine, in both modes
   bool sees_system = false;       // steps: and the system's programs and libraries
@@ -62,17 +62,17 @@ struct Plan {
   bool warm = false;        // it forks for each test
   TaskType task = TaskType::Batch;
   FifoUse fifo_use = FifoUse::Standard;  // where there is a manager
-  std::string input_file, output_file;  // by these names the program reads and writes; empty: stdin, stdout
+  std::string input_file, output_file;  // files that the program reads and writes; empty: stdin, stdout
   bool has_checker = false;
   JudgeSpec manager, checker;
   Protocol protocol = Protocol::Cms;
   comparators::Spec rule;
   int64_t return_bytes = 0;  // of each output
-  int64_t ready_bytes = 0;   // so much memory the machine shall have before a program asks for it
+  int64_t ready_bytes = 0;   // memory that the runner touches first, so that a virtual machine really has it
   int64_t room_ms = -1;      // how much wall clock the sandbox allows for all tests; -1: no bound
   long passes = 1;           // most runs of a program on one test
   bool needed_only = false;
-  int64_t enough_ms = 0;  // after so much wall clock no test is begun; 0: no bound
+  int64_t enough_ms = 0;  // after this much wall clock no further test is started; 0: no bound
   std::vector<Test> tests;
 
   bool has_manager() const { return runner::has_manager(task); }
@@ -80,25 +80,25 @@ struct Plan {
   // Whether processes get paths of FIFOs as arguments.
   bool shows_fifos() const { return task == TaskType::TwoSteps || (has_manager() && fifo_use == FifoUse::Paths); }
 
-  // Whoever reads our lines judges the output.
+  // Whether the reader of our lines judges the output.
   bool left_to_reader() const { return rules_of(protocol).judged_by == JudgedBy::Reader; }
 
-  // The runner itself compares, with the test's answer.
+  // Whether the runner itself compares the output with the test's answer.
   bool compares() const { return rules_of(protocol).judged_by == JudgedBy::Runner; }
 
-  // How far beyond its limit, at which it is TLE, a program is measured before it is stopped.
+  // How much CPU time a program may use beyond its limit, when it is already TLE, before it is stopped.
   int64_t margin_us() const { return cpu_stop_us(cpu_ms) - cpu_ms * 1000; }
 
-  // What is added to that at most for a process whose pages cost much: as many pages as fit into its memory.
+  // The most that is added to that for a process with slow page faults: the cost of as many pages as fit into its memory.
   int64_t page_margin_us() const {
     return std::min(memory_bytes / getpagesize() * kPageUs, most_for_pages_us(cpu_ms));
   }
 
-  // How much memory the runner takes and leaves again before the first test: no more than a program may have.
+  // How much memory the runner allocates and frees before the first test: no more than a program may have.
   int64_t bytes_to_take() const { return std::min(ready_bytes, memory_bytes); }
 
-  // After so much wall clock of a test pages give its program no more time: a test that took more than its share of the room
-  // could outlast what the sandbox allows, and no line would arrive.
+  // After this much wall clock of a test, page faults give its program no further time: if a test took more than its share of
+  // `room_ms`, the job could reach the sandbox's limit, and no line would arrive.
   int64_t pages_stop_us() const {
     if (room_ms < 0) return INT64_MAX;
     int64_t taking_ms = bytes_to_take() / kPageBytes * kPageUs / 1000;

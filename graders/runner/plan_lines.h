@@ -50,7 +50,7 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// One line of a plan. Every key is asked for; what was not asked for is unknown.
+// One line of a plan. The reader asks for every key that it knows; a key that it did not ask for is unknown.
 class PlanLine {
  public:
   PlanLine(int number, const std::string& text) : number_(number) {
@@ -108,7 +108,7 @@ class PlanLine {
     bad(format("`%s` is unknown: %s", key, word.c_str()));
   }
 
-  // One of these, by its name.
+  // The one of these values that has the name in the line.
   template <typename Value, size_t N>
   Value choice(const char* key, const Value (&values)[N]) {
     std::string word = text(key);

@@ -163,7 +163,7 @@ inline std::string plain_name(PlanLine& line, const char* key) {
   return name;
 }
 
-// That a manager is an interactor its own line tells, by its protocol.
+// The protocol in a manager's own line says whether it is an interactor.
 inline void read_task_line(PlanLine& line, Plan& plan) {
   plan.task = line.choice<TaskType>("kind", {{"batch", TaskType::Batch},
                                              {"communication", TaskType::Communication},
@@ -242,10 +242,10 @@ inline void read_run_line(PlanLine& line, JobFiles& files, Plan& plan) {
   }
 }
 
-constexpr const char* kRepeated[] = {"test", "see", "step", "artifact", "sees"};  // lines that may stand more than once
+constexpr const char* kRepeated[] = {"test", "see", "step", "artifact", "sees"};  // lines that may occur more than once
 
-// Reads the plan strictly: whatever we do not understand, we do not run. `nonce` is set at once, as a fault of the plan
-// names it.
+// Reads the plan strictly: a plan with anything unknown is not run. `nonce` is set first, because the message about a faulty
+// plan contains it.
 inline Plan read_plan(JobFiles& files, std::string& nonce) {
   Plan plan;
   int fd = files.get("plan");

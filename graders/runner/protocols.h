@@ -1,7 +1,7 @@
-// Checker protocols: by whom an output is judged, and how a program tells its score.
+// Checker protocols: who judges an output, and how a judge program reports its score.
 //
-// All that differs between two protocols is a row of this table, or a case of a `switch` without `default`: a protocol
-// that has been forgotten in one of these places does not compile (-Werror=switch, as the tests compile it).
+// Every difference between two protocols is a row of this table, or a case of a `switch` without `default`. If a protocol
+// is forgotten in one of these places, the code does not compile (the tests compile it with -Werror=switch).
 #pragma once
 
 #include <stddef.h>
@@ -19,17 +19,17 @@ constexpr Protocol kProtocols[] = {Protocol::Cms,    Protocol::Testlib, Protocol
                                    Protocol::Tokens, Protocol::Compare, Protocol::None};
 static_assert(std::size(kProtocols) == static_cast<size_t>(Protocol::None) + 1, "a protocol that no plan can name");
 
-// Who says how much an output is worth.
+// Who decides the score of an output.
 enum class JudgedBy {
   Program,  // a checker
-  Runner,   // this program, which compares with the test's answer
-  Reader,   // whoever reads our lines: the output goes there
+  Runner,   // the runner, which compares with the test's answer
+  Reader,   // the reader of our lines, who gets the output
 };
 
 struct ProtocolRules {
   const char* name;  // in a plan
   JudgedBy judged_by = JudgedBy::Runner;
-  // Of a program: the exit codes with which it has judged.
+  // Of a program: the exit codes that report a judgement; all others are failures.
   std::initializer_list<int> accepts = {}, rejects = {};
   std::initializer_list<const char*> args = {};  // before its own
   bool has_feedback = false;           // a directory to write to; and the output comes on stdin

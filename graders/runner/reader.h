@@ -43,13 +43,13 @@ class Reader {
   void skip_spaces() {
     while (is_space(peek())) at_++;
   }
-  // Whether nothing but blanks and newlines is left. They are skipped.
+  // Whether only blanks and newlines are left. They are skipped.
   bool only_spaces_left() {
     skip_spaces();
     return peek() == kEnd;
   }
 
-  // Skips what both files have in common here.
+  // Skips the bytes that are the same in both files from here on.
   static void skip_common(Reader& a, Reader& b) {
     while (a.peek() != kEnd && b.peek() != kEnd) {
       size_t both = std::min(a.filled_ - a.at_, b.filled_ - b.at_), same = both;

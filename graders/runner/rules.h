@@ -1,31 +1,31 @@
-// The rules of time and memory that more than this program must know. Each number stands here and nowhere else.
+// The rules of time and memory that other programs must know too. Each number is defined only here.
 //
 // `ioi_eval/jobs/rules.py` reads this file: a number is a line `constexpr int64_t NAME = DIGITS;`. `graders/run` repeats two of
-// them, and PROTOCOL.md tells all in words; `tests/jobs/test_rules.py` compares both.
+// them, and PROTOCOL.md explains all; `tests/jobs/test_rules.py` compares both.
 #pragma once
 
 #include <stdint.h>
 
 namespace runner {
 
-// A program is TLE from its CPU limit L on, and is stopped when its CPU time reaches this part of L, in percent, and this much
-// more: so that who is a little late is timed to its end.
+// A program is TLE if its CPU time reaches its limit L. It is stopped only when its CPU time reaches this percentage of L plus
+// this slack, so that a program that is slightly late is measured to its end.
 constexpr int64_t kCpuPercent = 125;
 constexpr int64_t kCpuSlackMs = 100;
 
-// It is stopped too when the idle time of the whole test reaches L and this much more. Source: CMS, which allows the wall clock
-// of a program a second more than its CPU time.
+// It is also stopped when the idle time of the whole test reaches L plus this slack. Source: CMS, which allows a program one
+// second more of wall clock than of CPU time.
 constexpr int64_t kIdleSlackMs = 1'000;
 
-// A wait for a disk is not idle before L and this much more.
+// The first L plus this slack of waiting for a disk does not count as idle.
 constexpr int64_t kDiskSlackMs = 5'000;
 
-// A test is given up when its wall clock reaches so many times L + M, M being the manager's CPU limit, and this much more.
+// A test is given up when its wall clock reaches this many times L + M (M is the manager's CPU limit) plus this slack.
 constexpr int64_t kGivenUpTimes = 10;
 constexpr int64_t kGivenUpSlackMs = 10'000;
 
-// What a page of memory may cost the kernel in CPU time: a virtual machine may have to ask its host for it. 13 us were measured,
-// 1 us elsewhere. That adds to the CPU time at which a program is stopped, but no more than so many times L, and this much.
+// The CPU time that the kernel may need for a page of memory, for which a virtual machine may have to ask its host. 13 us were
+// measured, 1 us elsewhere. It is added to the CPU time at which a program is stopped, up to this many times L plus this slack.
 constexpr int64_t kPageUs = 20;
 constexpr int64_t kPageBytes = 4'096;
 constexpr int64_t kPagesTimes = 8;

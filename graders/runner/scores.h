@@ -1,4 +1,4 @@
-// Scores: how a judge program says what an output is worth.
+// Scores: how a judge program reports the score of an output.
 #pragma once
 
 #include <malloc.h>
@@ -19,7 +19,7 @@
 
 namespace runner {
 
-// What a checker or manager said.
+// The score and message of a checker or manager.
 struct Judgement {
   bool valid = false;
   std::string score;    // as it was printed
@@ -40,7 +40,7 @@ inline std::string trimmed(const std::string& text) {
 
 inline std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
 
-// A score: a plain decimal number within [0, 1] and nothing else. No nan, no inf, no hexadecimal.
+// Reads a score, which must be a plain decimal number within [0, 1]: no nan, no inf, no hexadecimal.
 inline bool read_score(const std::string& text, Judgement& judgement, int64_t full = 1) {
   judgement.score = text;
   const char* at = text.c_str();
@@ -67,7 +67,7 @@ inline bool read_score(const std::string& text, Judgement& judgement, int64_t fu
   return judgement.valid;
 }
 
-// The text of a file in which a score stands. What is longer than this is none, and is not cut to make it one.
+// The text of a file with a score. A longer file is not a score, and is not cut to make it one.
 inline bool read_score_of(int fd, bool first, Judgement& judgement, int64_t full = 1) {
   std::string text = head(fd, kScoreBytes);
   bool cut = file_size(fd) > static_cast<int64_t>(text.size());
@@ -84,7 +84,7 @@ const char* const kPartial = "Output is partially correct";
 const char* const kWrong = "Output isn't correct";
 const char* const kNoOutput = "Evaluation didn't produce file ";
 
-// CMS: the score is the first line of stdout, the message the first line of stderr, which may ask for a standard text.
+// CMS: the score is the first line of stdout, the message the first line of stderr, which may name a standard text.
 inline Judgement read_cms(int output, int errors) {
   Judgement judgement;
   std::string text = first_line(head(errors, kMessageBytes));
@@ -100,8 +100,8 @@ inline Judgement read_cms(int output, int errors) {
 }
 
 // testlib.h as it is published: 0 ok, 1 wrong answer, 2 presentation error, 4 dirt, 8 unexpected end of file;
-// 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes have no base of their own
-// and overlap with these, so they are refused.) Points are whatever the author means by them; here, parts of 1.
+// 7 a score as the word after `points`. (3 is the checker's own failure. Its "partially" codes have no range of their own
+// and overlap with these, so they are refused.) testlib does not define the unit of points; here they are parts of 1.
 inline Judgement read_testlib(int code, int errors) {
   Judgement judgement;
   judgement.message = first_line(head(errors, kMessageBytes));
@@ -127,13 +127,13 @@ inline Judgement read_kattis(int code, const std::string& feedback, int64_t full
   return judgement;
 }
 
-// What a judge program leaves behind: its exit code, what it printed (descriptors), and its directory of feedback.
+// The result of a judge program: its exit code, what it printed (descriptors), and its feedback directory.
 struct JudgeResult {
   int code, output, errors;
   std::string feedback;
 };
 
-// What a judge program said that has ended as its protocol wants.
+// Reads the score and message of a judge program that ended with an exit code of its protocol.
 inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, int64_t full) {
   switch (protocol) {
     case Protocol::Cms: return read_cms(result.output, result.errors);
@@ -147,10 +147,10 @@ inline Judgement read_judgement(const JudgeResult& result, Protocol protocol, in
   plan_fault("the protocol %s has no program", rules_of(protocol).name);
 }
 
-// The message of a wrong output that no program has judged: the line, what is expected there, what was found.
+// The message about a wrong output if the runner compares: the line, what is expected there, what was found.
 inline std::string wrong_output(int output, int answer, const Difference& where) {
   std::string words = comparators::difference_at(output, where.output, answer, where.answer);
-  malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+  malloc_trim(0);  // our memory at a fork counts as a child's peak memory
   return (std::string(kWrong) + ": " + words).substr(0, kMessageBytes);
 }
 

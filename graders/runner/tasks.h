@@ -1,14 +1,14 @@
-// Types of tasks: who talks to whom, over what. Source: https://cms.readthedocs.io, "Task types".
+// Task types: which processes talk to each other, and how. Source: https://cms.readthedocs.io, "Task types".
 //
-// What differs between two types is a case of a `switch` without `default`, here or where a test is run: a type that has been
-// forgotten does not compile (-Werror=switch, as the tests compile it).
+// Every difference between two types is a case of a `switch` without `default`, here or in the code that runs a test. If a type
+// is forgotten, the code does not compile (the tests compile it with -Werror=switch).
 #pragma once
 
 namespace runner {
 
 enum class TaskType {
   Batch,          // one process; its input is the test's, its output is judged. (A test may come with an output instead.)
-  TwoSteps,       // what the first process says into a FIFO the second hears, whose output is judged
+  TwoSteps,       // the second process reads what the first writes to a FIFO; the second's output is judged
   Communication,  // a manager talks to one or more processes
   Interactive,    // a manager that is an interactor: its stdin and stdout are those of one process
 };

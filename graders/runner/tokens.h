@@ -12,10 +12,10 @@
 
 namespace runner {
 
-constexpr size_t kLongestNumber = 65536;  // of a token, this much is kept to be read as a number
+constexpr size_t kLongestNumber = 65536;  // this much of a token is kept, to be read as a number
 
-// How tokens are compared. Source: the Kattis problem format's default validator, and DOMjudge's, which is the same but
-// for numbers that are not finite: DOMjudge takes NaN for NaN and an infinity for one of its sign, and so do we.
+// How tokens are compared. Source: the Kattis problem format's default validator, and DOMjudge's, which is the same except
+// for numbers that are not finite: there NaN equals NaN, and infinities of the same sign are equal, as here.
 struct TokenRules {
   bool case_sensitive = false, space_sensitive = false;
   long double absolute = -1, relative = -1;  // negative: not tolerated
@@ -60,7 +60,7 @@ inline bool near(long double ours, long double theirs, const TokenRules& rules) 
 
 inline bool in_token(Bytes& bytes) { return bytes.peek() != Bytes::End && !is_blank(bytes.peek()); }
 
-// Reads a token of each, which may be longer than memory is wide.
+// Reads a token of each file; a token may be longer than memory.
 inline bool same_token(Bytes& ours, Bytes& theirs, const TokenRules& rules) {
   std::string our_text, their_text;
   bool same = true;

@@ -1,7 +1,7 @@
-// What plans and lines call things: isolation, verdicts, limits, and whose failure a JE is.
+// The names in plans and lines: isolation levels, verdicts, limits, and who is at fault for a JE.
 //
-// A name stands once, in a `switch` without `default`: one that has been forgotten does not compile (-Werror=switch, as the
-// tests compile it).
+// Each name is defined once, in a `switch` without `default`. If one is forgotten, the code does not compile (the tests
+// compile it with -Werror=switch).
 #pragma once
 
 namespace runner {
@@ -21,7 +21,7 @@ constexpr const char* name_of(Isolation isolation) {
 // The order is that of PROTOCOL.md.
 enum class Verdict { AC, PA, WA, TLE, MLE, OLE, SV, RE, JE, LeftToReader };
 
-// nullptr: whoever reads our lines judges the output.
+// nullptr: the reader of our lines judges the output.
 constexpr const char* name_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::AC: return "AC";
@@ -41,7 +41,7 @@ constexpr const char* name_of(Verdict verdict) {
 // The rule that stopped a program, or a step of a compilation (Wall, File, Processes).
 enum class Limit { None, Cpu, Idle, Wall, Memory, Output, File, Files, Threads, Processes };
 
-// nullptr: none did.
+// nullptr: no rule did.
 constexpr const char* name_of(Limit limit) {
   switch (limit) {
     case Limit::None: return nullptr;
@@ -88,7 +88,7 @@ constexpr const char* name_of(FaultKind kind) {
   return "";
 }
 
-// Who failed. A checker or manager is called so in its own directory, too.
+// Who failed. A checker or manager has this name in its own directory, too.
 enum class Culprit { Runner, Checker, Manager };
 
 constexpr const char* name_of(Culprit culprit) {

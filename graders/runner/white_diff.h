@@ -1,4 +1,4 @@
-// The comparison of CMS: two texts are the same but for blanks and blank lines.
+// The comparison of CMS: two texts are the same except for blanks and blank lines.
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 namespace runner {
 
-// A text as white-diff sees it: runs of blanks are one, those at the ends of a line are none.
+// A text as white-diff reads it: a run of blanks counts as one, blanks at the ends of a line are ignored.
 // Source: CMS, cms/grading/steps/whitediff.py: blank, tab, vertical tab, form feed, carriage return.
 class Canonical {
  public:
@@ -15,7 +15,7 @@ class Canonical {
 
   explicit Canonical(int fd) : bytes_(fd) {}
 
-  // The next character; End after the last line, whether or not that had its newline.
+  // The next character; End after the last line, with or without its newline.
   int next() {
     bool gap = false;
     offset_ = bytes_.offset();
@@ -32,7 +32,7 @@ class Canonical {
     return c;
   }
 
-  // Where that character stands: of a run of blanks, its first.
+  // The offset of that character; for a run of blanks, of the first one.
   uint64_t offset() const { return offset_; }
 
  private:
@@ -51,7 +51,7 @@ inline bool white_diff(int output, int answer, Difference& where) {
       continue;
     }
     where = {ours.offset(), theirs.offset()};
-    // One has ended: the rest of the other must be blank lines.
+    // One text has ended: the rest of the other must be blank lines.
     if (a != Canonical::End && b != Canonical::End) return false;
     Canonical& rest = a == Canonical::End ? theirs : ours;
     for (int c = a == Canonical::End ? b : a; c != Canonical::End; c = rest.next()) {
