@@ -1,1 +1,1 @@
-"""The commands: one file for each one's arguments, a second one for what it does where that takes more than a call."""
+"""The commands. One file has the arguments of a command; longer commands have a second file with what they do."""

@@ -60,7 +60,7 @@ def audit(call: AuditCall) -> int:
         The exit code: 1 if something could not be judged.
 
     Raises:
-        InputError: the call makes no sense, or what it names cannot be read.
+        InputError: the options contradict each other, or a file or data set cannot be read.
     """
     if call.out is not None:
         check_list(call.out)
@@ -104,7 +104,7 @@ def audit(call: AuditCall) -> int:
 
 @contextmanager
 def _working_directory(out: Path | None) -> Iterator[Path]:
-    """Beside the list, so that an audit that was interrupted goes on; without a list there is nothing to go on with."""
+    """A directory beside the list, so that an interrupted audit can continue; a temporary one if there is no list."""
     if out is not None:
         directory = out.with_name(f"{out.name}.run")
         try:
@@ -160,7 +160,7 @@ async def _with_comparators(
     place: Place,
     workers: int,
 ) -> list[RowFinding]:
-    """The findings, with what other comparators say of a solution that was refused for its output."""
+    """Add to each finding with a wrong output the other comparators that accept it."""
     executors = {
         name: apps_calls.executor(sandbox, replace(settings, comparator=Comparator.parse(name), fail_fast=True), place)
         for name in OTHER_COMPARATORS

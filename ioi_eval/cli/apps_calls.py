@@ -33,7 +33,7 @@ SPLITS = ("test", "train")
 
 @dataclass(frozen=True, kw_only=True)
 class Problems:
-    """Which problems are meant; see `ioi-eval apps score --help`."""
+    """Which problems the user selected; see `ioi-eval apps score --help`."""
 
     dataset: str
     split: str | None = None
@@ -52,7 +52,7 @@ class Problems:
 
     @cached_property
     def selection(self) -> ProblemSelection:
-        """Which of the data set's problems; what the command says comes before the file."""
+        """Which problems of the data set are selected; options of the command take precedence over the file."""
         config = self.configuration
         try:
             sampling = Sampling(self.sampling) if self.sampling is not None else config.sampling_strategy
@@ -77,7 +77,7 @@ class Problems:
         return open_source(self.dataset, split=self.split, obvious=SPLITS)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the journal and the summary."""
+        """The values that the journal and the summary record."""
         chosen = asdict(self.selection)
         chosen |= {name: list(chosen[name]) for name in ("difficulties", "ids")}
         return {"dataset": self.dataset, "split": self.split, **chosen, "excluded": len(self.excluded)}
@@ -98,10 +98,10 @@ class Rules:
     conventions: bool = False
 
     def settings(self, configuration: Configuration | None = None) -> AppsSettings:
-        """As the executor takes them.
+        """The settings for the executor.
 
         Raises:
-            InputError: something makes no sense.
+            InputError: an option has a value that is not allowed.
         """
         profile = None if self.compat is None else profile_named(self.compat)
         timeout = self.timeout
@@ -124,13 +124,13 @@ class Rules:
 
 
 def executor(sandbox: Sandbox, settings: AppsSettings, place: Place) -> AppsExecutor:
-    """What judges programs there, with the user's cache."""
+    """The executor that judges programs in this sandbox, with the user's cache."""
     artifacts = ArtifactStore()
     return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers)
 
 
 async def ready(here: Opened, settings: AppsSettings, place: Place) -> AppsExecutor:
-    """What judges programs there, once the interpreter has said what it is.
+    """The executor, after the interpreter was asked for its version.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
@@ -144,7 +144,7 @@ async def ready(here: Opened, settings: AppsSettings, place: Place) -> AppsExecu
 
 
 def rules_words(settings: AppsSettings) -> str:
-    """By which rules programs are judged, in one line."""
+    """One line that names the rules by which programs are judged."""
     limit = f"{settings.cpu_s:g} s of CPU a test"
     if settings.profile is not None:
         return f"judged by the rules of {settings.profile.name}: everything that it scores, in its own way; {limit}"
@@ -156,12 +156,12 @@ def rules_words(settings: AppsSettings) -> str:
 
 
 def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
-    """Which interpreter runs the programs, whether they have numpy, and which one does not, though a shell would.
+    """One line: which interpreter runs the programs, whether it has numpy, and which one a shell would have started.
 
     Args:
-        python: that runs them.
-        asked: its command.
-        here: it is on this machine.
+        python: the interpreter.
+        asked: its command, as the user gave it.
+        here: whether it is on this machine.
     """
     numpy = f"numpy {python.numpy}" if python.numpy else "without numpy"
     words = f"programs are run by {python.path}: {python.version}, {numpy}"
@@ -175,15 +175,15 @@ def interpreter_words(python: Interpreter, asked: str, *, here: bool) -> str:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two paths are one interpreter with the same packages: a virtual environment has its own."""
+    """Whether two paths are one interpreter with the same packages. (A virtual environment has its own packages.)"""
     has_own = any((Path(path).parent.parent / "pyvenv.cfg").is_file() for path in (one, other))
     return one == other or (not has_own and os.path.realpath(one) == os.path.realpath(other))
 
 
 def workers(place: Place, executor: AppsExecutor) -> int:
-    """How many jobs run at once: unless it is said, as many as the targets that run them have slots.
+    """How many jobs run at once: as the user said, else as many as the slots of the targets that can run them.
 
     Raises:
-        SetupError: no target may run them.
+        SetupError: no target can run them.
     """
     return place.workers or executor.slots or 1

@@ -25,7 +25,7 @@ from ioi_eval.problems.apps_submissions import submission_columns
 from ioi_eval.report.terminal import counted, printable, table
 from ioi_eval.rows import KeptColumns
 
-_TESTS = 10  # how many tests of a program are told
+_TESTS = 10  # how many tests of a program are printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class ExplainCall:
 
 @dataclass(slots=True)
 class _Explained:
-    """What came out.
+    """The results of all programs.
 
     Args:
-        told: what is to be printed, by the program's place in the dump.
+        told: the text to print for each program, by the program's position in the dump.
         refused: rows that cannot be judged.
-        unusable: graders that cannot be had here.
-        programs, different, unjudged: how many.
-        tally: by grader, how often it takes a program for right or wrong where ours does not.
+        unusable: graders that cannot be used here.
+        programs, different, unjudged: counts.
+        tally: for each grader, how often it accepts a program that we reject, and the other way round.
     """
 
     told: dict[int, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class _Explained:
     tally: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, place: int, entry: JudgeableSample, given: Sequence[Opinion], everything: bool) -> None:
-        """Take in a program."""
+        """Add the opinions on one program."""
         ours = next(one.right for one in given if one.grader == OURS)
         self.programs += 1
         self.unjudged += ours is None
@@ -76,7 +76,7 @@ class _Explained:
 
 
 def explain(call: ExplainCall) -> int:
-    """Say where graders differ.
+    """Print where graders differ.
 
     Returns:
         The exit code: 1 if a program could not be judged by our rules.
@@ -137,7 +137,7 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
 
 
 def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, JudgeableSample]]:
-    """The programs that can be judged, with their places."""
+    """The programs that can be judged, with their positions."""
     for place, entry in enumerate(intake.entries()):
         if isinstance(entry, JudgeableSample):
             yield place, entry
@@ -146,7 +146,7 @@ def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, 
 
 
 def _told(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
-    """One program: what each grader makes of it, the tests about which they differ, and why."""
+    """The text for one program: each grader's verdict, the tests on which they differ, and why."""
     candidate = entry.candidate
     lines = [f"{candidate.listed.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
     tests = differing_tests(given)

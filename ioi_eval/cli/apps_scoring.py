@@ -70,7 +70,7 @@ def score(call: AppsScoreCall) -> int:
         The exit code.
 
     Raises:
-        InputError: the call makes no sense, or what it names cannot be read.
+        InputError: the options contradict each other, or a file or data set cannot be read.
     """
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
@@ -109,7 +109,7 @@ def score(call: AppsScoreCall) -> int:
 
 
 def _counts(catalog: Catalog, problem: str | None) -> bool:
-    """Whether rows for a problem are judged or refused, not passed over."""
+    """Whether rows for a problem are judged or refused; other rows are skipped."""
     return problem is None or problem in catalog.listed or not catalog.knows(problem)
 
 
@@ -134,7 +134,7 @@ def _options(call: AppsScoreCall, settings: AppsSettings) -> dict[str, Any]:
 async def _score(
     call: AppsScoreCall, *, settings: AppsSettings, dump: Source, catalog: Catalog, rows: int, grouping: Grouping
 ) -> Outcome:
-    """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
+    """Judge the dump. The directory is made only when everything else is ready, so a failing command leaves none."""
     options = _options(call, settings)
     async with opened(call.place) as here:
         executor = await apps_calls.ready(here, settings, call.place)

@@ -21,7 +21,7 @@ _CROWDED = 1.1
 
 
 def calibrate_here() -> int:
-    """Measure, keep and show.
+    """Measure, store and print.
 
     Returns:
         The exit code.
@@ -47,7 +47,7 @@ async def _measure() -> tuple[Speed, str]:
 
 
 def describe(speed: Speed, calibration: Calibration, path: Path) -> str:
-    """What was measured, for people."""
+    """The measurements as text."""
     lines = [f"CPU time of a fixed workload, as a multiple of the reference's ({REFERENCE}):", ""]
     lines += [f"  {part:<12}{ratio:6.3f}" for part, ratio in speed.parts.items()]
     lines += [

@@ -119,7 +119,7 @@ def _change(endpoints: str | None, package: PackageRequest) -> int:
 
 
 def _usable(found: Sequence[Abilities]) -> int:
-    """Say which workers can be used, and why others cannot: the exit code."""
+    """Print which workers can be used, and why others cannot. Returns the exit code."""
     from ioi_eval.report.terminal import printable
 
     reasons = [
@@ -146,7 +146,7 @@ def _short(url: str) -> str:
 
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
-    """Those that judging can use, then how many others there are."""
+    """The runtimes that judging can use, then the number of others."""
     known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]
     others = len(installed) - len(known)
     return ", ".join([*known, *([f"{others} others"] if others else [])]) or "none"
@@ -169,7 +169,7 @@ def _offer(worker: Worker | None) -> list[str]:
 
 
 def _compiler(version: str) -> str:
-    """`GCC 10.2.1` of `g++ (Debian 10.2.1-6) 10.2.1 20210110`."""
+    """`GCC 10.2.1` for `g++ (Debian 10.2.1-6) 10.2.1 20210110`."""
     number = re.search(r"\b\d+\.\d+\.\d+\b", version.rpartition(")")[2]) or re.search(r"\d+(\.\d+)+", version)
     return f"{'clang' if 'clang' in version.lower() else 'GCC'} {number[0]}" if number else version
 
@@ -179,7 +179,7 @@ def _size(number: int) -> str:
 
 
 def _show(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: frozenset[int]) -> None:
-    """Print a table; what servers say of themselves is taken for text."""
+    """Print a table. Texts from servers are printed without control characters."""
     from ioi_eval.report.terminal import printable, table
 
     print(table(head, [[printable(cell) for cell in row] for row in rows], left=left, width=80))

@@ -71,10 +71,10 @@ def _apps(out: Path, place: Place, progress: bool | None) -> int:
 
 
 def leave_sample(out: Path) -> Path:
-    """Put the sample of APPS beside the results, for calls of one's own.
+    """Write the sample of APPS beside the results, so that users can try other commands with it.
 
     Returns:
-        The folder that holds it.
+        The folder of the sample.
 
     Raises:
         SetupError: it cannot be written.

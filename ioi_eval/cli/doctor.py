@@ -67,11 +67,11 @@ def _examine() -> int:
     return 0 if fine else WRONG_CALL
 
 
-_AT_ONCE = 16  # workers that are examined: each compiles and runs two dozen tests
+_AT_ONCE = 16  # workers that are examined at the same time: each compiles and runs two dozen tests
 
 
 def _examine_workers(endpoints: str, per_endpoint: int | None) -> int:
-    """Examine every worker; those that are alike in what is wrong are told of together."""
+    """Examine every worker; workers with the same findings are printed together."""
     import asyncio
 
     from ioi_eval.cli.endpoints import needed_cluster

@@ -1,4 +1,4 @@
-"""Options by which commands name a Piston cluster, and what they mean together with the environment."""
+"""Options that name a Piston cluster, and how they are combined with the environment."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ RequestsPerEndpoint = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCluster:
-    """The cluster that a call means.
+    """The cluster that the user named.
 
     Args:
-        text: as it was named.
-        source: tells its endpoints (`PistonCluster` takes it).
-        max_requests_per_endpoint: how many jobs a server has from us at once.
+        text: the name that the user gave.
+        source: finds its endpoints (an argument of `PistonCluster`).
+        max_requests_per_endpoint: how many jobs we send to a server at once.
     """
 
     text: str
@@ -45,10 +45,10 @@ class NamedCluster:
 
 
 def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster | None:
-    """The cluster that options name, else the environment (`.env` included); `None` where neither does.
+    """The cluster that the options name, else the environment (including `.env`); `None` if neither names one.
 
     Raises:
-        InputError: what is named is no endpoint.
+        InputError: a name is not an endpoint.
     """
     from ioi_eval.config import Environment
     from ioi_eval.sandbox.endpoints import endpoint_source
@@ -65,10 +65,10 @@ def named_cluster(endpoints: str | None = None, per_endpoint: int | None = None)
 
 
 def needed_cluster(endpoints: str | None = None, per_endpoint: int | None = None) -> NamedCluster:
-    """`named_cluster`, for commands that are about a cluster.
+    """`named_cluster`, for commands that need a cluster.
 
     Raises:
-        InputError: none is named, or what is named is no endpoint.
+        InputError: no cluster is named, or a name is not an endpoint.
     """
     from ioi_eval.errors import InputError
 

@@ -1,4 +1,4 @@
-"""Exit codes: 0 all well; 1 not all was judged, or something disagrees; 2 wrong call or data; 130 interrupted."""
+"""Exit codes: 0 success; 1 not all was judged, or verdicts disagree; 2 wrong command or data; 130 interrupted."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ FAILED = 1
 WRONG_CALL = 2
 INTERRUPTED = 130
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})  # what nobody else has turned into a message: our stdout
+# Errors of writing to stdout. (Other code turns those of writing files into messages.)
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 def command(run: Callable[P, int]) -> Callable[P, None]:
-    """Make a command of a function that returns an exit code: our errors become one message, never a traceback."""
+    """Make a command of a function that returns an exit code. Our errors become one message, never a traceback."""
 
     @functools.wraps(run)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -38,7 +39,7 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             print("ioi-eval: interrupted", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
-            # Whoever read our output has had enough (`| head`); nothing more can be said there, at exit neither.
+            # The reader of our output has closed it (`| head`). Write nothing more, also not at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = FAILED
         except OSError as error:
@@ -53,7 +54,7 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
 
 
 def _run_alone(run: Callable[[], int]) -> int:
-    """Run it, and take an error of ours out of the group that a task group made of it."""
+    """Run it. If a task group raises one of our errors in an exception group, raise that error itself."""
     try:
         return run()
     except BaseExceptionGroup as group:

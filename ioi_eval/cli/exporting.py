@@ -1,4 +1,4 @@
-"""Writing results in a format of others: what `export` does."""
+"""Writing results in formats of other programs: what `export` does."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def write_export(
     """Write the results of a directory.
 
     Args:
-        directory: of the results.
+        directory: the results.
         to: the format's name.
-        out: the file or folder; `None` for the format's own place in the directory.
-        settings: `KEY=VALUE` each.
+        out: the file or folder; `None` for the format's default in the directory.
+        settings: texts `KEY=VALUE`.
         by: columns of the groups.
-        id_column: names a submission; `None` for the one of the run.
+        id_column: the column with the submission's id; `None` for the column of the run.
 
     Returns:
         The exit code.
 
     Raises:
-        InputError: there is no such format or setting, there are no results, or something stands there already.
+        InputError: there is no such format or setting, there are no results, or `out` already exists.
         SetupError: it cannot be written.
     """
     form = format_named(to)
@@ -73,7 +73,7 @@ def _settings(given: Sequence[str]) -> Mapping[str, str]:
 
 
 def _check(form: ExportFormat, target: Path, paths: Mapping[str, Path]) -> None:
-    """Refuse what stands there already, unless an export has left it: before anything is written."""
+    """Refuse to replace a file that was not written by an export. Called before anything is written."""
     is_folder = form.place.endswith("/")
     if is_folder and target.exists() and not target.is_dir():
         raise InputError(f"--out {target} is a file, and this format makes a folder of files; name a folder")

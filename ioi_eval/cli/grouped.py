@@ -1,9 +1,11 @@
-"""Options that go together, written once: a command asks for a group, and gets what is made of its options.
+"""Groups of options that several commands share.
+
+A command names a group, and gets the object that is made from the options of the group:
 
     @grouped(problems=problems_of)
     def score(dump: Dump, *, problems: Problems, out: Out) -> int: ...
 
-On the command line stand the options of `problems_of` in the place of `problems`. Two groups may share an option.
+The command line then has the options of `problems_of` instead of `problems`. Two groups may share an option.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ def grouped(**groups: Callable[..., Any]) -> Callable[[Callable[..., int]], Call
     """Make a command of a function, some of whose parameters are made from options.
 
     Args:
-        groups: by the function's parameter, what makes it: a function whose parameters are the options.
+        groups: for each such parameter, a function that makes it; the parameters of that function are the options.
     """
 
     def decorate(run: Callable[..., int]) -> Callable[..., int]:
@@ -45,6 +47,6 @@ def _options(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def _evaluated(parameter: inspect.Parameter, of: Callable[..., Any]) -> inspect.Parameter:
-    """As an option, whose annotation is there to be read; those of groups name what is imported later."""
-    annotation = eval(parameter.annotation, of.__globals__)  # our own words
+    """The parameter with its annotation evaluated. Annotations of groups are kept: they name types imported later."""
+    annotation = eval(parameter.annotation, of.__globals__)  # only text from our own modules
     return parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)

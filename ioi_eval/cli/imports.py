@@ -1,6 +1,6 @@
 """`ioi-eval import cms`, `import tps`, `import italian-yaml`, `import kattis` and `import library-checker`.
 
-One command a format; all of them read packages one by one, write the rows of all, and say what they found.
+There is one command for each format. Each reads packages one by one, writes the rows of all, and prints what it found.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Rows:
     out: Path
 
     def write(self, packages: Sequence[Path], read: Callable[..., ImportedTask], **stated: Any) -> int:
-        """Turn packages into rows, and say what came of each.
+        """Turn packages into rows, and print a line about each.
 
         Args:
             packages: folders or archives.
             read: `import_package` of a format.
-            stated: what it is told besides the year.
+            stated: its arguments besides the year.
 
         Returns:
             The exit code.

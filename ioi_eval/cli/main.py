@@ -1,4 +1,4 @@
-"""`ioi-eval`: one file a command. Nothing heavy is imported here, so that `--help` answers at once."""
+"""`ioi-eval`: all commands. Nothing heavy is imported here, so that `--help` answers at once."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def about(
 
 
 def _refuse_empty_words(words: Sequence[str]) -> None:
-    """End the call where a word of it is empty: as a path that is the working directory, and nobody means that."""
+    """End the program if an argument is empty. As a path, it would mean the working directory, which nobody intends."""
     for before, word in pairwise(("", *words)):
         if not word.strip() or re.fullmatch(r"--[\w-]+=\s*", word):
             where = word.rstrip("= ") or (f"what follows {before}" if before else "the first word")
@@ -105,7 +105,7 @@ def _refuse_empty_words(words: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """What the installed command calls. What a terminal cannot show, as a file's name that is no UTF-8, is escaped."""
+    """Run the installed command. Text that a terminal cannot show (a file name that is not UTF-8) is escaped."""
     _refuse_empty_words(sys.argv[1:])
     if message := refuse_other_names(sys.argv[1:]):
         print(f"ioi-eval: {message}", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""What users of other programs type here by habit, and what that is called here.
+"""Options of other programs that users type here by habit, and what they are called here.
 
-An option that a command does not have is refused by the parser, which knows nothing of where it comes from. So words
-that are another program's are looked for first. `docs/coming-from.md` has the same in tables.
+The parser refuses an option that a command does not have, but cannot say that it belongs to another program. So the
+arguments are first searched for options of other programs. `docs/coming-from.md` has the same in tables.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherProgram:
-    """Another program, whose options are typed to a command of ours.
+    """Another program, whose options users type to a command of ours.
 
     Args:
         name: as its users call it.
-        options: by its option, what to type here.
+        options: for each of its options, what to type here.
     """
 
     name: str
@@ -89,10 +89,10 @@ _OTHER_COMMANDS = {
 
 
 def refuse_other_names(words: Sequence[str]) -> str | None:
-    """The message for a call that uses another program's names; `None` for any other.
+    """The message for a command line with options of another program; `None` if there are none.
 
     Args:
-        words: of the command line, without the program.
+        words: the command line without the name of the program.
     """
     if words and words[0] in _OTHER_COMMANDS:
         return f"{words[0]} is no command here; its counterpart is: ioi-eval {_OTHER_COMMANDS[words[0]]}"

@@ -1,4 +1,4 @@
-"""Where results may go, and what stands there already: found out before anything is judged."""
+"""Checks of the directory for results, and of earlier results in it, before anything is judged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Earlier:
     """The results that an earlier run left in a directory.
 
     Args:
-        command: whose they are; empty where there are none.
+        command: the command that wrote them; empty if there are none.
         rows: how many.
-        options: what that run was asked to do.
+        options: the options of that run.
     """
 
     command: str = ""
@@ -31,9 +31,9 @@ class Earlier:
 
     @classmethod
     def of(cls, directory: Path) -> Self:
-        """Those of a directory; none where its summary cannot be read, as that is not what we wrote."""
+        """The results in a directory. If its summary cannot be read we did not write it, and there are no results."""
         try:
-            (directory / "results.jsonl").stat()  # else they are reports of results that lie elsewhere
+            (directory / "results.jsonl").stat()  # if it is missing, the summary is of results in other directories
             summary = json.loads((directory / "summary.json").read_bytes())
             command = APPS_SCORE if "judged_by" in summary else SCORE
             return cls(command=command, rows=int(summary["submissions"]["rows"]), options=dict(summary["options"]))
@@ -42,18 +42,19 @@ class Earlier:
 
 
 def check_out(out: Path, *, read: str, command: str) -> Path:
-    """Refuse a folder for results that cannot be written, that would be read as rows the next time, or that is taken.
+    """Refuse a folder for results if it cannot be written, lies in the folder of the dump, or has other results.
 
     Args:
-        out: what `--out` gives; need not be there yet.
+        out: the value of `--out`; need not exist yet.
         read: the source of submissions, as the user wrote it.
-        command: that writes its results there.
+        command: the command that will write its results there.
 
     Returns:
-        The folder itself or, where it is not there yet, the nearest one above it that is.
+        The folder or, if it does not exist yet, the nearest existing folder above it.
 
     Raises:
-        InputError: it lies in the folder whose files are the submissions, or holds the results of another command.
+        InputError: it is in the folder of the submissions, so the next run would read the results as rows; or it has
+            the results of another command.
         SetupError: it cannot be written.
     """
     source = Path(read).expanduser()
@@ -71,14 +72,14 @@ def check_out(out: Path, *, read: str, command: str) -> Path:
 def replaced(
     out: Path, *, rows: int, options: Mapping[str, Any], narrowing: Mapping[str, str], resume: bool
 ) -> tuple[str, ...]:
-    """A warning where results stand in the directory that this run does not make again; the journal keeps them.
+    """A warning if the directory has results that this run will replace with fewer; the journal keeps them.
 
     Args:
         out: the directory.
-        rows: how many this run is for.
-        options: what it was asked to do, as `Earlier.options`.
-        narrowing: by the option that may leave rows out, what `options` calls it.
-        resume: whether the journal is gone on with.
+        rows: the number of rows of this run.
+        options: the options of this run, as `Earlier.options`.
+        narrowing: for each option that may leave rows out, its key in `options`.
+        resume: whether this run continues the journal.
     """
     before = Earlier.of(out)
     dump, earlier_dump = options["dump"], before.options.get("dump")
@@ -101,15 +102,15 @@ def replaced(
 
 
 def _lacks(now: object, before: object) -> bool:
-    """Whether a list of what is wanted leaves out something that an earlier one had."""
+    """Whether a list lacks an item that the earlier list had."""
     return isinstance(now, list) and isinstance(before, list) and not set(before) <= set(now)
 
 
 def check_list(out: Path) -> None:
-    """Refuse a list's name that a directory has already: a file cannot take its place.
+    """Refuse a name for the list that is already a directory.
 
     Args:
-        out: what `--out` gives where it names a file; need not be there yet.
+        out: the value of an `--out` that names a file; need not exist yet.
 
     Raises:
         InputError: it is a directory.

@@ -19,11 +19,11 @@ _REPORTS = ("report.md", "report.html", "summary.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Push:
-    """Where a run's results are pushed when it is done.
+    """Where a run's results are pushed at its end.
 
     Args:
         hub: the data set of the Hub.
-        config: its configuration that gets the rows: one for each dump.
+        config: the configuration of that data set that gets the rows; each dump has one.
         id_column: the column that names a submission.
     """
 
@@ -33,16 +33,16 @@ class Push:
 
     @classmethod
     def wanted(cls, name: str | None, dumps: Sequence[str], *, public: bool, id_column: str) -> Self | None:
-        """What the command line asks for, `None` for nothing. To be called before anything is judged.
+        """Where to push, by the options; `None` for nowhere. Call it before anything is judged.
 
         Args:
-            name: `owner/name` of the data set, made if it is not there.
-            dumps: what is scored; their names make the configuration's.
+            name: `owner/name` of the data set; it is made if it does not exist.
+            dumps: the dumps that are scored; the name of the configuration is made from their names.
             public: whether everybody may see it.
             id_column: the column that names a submission.
 
         Raises:
-            InputError: the data set cannot be made, or everybody would see what was not to be public.
+            InputError: the data set cannot be made, or it is public and `public` is false.
         """
         if name is None:
             if public:
@@ -56,7 +56,7 @@ class Push:
 
         Args:
             results: the run's directory.
-            outcome: what became of the run.
+            outcome: the result of the run.
 
         Returns:
             The exit code: the run's, or 1 if it was 0 and the results could not be pushed.

@@ -1,4 +1,4 @@
-"""What comes before the first program: what of this machine narrows it, and the runner, which may not be there yet."""
+"""Before the first program: print the limits of this machine that matter, and compile the runner if needed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ioi_eval.sandbox.machine_limit import MachineLimit
 
 
 async def make_ready(here: Opened, memory_limits: Sequence[int]) -> None:
-    """Say what of this machine narrows these problems, and have the runner there before the first program.
+    """Print the limits of this machine that matter for these problems, and compile the runner.
 
     Args:
         here: where programs will be judged.
-        memory_limits: those of the problems of the run, one each, in bytes.
+        memory_limits: the memory limit of each problem of the run, in bytes.
 
     Raises:
         SetupError: the runner cannot be compiled here.
@@ -30,12 +30,12 @@ async def make_ready(here: Opened, memory_limits: Sequence[int]) -> None:
 
 
 def memory_limits_of(problems: Iterable[Problem]) -> list[int]:
-    """What these problems allow their programs, in bytes."""
+    """The memory limit of each problem, in bytes."""
     return [problem.memory_limit_bytes for problem in problems]
 
 
 def tell_limits(limits: Sequence[MachineLimit], memory_limits: Sequence[int] = ()) -> None:
-    """Say what narrows, a line each, and nothing of what binds none of these problems."""
+    """Print a line for each limit of the machine that matters for at least one of these problems."""
     lines = [limit.compared(memory_limits) for limit in limits]
     tell(*(f"  limited here: {line}" for line in lines if line))
 
@@ -43,7 +43,7 @@ def tell_limits(limits: Sequence[MachineLimit], memory_limits: Sequence[int] = (
 async def compile_runner(sandbox: Sandbox, artifacts: ArtifactStore) -> None:
     """Have what judges in the box in the cache. If it must be compiled that is said: nothing else happens for seconds.
 
-    On a cluster it is only said: each kind of worker compiles, or brings, its own with its first job.
+    On a cluster only the line is printed: each kind of worker compiles or has its own runner at its first job.
 
     Raises:
         SetupError: it cannot be compiled here.

@@ -1,4 +1,4 @@
-"""Reports of results that are there: what `report` does, and the page that `score` and `apps score` leave."""
+"""Reports of existing results: what `report` does, and the page that `score` and `apps score` write at their end."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def remake(directories: Sequence[Path], out: Path | None, id_column: str, *, by:
     """Make all reports of some results anew, and show the result.
 
     Args:
-        directories: hold results.
-        out: where reports go; `None` for the one directory itself.
-        id_column: names a submission where no summary says it.
-        by: columns to group by, as `--by` gives them; none for those of the runs.
+        directories: directories with results.
+        out: the directory for the reports; `None` for the directory of the results, if it is only one.
+        id_column: the column with the submission's id, if no summary names it.
+        by: columns to group by, as in `--by`; empty for the columns of the runs.
 
     Returns:
         The exit code: 1 if something could not be judged.
 
     Raises:
-        InputError: there are no results, they cannot be put together, or `out` is missing or taken.
+        InputError: there are no results, they cannot be joined, or `out` is missing or has other results.
         SetupError: it cannot be written.
     """
     target = _target(directories, out)
@@ -53,7 +53,7 @@ def remake(directories: Sequence[Path], out: Path | None, id_column: str, *, by:
         values, markdown, terminal = _summarized(page, chosen)
         text = markdown(values)
         if values != page.results[0].summary:
-            (target / STATE).unlink(missing_ok=True)  # else the next run would keep what this one did not know
+            (target / STATE).unlink(missing_ok=True)  # otherwise the next run would keep these files as they are
         write_summary(target, values, text)
         with replacing(target / HTML) as file:
             page.write(file, noscript=text)
@@ -76,7 +76,7 @@ def _target(directories: Sequence[Path], out: Path | None) -> Path:
 
 
 def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Words, Words]:
-    """The summary, and what makes the report and the table of it. Its groups are those of the page."""
+    """The summary, and the functions that make the report and the table from it. Its groups are those of the page."""
     results, grouping = page.results, chosen
     rows: Iterable[Mapping[str, Any]] = chain.from_iterable(one.whole_rows() for one in results)
     if len(page.group_names) > 1 and (len(results) > 1 or (chosen is None and "by" not in results[0].summary)):
@@ -94,15 +94,15 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Wo
 
 
 def leave_page(directory: Path) -> str:
-    """Write the page of a run's results beside them; where that fails it is said, and the run is none the worse.
+    """Write the page of a run's results beside them. If that fails, print a message; the exit code does not change.
 
-    A page that is newer than the results is left as it is.
+    A page that is newer than the results is not changed.
 
     Args:
-        directory: of the results.
+        directory: the results.
 
     Returns:
-        Where it stands, as a line for the end of a run; empty where there is none.
+        A line for the end of the run that names the page; empty if there is none.
     """
     path = directory / HTML
     try:
@@ -119,7 +119,7 @@ def leave_page(directory: Path) -> str:
 
 
 def _is_new(path: Path, directory: Path) -> bool:
-    """Whether it is of these results, and made by this version."""
+    """Whether the page was made from these results by this version."""
     if not path.exists():
         return False
     made = path.stat().st_mtime_ns

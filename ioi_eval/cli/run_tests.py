@@ -1,6 +1,6 @@
 """`ioi-eval run-tests`: the command line of huggingface/ioi's `run_tests/tests_runner.py`, on our scoring.
 
-Its options have its names (and ours, with hyphens). What they mean here stands in each one's help.
+The options have the names of that program (and our names, with hyphens). The help of each says what it means here.
 """
 
 from __future__ import annotations

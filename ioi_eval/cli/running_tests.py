@@ -1,4 +1,4 @@
-"""What `run-tests` does: name the results of each data set, score all, write reports, push."""
+"""What `run-tests` does: name the results of each data set, score all of them, write reports, push."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     """Score all data sets, each into a folder of its own.
 
     Args:
-        wanted: what.
-        dry_run: say what would be judged; judge, write and push nothing.
+        wanted: the data sets and options.
+        dry_run: print what would be judged; judge, write and push nothing.
 
     Returns:
         The exit code.
 
     Raises:
-        InputError: a data set is not there, or the one for results would show in public what was not to be.
+        InputError: a data set does not exist, or the one for results is public and `--public` was not given.
     """
     calls = _calls(wanted)
     tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(call.dump for call in calls)}")
@@ -85,17 +85,17 @@ def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:
 
 
 def _occupied(directory: Path) -> dict[str, str]:
-    """The folders that hold results already, with the data set that they are of."""
+    """The folders that already have results, each with its data set."""
     found = directory.iterdir() if directory.is_dir() else ()
     dumps = {path.name: Earlier.of(path).options.get("dump") for path in found if path.is_dir()}
     return {name: str(dump) for name, dump in dumps.items() if dump}
 
 
 class _Pages:
-    """Reports, written and pushed as data sets are done.
+    """Reports, which are written and pushed after each data set.
 
     Args:
-        wanted: what the command line asks for.
+        wanted: the options of the command.
         hub: where results are pushed; `None` for nowhere.
     """
 
@@ -105,7 +105,7 @@ class _Pages:
         self.exit_code = 0
 
     def add(self, call: scoring.ScoreCall, outcome: Outcome) -> None:
-        """Write the reports of a data set that is done, and the overview; push them with its results."""
+        """Write the reports of a finished data set and the overview; push them with its results."""
         name = call.out.name
         written = write_pages(self._directory / name, call.out, id_column=call.id_column)
         folders = [path for path in sorted(self._wanted.directory.iterdir()) if Earlier.of(path).command == SCORE]

@@ -1,4 +1,4 @@
-"""Where a command's jobs are executed: what `--sandbox`, `--endpoints` and `--profile` mean together."""
+"""Where a command's jobs are executed, by `--sandbox`, `--endpoints` and `--profile`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SandboxChoice(StrEnum):
-    """What executes jobs."""
+    """The values of `--sandbox`."""
 
     AUTO = "auto"
     EMBEDDED = "embedded"
@@ -33,7 +33,7 @@ class SandboxChoice(StrEnum):
 
 
 class ProfileChoice(StrEnum):
-    """How jobs judge."""
+    """The values of `--profile`."""
 
     AUTO = "auto"
     BUNDLED = "bundled"
@@ -65,12 +65,12 @@ class Place:
 
     Args:
         cluster: the Piston servers; `None` for this machine.
-        why: what decided between the two.
-        profile: `bundled` or `classic`; `None` for the best that is to be had.
-        workers: jobs at once; `None` for all slots there are.
-        at_most: so many of these slots at most; `None` for no bound.
+        why: which option or variable decided between the two.
+        profile: `bundled` or `classic`; `None` for the best profile that is available.
+        workers: jobs at once; `None` for all slots.
+        at_most: use at most this many of the slots; `None` for no limit.
         isolation: the weakest isolation that is accepted; `None` if the user did not say.
-        patience_s: how long jobs wait while no server is in service.
+        patience_s: how long jobs wait while no server is available.
     """
 
     cluster: NamedCluster | None = None
@@ -82,7 +82,7 @@ class Place:
     patience_s: float = PATIENCE_S
 
     def as_dict(self) -> Mapping[str, Any]:
-        """For the journal and the summary."""
+        """The values that the journal and the summary record."""
         return {
             "sandbox": "embedded" if self.cluster is None else "piston",
             "endpoints": None if self.cluster is None else self.cluster.text,
@@ -102,10 +102,10 @@ def place_of(
     profile: ProfileOption = ProfileChoice.AUTO,
     patience: PatienceOption = PATIENCE_S,
 ) -> Place:
-    """What these options say together, with the environment and `.env` for those that are absent.
+    """The place that these options name. The environment and `.env` give the values of absent options.
 
     Raises:
-        InputError: they contradict each other, or name no endpoint.
+        InputError: they contradict each other, or an endpoint is not valid.
     """
     if sandbox is SandboxChoice.EMBEDDED and endpoints is not None:
         raise InputError("--endpoints names Piston servers, and --sandbox embedded asks for this machine: drop one")
@@ -132,8 +132,8 @@ class Opened:
         sandbox: executes jobs.
         scorer: judges submissions there.
         workers: how many jobs to run at once.
-        isolation: the weakest that is accepted.
-        limits: what of this machine narrows what programs get; of other machines that is not known.
+        isolation: the weakest isolation that is accepted.
+        limits: the limits of this machine that programs may reach; those of other machines are not known.
     """
 
     sandbox: Sandbox
@@ -162,8 +162,8 @@ async def opened(
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
 
     Raises:
-        InputError: an endpoint is none.
-        SetupError: no compiler here, or a limit under which right programs fail, or no endpoint that can be used.
+        InputError: an endpoint is not valid.
+        SetupError: there is no compiler here, a limit under which correct programs fail, or no usable endpoint.
         IsolationError: not enough isolation.
         UnavailableError: no endpoint answers.
     """
@@ -241,9 +241,9 @@ async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]
 
 
 def describe(target: Target) -> str:
-    """A kind of workers in a line: compiler, profile, how many jobs, and how far their isolation is known.
+    """One line about a kind of workers: compiler, profile, number of jobs, and isolation as far as it is known.
 
-    How much the runner confines, it finds out in each job; before that only the least is known that it accepts.
+    The runner finds out in each job how strongly it can isolate. Before that only the weakest accepted level is known.
     """
     linking = "static" if target.toolchain.static else "dynamic"
     least = target.isolation.value if target.brings_pair else f"{target.isolation.value} at least"
@@ -258,8 +258,8 @@ def _counted(number: int, noun: str) -> str:
 def _accepted(place: Place, targets: Sequence[Target]) -> Isolation:
     """The weakest isolation that is accepted.
 
-    Whoever asks for the classic profile on workers that have nothing but scripts of their own asks for what these
-    confine, which is nothing: that is said, and stands in every result. It is never taken unasked.
+    If the user asks for the classic profile on workers that have only their own scripts, the level is `none`, because
+    these scripts do not isolate. A line says so, and every result has the level. Otherwise such workers are not used.
     """
     if place.isolation is not None:
         return place.isolation
@@ -270,10 +270,10 @@ def _accepted(place: Place, targets: Sequence[Target]) -> Isolation:
 
 
 def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Target]:
-    """The targets that confine as much as is asked for; says which do not.
+    """The targets with enough isolation; the others are named in a line.
 
     Raises:
-        IsolationError: none does.
+        IsolationError: no target has enough.
     """
     usable = [target for target in targets if target.isolation.rank >= isolation.rank]
     weak = [f"{target.name} offers isolation {target.isolation.value}" for target in targets if target not in usable]
@@ -289,6 +289,6 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 
 
 def tell(*lines: str) -> None:
-    """Say something about the run: on stderr, as stdout is for results."""
+    """Print lines about the run on stderr; stdout is for results."""
     for line in lines:
         print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)

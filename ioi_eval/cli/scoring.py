@@ -77,7 +77,7 @@ class ScoreCall:
         return ", ".join(self.dumps)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the journal and the summary."""
+        """The values that the journal and the summary record."""
         return {
             "dump": self.dump,
             "problems": self.problems,
@@ -111,13 +111,13 @@ def unscored(text: str) -> Unscored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpToScore:
-    """What one call judges.
+    """A dump that a command judges.
 
     Args:
-        call: what is asked for.
+        call: the options of the command.
         dump: the rows.
-        seen: what reading them once told.
-        grouping: by which columns results are shown.
+        seen: what was learned from reading them once.
+        grouping: the columns by which results are grouped.
     """
 
     call: ScoreCall
@@ -126,7 +126,7 @@ class DumpToScore:
     grouping: Grouping
 
     def own(self, problems: ProblemSet) -> ProblemSet:
-        """Of problems that were read for several dumps, those that would have been read for this one alone."""
+        """From the problems that were read for several dumps, select those that this dump needs."""
         years, ids = ({getattr(key, name) for key in self.seen.problems} for name in ("year", "id"))
 
         def is_own(key: ProblemKey) -> bool:
@@ -144,7 +144,7 @@ class DumpToScore:
 
 
 def score(call: ScoreCall) -> int:
-    """Score a dump, show the result, and push it to the Hub if that is asked for.
+    """Score a dump, print the result, and push it to the Hub if the user asked for that.
 
     Returns:
         The exit code.
@@ -163,12 +163,12 @@ def score(call: ScoreCall) -> int:
 def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome], None] | None = None) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
-    All of them are read once before anything is judged; problems and tests are read once, and the sandbox is entered
-    once, for all.
+    All dumps are read once before anything is judged. Problems and tests are read only once, and the sandbox is entered
+    only once.
 
     Args:
-        calls: differ in `dumps` and `out` only.
-        after: called when one of them is done.
+        calls: they differ only in `dumps` and `out`.
+        after: called after each dump.
 
     Returns:
         The exit code: the highest of all.
@@ -212,7 +212,7 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome
 
 
 def dry_run(call: ScoreCall) -> int:
-    """Say what `score` would judge.
+    """Print what `score` would judge.
 
     Returns:
         The exit code: 1 if some rows cannot be judged.
@@ -221,7 +221,7 @@ def dry_run(call: ScoreCall) -> int:
 
 
 def dry_run_all(calls: Sequence[ScoreCall]) -> int:
-    """Say what `score_all` would judge.
+    """Print what `score_all` would judge.
 
     Returns:
         The exit code: 1 if some rows cannot be judged.
@@ -287,7 +287,7 @@ def _dump(call: ScoreCall) -> Source:
 
 
 def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
-    """The problems that the dumps need, and no others, with the limits that hold here."""
+    """The problems that the dumps need, and no others, with scaled time limits."""
     rows, needed = sum(part.seen.rows for part in parts), {key for part in parts for key in part.seen.problems}
     tell(f"{counted(rows, 'submission')} to {counted(len(needed), 'problem')}; reading problems and tests")
     problems = _read(parts, problem_source, test_source, blobs)
@@ -297,7 +297,7 @@ def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Sou
 
 
 def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
-    """The problems; their test data is in the cache from then on."""
+    """Read the problems; their test data is stored in the cache."""
     needed = {key for part in parts for key in part.seen.problems}
     return load_problems(
         problem_source,
@@ -309,10 +309,10 @@ def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Sou
 
 
 def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> None:
-    """Refuse a call whose dump is for other problems, or that names one which is not there.
+    """Refuse a dump for other problems, or a selected problem that does not exist.
 
     Raises:
-        InputError: nothing could be judged of what was asked for; results that stand there would only be replaced.
+        InputError: nothing could be judged, and existing results would only be replaced.
     """
     found, call = {*problems.problems, *problems.unusable}, part.call
     lost = sorted({key.id for key in part.seen.problems} & call.selection.problems - {key.id for key in found})
@@ -337,7 +337,7 @@ def _opened(call: ScoreCall) -> AbstractAsyncContextManager[Opened]:
 
 
 async def _score(sandbox: Opened, part: DumpToScore, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
-    """Nothing is written before all that is needed is there: a call that fails leaves no directory behind."""
+    """Judge the dump. The directory is made only when everything else is ready, so a failing command leaves none."""
     call = part.call
     intake = await _intake(part, problems, sandbox.scorer)
     settings = Settings(

@@ -1,6 +1,6 @@
-"""Options of commands that `ioi-eval.toml` sets: checked all, whichever command is called.
+"""Options of commands that `ioi-eval.toml` sets. All are checked, whichever command is called.
 
-The parser has a place for them (`default_map`) between environment variables and an option's own default.
+The parser uses them (`default_map`) after environment variables and before an option's own default.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ def settings_of(command: TyperCommand) -> dict[str, TyperOption]:
 
 
 def key(option: TyperOption) -> str:
-    """What an option is called in the file."""
+    """The name of an option in the file."""
     return max(option.opts, key=len).removeprefix("--")
 
 
 def default_map(group: TyperGroup, file: ConfigFile) -> dict[str, Any]:
-    """What the file sets, as the parser takes it: by command, by the name of the parameter.
+    """The options that the file sets, in the parser's form: command → name of the parameter → value.
 
     Args:
         group: all commands.
-        file: what the file says.
+        file: the contents of the file.
 
     Raises:
-        InputError: there is no such command or option, or an option cannot have that value; with the nearest name.
+        InputError: there is no such command or option (the message has the nearest name), or the value is not allowed.
     """
     return _of_group(group, file.commands, f"{file.path}", ())
 
@@ -85,7 +85,7 @@ def _of_command(command: TyperCommand, table: Mapping[str, Any], header: str) ->
 
 
 def _as_text(value: object, option: TyperOption) -> object:
-    """A value of the file as somebody would have typed it, so that the same checks hold."""
+    """A value of the file as text, as a user would type it, so that the parser checks it in the same way."""
     if option.is_flag:
         return value if isinstance(value, bool) else f"{value} (true or false is wanted)"
     if option.multiple:
@@ -98,7 +98,7 @@ def _typed(value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A name that is unknown, and what was probably meant."""
+    """Text with an unknown name and the most similar known one."""
     known = list(known)
     near = difflib.get_close_matches(name.replace("_", "-"), known, n=1)
     return f"{name}; did you mean {near[0]}?" if near else f"{name}; there are {', '.join(sorted(known))}"

@@ -1,4 +1,4 @@
-"""What showing a submission has in common for both families: what is asked for, and which test is looked at."""
+"""What showing a submission has in common for contest problems and APPS: the options, and the choice of a test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ioi_eval.report.one_submission import failing_test, tests_of
 from ioi_eval.report.terminal import printable
 
 READ_BYTES = 1 << 16
-"""How much of an input, an output and the official one is looked at."""
+"""How many bytes of an input, an output and the official output are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ShowCall:
 
 
 def chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
-    """The test to look at: the one that is asked for, else the first that failed; `None` where none did.
+    """The test to show: the one that the user named, else the first that failed; `None` if none failed.
 
     Raises:
         InputError: there is no such test.
@@ -49,12 +49,12 @@ def chosen_test(call: ShowCall, row: Mapping[str, Any]) -> str | None:
 
 
 def tell_change(row: Mapping[str, Any], verdict: str, worth: object, *, before: str) -> None:
-    """Say where another judging came to another result.
+    """Print a line if judging again gave another result.
 
     Args:
-        row: the result that stands there.
-        verdict, worth: of the new one.
-        before: the column of `row` that says what it was worth.
+        row: the stored result.
+        verdict, worth: verdict and score of the new result.
+        before: the column of `row` with the stored score.
     """
     was = row.get("verdict")
     if was is not None and (was, row.get(before)) != (verdict, worth):

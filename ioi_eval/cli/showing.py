@@ -30,7 +30,7 @@ from ioi_eval.scorer import Scorer
 
 
 def show(call: ShowCall) -> int:
-    """Show a submission, or list them.
+    """Show a submission, or list all.
 
     Returns:
         The exit code.
@@ -64,7 +64,7 @@ def _listed(call: ShowCall, results: ResultSet) -> Iterator[tuple[Name, Mapping[
 
 
 def _find(call: ShowCall, results: ResultSet) -> tuple[dict[str, Any], Name]:
-    """The row that is asked for, with its tests."""
+    """The row of the submission, with its tests."""
     found = [
         (number, name)
         for number, name in enumerate(map(results.name, results.rows(results.naming)))
@@ -95,7 +95,7 @@ def _contest_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], na
     output, most = outputs.get(test or ""), READ_BYTES
     if output is None and test is not None and (kept := tests_of(row)[test].get("output")) is not None:
         output, most = str(kept).encode(), KEPT_OUTPUT_BYTES
-    talks = problem is not None and problem.task_type.has_manager  # what it says to a manager is no output
+    talks = problem is not None and problem.task_type.has_manager  # what it writes to a manager is not an output
     if test is not None and output is None and not call.rerun and not talks:
         tell("what it printed is not kept (`score --keep failing`): --rerun judges it again, and shows it")
     texts = TestTexts(
@@ -117,7 +117,7 @@ def _seen(content: Content) -> Seen:
 
 
 def _problem(call: ShowCall, results: ResultSet, name: Name, scale: float) -> Problem | None:
-    """The problem as it was judged; `None`, which is said, where it cannot be read."""
+    """The problem as it was judged. If it cannot be read: `None`, and a line says so."""
     problems, tests = (given or results.options.get(key) for given, key in _sources(call))
     if not problems or not tests:
         tell("the results do not say where the problems are: --problems and --tests say it")
@@ -147,7 +147,7 @@ def _sources(call: ShowCall) -> tuple[tuple[str | None, str], tuple[str | None, 
 async def _rerun(
     call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: Problem
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Judge it again, by the options of the run: its result as a row, and what it printed on each test."""
+    """Judge it again with the options of the run. Returns its result as a row, and its output on each test."""
     options = results.options
     std, python = options.get("std"), str(options.get("python") or "python3")
     source = Row(source=str(results.directory / RESULTS), number=1, values=row)

@@ -1,4 +1,4 @@
-"""Showing a program for APPS: the part of `show` that is of that family alone."""
+"""Showing a program for APPS: the part of `show` that is only for APPS."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: 
     """A program with one of its tests.
 
     Args:
-        call: what is asked for.
-        results: that hold it.
+        call: the options of the command.
+        results: the results that contain it.
         row: its result, with tests.
         name: problem and submission.
 
     Raises:
-        InputError: there is no such test, or it is to be judged again and that is not possible.
+        InputError: there is no such test, or the program cannot be judged again.
     """
     problem = _problem(call, results, name[0])
     most = AppsSettings().shown_bytes
@@ -52,7 +52,7 @@ def apps_text(call: ShowCall, results: ResultSet, row: Mapping[str, Any], name: 
 
 
 def _output(text: object, most: int) -> Seen | None:
-    """What is kept of an output: no more than so many bytes of it."""
+    """The stored part of an output, cut to `most` bytes."""
     if text is None:
         return None
     content = str(text).encode("utf-8", "replace")
@@ -60,7 +60,7 @@ def _output(text: object, most: int) -> Seen | None:
 
 
 def _problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | None:
-    """The problem as the data set has it; `None`, which is said, where that cannot be read."""
+    """The problem from the data set. If that cannot be read: `None`, and a line says so."""
     dataset = call.problems or results.options.get("dataset")
     try:
         if not dataset:
@@ -76,7 +76,7 @@ def _problem(call: ShowCall, results: ResultSet, problem: str) -> AppsProblem | 
 
 
 def _texts(problem: AppsProblem | None, test: int) -> TestTexts:
-    """Input and expected output of a test; none where the data set does not have it."""
+    """Input and expected output of a test; empty if the data set does not have the test."""
     if problem is None or test >= len(problem.tests):
         return TestTexts()
     given, expected = (text.encode("utf-8", "replace") for text in shown_texts(problem.tests[test]))
@@ -87,7 +87,7 @@ def _texts(problem: AppsProblem | None, test: int) -> TestTexts:
 
 
 async def _rerun(call: ShowCall, results: ResultSet, row: Mapping[str, Any], problem: AppsProblem) -> dict[str, Any]:
-    """Judge it again, by the rules of the run: its result as a row."""
+    """Judge it again by the rules of the run. Returns its result as a row."""
     code = row.get("code")
     if not isinstance(code, str):
         raise InputError("--rerun needs a program, and this result has none")
@@ -101,7 +101,7 @@ async def _rerun(call: ShowCall, results: ResultSet, row: Mapping[str, Any], pro
 
 
 def _rules(results: ResultSet, row: Mapping[str, Any]) -> apps_calls.Rules:
-    """How the run judged, as far as its summary and the row say it."""
+    """The rules of the run, as far as its summary and the row record them."""
     options, judged_by = results.options, str(row.get("judged_by") or "lines")
     memory = options.get("memory_limit_bytes")
     return apps_calls.Rules(

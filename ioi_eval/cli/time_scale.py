@@ -12,15 +12,15 @@ from ioi_eval.sandbox.local_compiler import detect
 
 
 def time_scale_of(text: str, *, here: bool = True) -> float:
-    """A number, or for `auto` what this machine was calibrated to, which is said in a line.
+    """The number that the user gave or, for `auto`, the stored calibration of this machine, which is printed.
 
     Args:
         text: as the user wrote it.
-        here: programs run on this machine; of others it is not known how fast they are.
+        here: whether programs run on this machine; the speed of other machines is not known.
 
     Raises:
-        InputError: it is neither.
-        SetupError: `auto`, and this machine was not calibrated as it is now.
+        InputError: it is neither a number nor `auto`.
+        SetupError: `auto`, and this machine was not calibrated, or has changed since.
     """
     if text != "auto":
         return check_time_scale(text)

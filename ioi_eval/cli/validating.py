@@ -55,7 +55,7 @@ class ValidateCall:
 
 
 def validate_solutions(call: ValidateCall) -> int:
-    """Validate and show what was found.
+    """Validate and print the findings.
 
     Returns:
         The exit code.
@@ -95,7 +95,7 @@ def validate_solutions(call: ValidateCall) -> int:
 
 
 def _results_beside(solutions: Source) -> Source | None:
-    """The solutions, where their rows state results and nothing else, as those of `open-r1/ioi-sample-solutions`."""
+    """The solutions, if their rows state only results, as in `open-r1/ioi-sample-solutions`; else `None`."""
     names = {name for row in islice(solutions.iterate(RESULT_COLUMNS), FIRST) for name in row.names}
     if names.isdisjoint(STATED_COLUMNS) and not names.isdisjoint(RESULT_COLUMNS[:2]):
         tell(f"{solutions.describe()} states results; comparing with these")
@@ -104,7 +104,7 @@ def _results_beside(solutions: Source) -> Source | None:
 
 
 async def _validate(call: ValidateCall, reading: StatedSolutions) -> tuple[Validation, bool]:
-    """What was found, and whether a signal ended it."""
+    """The findings, and whether a signal ended the validation."""
     interrupts = Interrupts()
     opening = opened(
         call.place,
@@ -129,7 +129,7 @@ async def _validate(call: ValidateCall, reading: StatedSolutions) -> tuple[Valid
 
 @contextlib.contextmanager
 def _kept(call: ValidateCall) -> Iterator[Kept | None]:
-    """What earlier runs with this `--out` judged, and this one will."""
+    """The stored results of earlier runs with this `--out`, to which this run adds its own."""
     if call.out is None:
         yield None
         return
