@@ -1,9 +1,9 @@
-"""Official outputs that say of themselves that they are none.
+"""Official outputs which show that the model solution failed.
 
-With the IOI's testlib an output can begin with a secret and how the grader ended (`OK`, `SV`, …), in a line each, which
-the checker asks of the official output as well. Where the model solution failed while the tests were generated, for
-which a small stack is enough, that output is no answer: the checker calls it a failure of the judge, and every
-solution gets 0.
+With the IOI's testlib an output can begin with two lines: a secret and the grader's result (`OK`, `SV`, …). The checker
+requires them in the official output too. If the model solution failed while the tests were generated (a small stack is
+enough for that), its output is not an answer. The checker then reports a failure of the judge, and every solution gets
+0.
 Source: testlib as it is changed for CMS, `readBothGraderResults`.
 """
 
@@ -20,20 +20,20 @@ _FAILED = ("SV", "PV", "WA", "FAIL")
 
 
 def has_stated_results(problem: Problem) -> bool:
-    """Whether the checker asks of official outputs how the grader ended."""
+    """Whether the checker requires the grader's result in official outputs."""
     return problem.checker is not None and _ASKS in problem.checker.content
 
 
 def check_answer(where: Path, name: str, text: str) -> None:
-    """Refuse an output that says that its making failed.
+    """Refuse an official output which shows that the model solution failed.
 
     Args:
         where: the package, for messages.
-        name: the output's path in it.
+        name: the output's path in the package.
         text: its content.
 
     Raises:
-        InputError: it is empty, or the grader did not end well.
+        InputError: it is empty, or the grader's result is not `OK`.
     """
     stated = text.split(maxsplit=2)[1:2]
     if stated and stated[0] not in _FAILED:

@@ -1,8 +1,8 @@
 """CMS export packages, as the IOI publishes its tasks: `problem.json`, `subtasks/`, `tests/`, `graders/`, …
 
-The package is read as CMS's own loader of TPS exports reads it; `grader_config.json` is made from `problem.json`, with
-flat keys. A package carries neither year nor day. Solutions lie in folders named by their label, which is what TPS
-states of the whole solution; its exceptions per subtask are not exported (see `expectations.py`).
+The package is read as by CMS's own loader of TPS exports; `grader_config.json` is made from `problem.json`, with
+flat keys. A package has neither year nor day. Solutions are in folders named by their label, which is the verdict that
+TPS states for the whole solution; its exceptions for subtasks are not exported (see `expectations.py`).
 
 Source: CMS, `cmscontrib/loaders/tps.py`; TPS, `scripts/exporters/CMS.py`.
 """
@@ -31,7 +31,7 @@ from ioi_eval.model import TaskType
 from ioi_eval.problems.grader_config import parse_score_type, parse_task_type
 from ioi_eval.problems.task_parameters import Parameter, by_name, parameter_key
 
-_UNLABELLED = "unknown_verdict"  # TPS's exporter writes it where nothing is stated
+_UNLABELLED = "unknown_verdict"  # TPS's exporter writes it if no verdict is stated
 _CODE_ENDINGS = (".cpp", ".cc", ".c", ".h", ".hpp", ".py", ".sh")
 
 
@@ -40,11 +40,11 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
     Args:
         path: a zip, a tar or a folder.
-        year: the contest's year; packages do not say.
-        day: the contest day, as it shall stand in the rows.
+        year: the contest's year; packages do not state it.
+        day: the contest day for the rows.
 
     Raises:
-        InputError: the package is absent, damaged, incomplete or contradicts itself.
+        InputError: the package is missing, damaged, incomplete or contradicts itself.
         UnsupportedError: its task type or score type is not supported.
     """
     with open_package(path) as package:
@@ -89,7 +89,7 @@ def _import(package: Package, year: int, day: str | None) -> ImportedTask:
 
 
 def _starting_code(package: Package, code: str) -> str:
-    """What contestants begin with: the source of the task's name, attached as it is or in a zip; "" for none."""
+    """The source that contestants start from: named like the task, attached as a file or in a zip; "" for none."""
     wanted = f"{code}.cpp"
     for path in package.names("attachments"):
         if PurePosixPath(path).name == wanted:
@@ -108,7 +108,7 @@ def _required(package: Package, meta: Mapping[str, Any], field: str, kind: type 
 
 
 def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> RowValues:
-    """As CMS's loader, which gives OutputOnly tasks none."""
+    """The limits, as in CMS's loader: OutputOnly tasks have none."""
     if task_type is TaskType.OUTPUT_ONLY:
         return {}
     return {
@@ -118,7 +118,7 @@ def _limits(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
 
 
 def _output_tests(package: Package, task_type: TaskType) -> RowValues:
-    """For which tests of a BatchAndOutput task outputs may be submitted: its subtasks say it of all their tests."""
+    """The tests of a BatchAndOutput task for which outputs may be submitted; stated for all tests of a subtask."""
     if task_type is not TaskType.BATCH_AND_OUTPUT:
         return {}
     found: dict[str, list[str]] = {"output_only": [], "output_optional": []}
@@ -151,7 +151,7 @@ def _config(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> R
 
 
 def _code_files(package: Package) -> list[tuple[str, str]]:
-    """The sources of grader, checker and manager; of files without an ending only scripts, not what was compiled."""
+    """The sources of grader, checker and manager. Files without an ending count only if they are scripts."""
     names = [*package.names("graders"), *package.names("checker"), *package.names("manager")]
     files = [(name, package.text(name)) for name in names if name.endswith(_CODE_ENDINGS)]
     programs = [name for name in names if PurePosixPath(name).name in ("checker", "manager")]
@@ -159,7 +159,7 @@ def _code_files(package: Package) -> list[tuple[str, str]]:
 
 
 def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
-    """Each test's input and output, by its name. As CMS does, a missing output ends the import."""
+    """The paths of input and output for each test name. As in CMS, a missing output ends the import."""
     package.refuse_links("tests")
     names = package.names("tests")
     inputs = [name for name in names if name.endswith(".in")]
@@ -243,7 +243,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
 
 
 def _expected(package: Package, label: str, path: str) -> str | None:
-    """What a solution's folder states of it; `None` for nothing."""
+    """The verdict that a solution's folder states; `None` for none."""
     if label == _UNLABELLED:
         return None
     try:

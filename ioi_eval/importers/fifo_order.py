@@ -1,9 +1,9 @@
-"""Managers and stubs that name their FIFOs the other way round than CMS does.
+"""Managers and stubs that use their FIFOs in the opposite order of CMS.
 
-CMS gives a manager the FIFO from the program before the one to it, and a stub the one from the manager first. To either
-they are two names: a pair of sources that writes to its first and reads from its second works there as well, and old
-tasks do. Here each FIFO has the direction that it is called by, so the two arguments are swapped in both sources, which
-changes nothing of what they say to each other.
+CMS gives a manager first the FIFO from the program, then the one to it, and a stub first the one from the manager. For
+CMS these are only two names, so a manager and a stub that write to the first and read from the second work there too,
+and old tasks do this. Here each FIFO has a fixed direction. So the importer swaps the two arguments in both sources;
+the messages between them do not change.
 
 Source: CMS, `cms/grading/tasktypes/Communication.py`; the two tasks of cms-dev/con_test that communicate.
 """
@@ -26,7 +26,7 @@ def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[t
 
     Args:
         files: paths as in rows, with contents.
-        notes: takes what was changed.
+        notes: gets a note if something was changed.
     """
     roles = {path: PurePosixPath(path).stem for path, _ in files if path.endswith(_ENDINGS)}
     talking = {path: role for path, role in roles.items() if role in _ROLES}

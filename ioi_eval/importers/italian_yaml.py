@@ -1,14 +1,14 @@
 """Tasks in the Italian YAML format, which CMS reads: a folder with `task.yaml`.
 
     task.yaml             names, limits, infile and outfile, and maybe the score type
-    gen/GEN               a line a test, `#ST: points` before each subtask, `#COPY: file` for a test that is copied
-    input/input0.txt      the tests, whose names are 000, 001, …
+    gen/GEN               a line for each test, `#ST: points` before each subtask, `#COPY: file` for a copied test
+    input/input0.txt      the tests; their names are 000, 001, …
     output/output0.txt
     sol/                  grader.* or stub.*, headers, solutions
     check/ or cor/        the source of checker (or correttore) or manager
 
-What `task.yaml` leaves out has CMS's defaults: programs read `input.txt` and write `output.txt`, and points have no
-decimals. Judge programs are taken as sources or scripts: what the author compiled is for the author's machine.
+If `task.yaml` omits a value, CMS's default is used: programs read `input.txt` and write `output.txt`, and points have
+no decimals. Judge programs are read as sources or scripts; compiled ones may only run on the author's machine.
 
 Source: CMS, `cmscontrib/loaders/italy_yaml.py`.
 """
@@ -46,11 +46,11 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
 
     Args:
         path: its folder, or an archive of it.
-        year: of the contest.
-        day: the contest day as it shall stand in the rows.
+        year: the contest's year.
+        day: the contest day for the rows.
 
     Raises:
-        InputError: something that judging needs is missing, or makes no sense.
+        InputError: something that judging needs is missing or not valid.
         UnsupportedError: a task type or score type that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
@@ -90,7 +90,7 @@ def _task(package: Package, meta: Mapping[str, Any], year: int, day: str | None)
 
 
 def _first(package: Package, meta: Mapping[str, Any], *names: str) -> Any:
-    """A value by its English name, else by its Italian one."""
+    """The value of the first of these keys that exists: the English name, else the Italian one."""
     for name in names:
         if meta.get(name) not in (None, ""):
             return meta[name]
@@ -159,7 +159,7 @@ def _count(package: Package, value: object) -> int:
 
 
 def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[int | None, int]], int]:
-    """Points and numbers of tests by subtask, and the number of all; points are `None` for a sum over all tests."""
+    """For each subtask its points and number of tests; the number of all tests. For a sum the points are `None`."""
     if not package.has("gen/GEN"):
         if meta.get("n_input") is None:
             raise InputError(
@@ -200,7 +200,7 @@ def _generated(package: Package, meta: Mapping[str, Any]) -> tuple[list[tuple[in
 
 
 def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
-    """`grader_config.json`: the task type and its parameters, as CMS's loader finds them."""
+    """`grader_config.json`: the task type and its parameters, found as by CMS's loader."""
     task_type, parameters = _task_type(package, meta)
     limited = task_type is not TaskType.OUTPUT_ONLY
     return {
@@ -213,7 +213,7 @@ def _config(package: Package, meta: Mapping[str, Any], code: str) -> RowValues:
 
 
 def _task_type(package: Package, meta: Mapping[str, Any]) -> tuple[TaskType, dict[Parameter, Any]]:
-    """A task type is not stated: what there is tells it."""
+    """The task type and its parameters. No file states the type: it follows from the files that exist."""
     output_eval = "diff" if _judge(package, "checker") is None else "comparator"
     if meta.get("output_only"):
         return TaskType.OUTPUT_ONLY, {Parameter.OUTPUT_EVAL: output_eval}
@@ -243,7 +243,7 @@ def _has_one_process(config: RowValues) -> bool:
 
 
 def _output_tests(package: Package, meta: Mapping[str, Any], kind: str) -> list[str]:
-    """The names of the tests whose numbers are listed, with commas."""
+    """The names of the tests whose numbers a setting lists, separated by commas."""
     stated = meta.get(f"{kind}_testcases")
     numbers = [part.strip() for part in str("" if stated is None else stated).split(",") if part.strip()]
     if wrong := next((number for number in numbers if not number.isdecimal()), None):
@@ -252,15 +252,15 @@ def _output_tests(package: Package, meta: Mapping[str, Any], kind: str) -> list[
 
 
 def _file_name(meta: Mapping[str, Any], key: str, default: str) -> str:
-    """An empty one stands for the standard stream."""
+    """The name of an input or output file; an empty name means the standard stream."""
     return str(meta.get(key, default) or "")
 
 
 def _judge(package: Package, role: str) -> str | None:
-    """The path of a judge program's source, or of a script; `None` where the task has no such program.
+    """The path of a judge program's source, or of a script; `None` if the task has no such program.
 
     Raises:
-        InputError: there is only what somebody compiled.
+        InputError: there is only a compiled program.
     """
     for folder in _JUDGE_FOLDERS:
         name = "correttore" if role == "checker" and folder == "cor" else role
@@ -277,7 +277,7 @@ def _judge(package: Package, role: str) -> str | None:
 
 
 def _files(package: Package) -> list[tuple[str, str]]:
-    """The judge's files, under the paths that rows have."""
+    """The judge's files, with their paths in rows."""
     found: list[tuple[str, str]] = []
     for name in package.names("sol"):
         path = PurePosixPath(name)
@@ -298,7 +298,7 @@ def _files(package: Package) -> list[tuple[str, str]]:
 
 
 def _solutions(package: Package, *, output_only: bool) -> list[PackageSolution]:
-    """The sources in `sol/`; only of the author's own it is known what they are to score."""
+    """The sources in `sol/`; the expected score is known only for the author's own."""
     found: list[PackageSolution] = []
     if output_only:
         return [

@@ -1,8 +1,8 @@
 """Problem packages in the Kattis format, as Kattis, DOMjudge and many contests use it: `problem.yaml`, `data/`, …
 
-Pass-fail and scoring problems, the default output validator or one of the package's own, interactive ones too. The
-format gives no time limit: Kattis derives it from the accepted submissions, DOMjudge reads `.timelimit` or
-`domjudge-problem.ini`. Without these it has to be given.
+Pass-fail and scoring problems with the default output validator or the package's own, also interactive ones. The
+format states no time limit: Kattis derives it from the accepted submissions, DOMjudge reads `.timelimit` or
+`domjudge-problem.ini`. If these are missing, the user must give it.
 
 Source: Kattis problem package format, version "legacy"; DOMjudge manual, "Problem format".
 """
@@ -40,7 +40,7 @@ ROOT_FILE, INI_FILE = "problem.yaml", "domjudge-problem.ini"
 _FORMAT = "a problem package in the Kattis format"
 _MIB = 1024 * 1024
 _MEMORY_MIB, _OUTPUT_MIB = 2048, 8  # Source: Kattis's and DOMjudge's defaults
-_CODE_KIB = 256  # Source: DOMjudge's default, which is above the 128 KiB of Kattis's
+_CODE_KIB = 256  # Source: DOMjudge's default; Kattis's is smaller, 128 KiB
 _LARGEST = 1e12  # of any limit, whatever its unit
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _VALIDATIONS = frozenset({"custom", "score", "interactive", "multi-pass"})
@@ -54,14 +54,14 @@ def import_package(
 
     Args:
         path: a folder, a zip or a tar; the problem's id is its name, unless `domjudge-problem.ini` gives one.
-        year: the contest's year; packages do not say.
-        day: the contest day, as it shall stand in the rows.
-        time_limit_s: instead of what the package says.
-        derive: where nothing gives a time limit, tell in `timing` how to derive one; until then it is a minute.
+        year: the contest's year; packages do not state it.
+        day: the contest day for the rows.
+        time_limit_s: replaces the package's time limit.
+        derive: if there is no time limit, describe in `timing` how to derive it; until then it is a minute.
 
     Raises:
-        InputError: the package is absent, damaged, incomplete or contradicts itself, or nothing gives a time limit.
-        UnsupportedError: it asks for something that is not supported.
+        InputError: the package is missing, damaged, incomplete or contradicts itself, or there is no time limit.
+        UnsupportedError: it uses a feature that is not supported.
     """
     with open_package(path, ROOT_FILE, or_file=INI_FILE) as package:
         package.format = _FORMAT
@@ -78,12 +78,12 @@ def import_package(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """How a package says that its submissions are judged.
+    """How the submissions of a package are judged.
 
     Args:
-        legacy: in the words of the versions before 2023.
-        scoring: by points, rather than pass or fail.
-        validation: nothing for the default validator; else `custom`, with what the package's own validator can do.
+        legacy: whether the package is of a version before 2023.
+        scoring: whether submissions get points, not only pass or fail.
+        validation: empty for the default validator; else `custom` and the abilities of the package's own validator.
     """
 
     legacy: bool
@@ -161,7 +161,7 @@ def _columns(
     day: str | None,
     time_limit_s: float | None,
 ) -> RowValues:
-    """What `problem.yaml` and DOMjudge's settings give all rows of the problem."""
+    """The columns of all rows of the problem, from `problem.yaml` and DOMjudge's settings."""
     where = package.where
     ini = _ini(package)
     limits = _mapping(where, meta, "limits")
@@ -176,7 +176,7 @@ def _columns(
         "memory_limit": round(_number(where, limits, "memory", _MEMORY_MIB) * _MIB),
         "output_limit": round(_number(where, limits, "output", _OUTPUT_MIB) * _MIB),
         "code_limit": round(_number(where, limits, "code", _CODE_KIB) * 1024),
-        "score_precision": 6,  # the format rounds nothing; this hides only what adding fractions leaves behind
+        "score_precision": 6,  # the format does not round; this only removes the errors of adding fractions
         "task_type": "Interactive" if kind.interactive else "Batch",
         "checker_protocol": "kattis" if kind.validation else "tokens",
         "checker_args": str(meta.get("validator_flags") or "").split(),
@@ -196,7 +196,7 @@ def _kind(package: Package, meta: Mapping[str, Any]) -> _Kind:
 
 
 def _legacy_kind(where: Path, meta: Mapping[str, Any]) -> _Kind:
-    """As the versions before 2023 state it."""
+    """The kind of a package of a version before 2023."""
     kind = meta.get("type", "pass-fail")
     if kind not in ("pass-fail", "scoring"):
         raise UnsupportedError(f"{where}: type {kind!r} in {ROOT_FILE} is not supported; pass-fail and scoring are")
@@ -204,7 +204,7 @@ def _legacy_kind(where: Path, meta: Mapping[str, Any]) -> _Kind:
 
 
 def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
-    """As later versions do: `type` is one word or several, and a validator that is there is used."""
+    """The kind of a package of a later version: `type` is one word or several, and an existing validator is used."""
     stated = meta.get("type", "pass-fail")
     words = frozenset(map(str, stated) if isinstance(stated, list) else str(stated).split())
     if others := sorted(words - {"pass-fail", "scoring", "interactive", "multi-pass"}):
@@ -219,10 +219,10 @@ def _kind_by_type(package: Package, meta: Mapping[str, Any]) -> _Kind:
 
 
 def _check_test_files(package: Package) -> None:
-    """Refuse what single tests may state since version 2025, unless it changes nothing of how they are judged.
+    """Refuse settings of single tests (possible since version 2025), unless they do not change the judging.
 
     Raises:
-        UnsupportedError: a test has arguments or files of its own.
+        UnsupportedError: a test has its own arguments or files.
     """
     for name in package.names("data"):
         folder = next((part for part in name.split("/")[:-1] if part.endswith(".files")), None)
@@ -237,7 +237,7 @@ def _check_test_files(package: Package) -> None:
 
 
 def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
-    """The words of `validation` without `default`: nothing, or `custom` with what it can do."""
+    """The words of `validation` without `default`: none, or `custom` and its abilities."""
     words = frozenset(str(meta.get("validation") or "default").split())
     if words == {"default"}:
         return frozenset()
@@ -251,12 +251,12 @@ def _validation(where: Path, meta: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _is_graded(group: TestGroup) -> bool:
-    """Whether a grader of the package's own decides what a group of secret tests is worth."""
+    """Whether the package's own grader scores a group of secret tests."""
     return bool(group.tests) and group.config["grading"] == "custom" and group.path.startswith("data/secret")
 
 
 def _inherited(where: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What old packages state for all groups in `problem.yaml`."""
+    """The settings for all groups that old packages have in `problem.yaml`."""
     grading = _mapping(where, meta, "grading")
     if grading.get("objective", "max") != "max":
         raise UnsupportedError(f"{where}: the objective {grading['objective']!r} is not supported; max is")
@@ -282,7 +282,7 @@ def _number(where: Path, values: Mapping[str, Any], name: str, default: float) -
 
 
 def _ini(package: Package) -> Mapping[str, str]:
-    """DOMjudge's own settings: a file of `key = value` lines, the values often in quotes."""
+    """DOMjudge's own settings: a file with lines `key = value`; values are often quoted."""
     name = INI_FILE
     if not package.has(name):
         return {}
@@ -311,7 +311,7 @@ def _title(package: Package, meta: Mapping[str, Any], ini: Mapping[str, str]) ->
 
 
 def _time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, str], given: float | None) -> float:
-    """In seconds, by whoever has the last word: the caller, DOMjudge's files, the newer format's field."""
+    """The time limit in seconds. Order of precedence: the caller, DOMjudge's files, the field of the newer format."""
     stated: object = given
     if stated is None:
         stated = ini.get("timelimit")
@@ -334,5 +334,5 @@ def _time_limit(package: Package, limits: Mapping[str, Any], ini: Mapping[str, s
 
 
 def _validator(package: Package, kind: _Kind) -> list[tuple[str, str]]:
-    """The output validator's files, where the rows have a checker's or an interactor's."""
+    """The output validator's files, with the paths that a checker or an interactor has in rows."""
     return validator_files(package, "interactor" if kind.interactive else "checker") if kind.validation else []

@@ -18,14 +18,14 @@ _FOLDERS = ("output_validator/", "output_validators/", "input_validators/", "inc
 
 
 def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str] | None:
-    """What puts the values in the place of their names, by a text's path; `None` where there are none.
+    """The function that replaces the names in a text by their values; `None` if there are no constants.
 
     Args:
         where: the package, for messages.
-        meta: of `problem.yaml`.
+        meta: the contents of `problem.yaml`.
 
     Raises:
-        InputError: a constant makes no sense.
+        InputError: a constant is not valid.
     """
     stated = meta.get("constants")
     if stated is None:

@@ -1,9 +1,9 @@
-"""What a Kattis package of version 2025-09 states of its submissions: `submissions/submissions.yaml`, and by folders.
+"""What a Kattis package of version 2025-09 states about its submissions, in `submissions/submissions.yaml` and folders.
 
-Each glob pattern states which verdicts all tests may have (`permitted`), and of which one at least must have one
-(`required`). A subtask's verdict here is that of its first test with the lowest score. So what can be compared is: AC
-where only AC is permitted; else any permitted verdict, without AC where one of the others is required. Points are
-compared as they are stated. What has no counterpart (a judge's message, single tests) is told in a note.
+For each glob pattern `permitted` lists the verdicts that tests may have, and `required` lists verdicts of which at
+least one test must have one. Here a subtask's verdict is that of its first test with the lowest score. So these can be
+compared: AC, if only AC is permitted; otherwise any permitted verdict, without AC if one of the others is required.
+Points are compared as stated. A note names statements that have no counterpart here (a judge's message, single tests).
 
 Source: Kattis problem package format 2025-09, "Example submissions".
 """
@@ -39,14 +39,14 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What is stated of a submission.
+    """What is stated about a submission.
 
     Args:
         verdicts: in the format's words, of which one is to come out; none for nothing.
         groups: the same by test group, as a path below `data/`.
         score: the points, from the first to the second.
         language: in the format's words, if it is stated.
-        untold: what is stated and cannot be compared.
+        untold: statements that cannot be compared.
     """
 
     verdicts: tuple[str, ...] = ()
@@ -57,14 +57,14 @@ class Stated:
 
 
 class Expectations:
-    """All that a package states in this way.
+    """All statements of a package's `submissions.yaml`.
 
     Args:
-        package: its `submissions.yaml` is read.
+        package: the package.
         groups: paths of its test groups, below `data/`.
 
     Raises:
-        InputError: the file is there and makes no sense.
+        InputError: the file exists and is not valid.
     """
 
     def __init__(self, package: Package, groups: Sequence[str]) -> None:
@@ -78,7 +78,7 @@ class Expectations:
         ]
 
     def of(self, submission: str) -> Stated:
-        """What is stated of one.
+        """What is stated about a submission.
 
         Args:
             submission: the path of its file or folder, below `submissions/`.
@@ -106,7 +106,7 @@ class Expectations:
                 yield self._mapping(key, value)
 
     def _verdicts(self, rules: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-        """What all rules together leave of the verdicts; none if that is all of them."""
+        """The verdicts that all rules together allow; empty if all verdicts are allowed."""
         left = list(_ALL)
         fails = False
         for rule in rules:
@@ -146,7 +146,7 @@ class Expectations:
 
 
 def _expanded(pattern: str) -> Iterator[str]:
-    """A pattern for each of the words in braces."""
+    """One pattern for each alternative in braces."""
     found = _BRACES.search(pattern)
     if found is None:
         yield pattern
@@ -160,13 +160,13 @@ def _fits_any(pattern: str, path: str) -> bool:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Whether a pattern matches a path, or a folder that it lies in; `*` is anything within a name."""
+    """Whether a pattern matches a path or a folder above it; `*` matches any characters of a name."""
     wanted, there = pattern.strip("/").split("/"), path.split("/")
     return len(wanted) <= len(there) and all(_fits(one, name) for one, name in zip(wanted, there, strict=False))
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Whether a name is as a pattern says, in time that grows with both only linearly a star."""
+    """Whether a pattern matches a name. For each star the time is at most linear in the lengths of both."""
     first, *rest = pattern.split("*")
     if not rest:
         return name == first

@@ -1,9 +1,9 @@
-"""Graders of a Kattis package's own: programs that turn the results of a group's tests into the group's.
+"""A Kattis package's own graders: programs that compute the result of a group from the results of its tests.
 
-What such a program computes cannot be seen from outside, and most in use compute the same: the lowest score times what
-the group is worth, rounded down to whole points or not at all. So the program is tried, in a box, on results that tell
-these rules from others; one that says anything else is refused by name. Groups of groups may be added up by it, as the
-default grader would.
+What such a program computes is only known by running it. Most of them compute the same: the lowest score times the
+group's points, rounded down to whole points or not rounded. So the program is run in a box on made-up results that
+distinguish these rules from others; a grader with another rule is refused by name. For groups of groups the grader may
+compute the sum, like the default grader.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ioi_eval.sandbox.local import LocalSandbox
 
 _FOLDER = "graders"
 _CASES = 24
-_PRINTED = 1e-6  # points: how far a sum that is printed with `%f` may be off
+_PRINTED = 1e-6  # points: the largest error of a sum that is printed with `%f`
 _LIMITS = StageLimits(wall_ms=120_000, cpu_ms=60_000)
 _RUN = """
 while IFS='|' read -r flags results; do
@@ -37,14 +37,14 @@ Results = tuple[tuple[str, float], ...]
 
 
 def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, GradedGroup]:
-    """What the package's own grader makes of groups that name it.
+    """Find out how the package's own grader scores the groups that use it.
 
     Args:
         package: its `graders/` is read.
-        groups: those with `grading: custom`.
+        groups: the groups with `grading: custom`.
 
     Returns:
-        What each group is worth, by its path.
+        For each group's path, how it is scored.
 
     Raises:
         UnsupportedError: there is no such grader in Python, or it follows another rule.
@@ -63,10 +63,10 @@ def try_grader(package: Package, groups: Sequence[TestGroup]) -> dict[str, Grade
 
 
 def without_own_sums(package: Package, root: TestGroup) -> TestGroup:
-    """The groups, those of groups with default grading where the package's own grader only adds up.
+    """The groups. If the package's own grader only computes sums, groups of groups get the default grading.
 
     Raises:
-        UnsupportedError: there is no such grader in Python, or it does not add up.
+        UnsupportedError: there is no such grader in Python, or it does not compute the sum.
         SetupError: it could not be tried on this machine.
     """
     outer = [group for group in root.walk() if group.groups and group.config["grading"] == "custom"]
@@ -101,7 +101,7 @@ def _with_default_grading(group: TestGroup, paths: Collection[str]) -> TestGroup
 
 
 def _points_of(groups: int) -> list[Results]:
-    """Points of that many groups, which tell a sum from other rules: all, none, and some of each."""
+    """Points of that many groups that distinguish a sum from other rules: all points, none, and mixtures."""
     random_ = random.Random(2)
     return [
         tuple(("AC" if points else "WA", float(points)) for points in drawn)
@@ -118,7 +118,7 @@ def _source(package: Package) -> str:
 
 
 def _cases() -> list[Results]:
-    """Results that tell the rule from others: sums, means, maxima, the last test, rounding to the nearest."""
+    """Results that distinguish our rule from others: sums, means, maxima, the last test, rounding to the nearest."""
     random_ = random.Random(1)
     fixed: list[Results] = [
         (("AC", 1.0),),
@@ -137,7 +137,7 @@ def _cases() -> list[Results]:
 
 
 def _answers(where: Path, grader: bytes, asked: Sequence[tuple[str, Results]]) -> list[float | None]:
-    """The scores that a grader gives, each by a run of its own."""
+    """The scores that a grader gives; it is run once for each question."""
     lines = (f"{flags}|{' '.join(f'{verdict} {score}' for verdict, score in results)}\n" for flags, results in asked)
     files: Mapping[str, bytes] = {"run": _RUN.encode(), "grader.py": grader, "cases": "".join(lines).encode()}
     job = Job(
@@ -153,7 +153,7 @@ def _answers(where: Path, grader: bytes, asked: Sequence[tuple[str, Results]]) -
 
 
 def _score(said: str) -> float | None:
-    """The score that follows the verdict; what is not finite is none, as it would pass for near to every other."""
+    """The score after the verdict; `None` if it is not finite, because it would count as near to every other score."""
     words = said.split()
     try:
         score = float(words[1]) if len(words) == 2 else math.nan

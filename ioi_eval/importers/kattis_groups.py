@@ -1,16 +1,16 @@
 """Test groups of the Kattis problem package format, as subtasks.
 
-A subtask here is worth its points times the lowest score among its tests. What Kattis's default grader computes from
-`grader_flags` is put in these terms where that can be done exactly, and refused by name where it cannot:
+Here the score of a subtask is its points times the lowest score of its tests. The rules of Kattis's default grader
+(`grader_flags`) are expressed in this way if that is exactly possible; otherwise they are refused by name:
 
-- a pass-fail problem is one subtask of all its tests, samples first; without those where they are ignored, and secret
-  data is judged whatever they get;
+- a pass-fail problem is one subtask of all its tests, samples first. If samples are ignored they are left out, and
+  secret data is judged whatever their results are;
 - a group with `min` is a subtask worth its `accept_score`;
-- a group that sums (the default) is a subtask a test; where it breaks at the first rejection, subtask i consists of the
-  first i tests, as each of them is worth something only if all before it were accepted;
-- one that takes the mean is a subtask a test too, each worth its part;
-- groups above these sum, or take the mean or the lowest; where one breaks at the first rejected group, those behind it
-  have the tests of those before it as well.
+- a group that sums (the default) becomes one subtask for each test. If it breaks at the first rejection, subtask i has
+  the first i tests, because each test counts only if all tests before it were accepted;
+- a group that takes the mean also becomes one subtask for each test, with an equal part of the points;
+- groups of groups take the sum, the mean or the minimum. If one breaks at the first rejected group, each later group
+  also has the tests of the groups before it.
 
 Source: Kattis problem package format (legacy), "Test Data Groups", "Graders"; problemtools' default grader.
 """
@@ -28,10 +28,10 @@ from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import SubtaskFile
 
 DATA = "data"
-_IGNORED_FOLDERS = ("invalid_input", "invalid_output", "valid_output")  # for those who test the package itself
+_IGNORED_FOLDERS = ("invalid_input", "invalid_output", "valid_output")  # used to test the package itself
 _DEFAULTS = {"on_reject": "break", "grading": "default", "grader_flags": "", "output_validator_flags": ""}
 _IGNORED_PATHS = tuple(f"{DATA}/{name}/" for name in _IGNORED_FOLDERS)
-_CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since: of these nothing is inherited
+_CONFIGURATIONS = ("testdata.yaml", "test_group.yaml")  # before version 2025, and since (the second is not inherited)
 AGGREGATIONS = ("sum", "avg", "min", "max")
 VERDICT_FLAGS = ("worst_error", "no_errors", "first_error", "always_accept", "accept_if_any_accepted", "ignore_sample")
 PASS_FAIL = "all"
@@ -44,10 +44,10 @@ class TestGroup:
 
     Args:
         path: in the package (`data/secret/group1`).
-        config: of its `testdata.yaml`, with what it inherits.
-        tests: names of the tests that lie in it directly, in order: paths below `data/` without an ending.
+        config: the settings of its `testdata.yaml`, and inherited ones.
+        tests: names of the tests directly in it, in order: paths below `data/` without an ending.
         groups: the folders in it, in order.
-        configured: whether it has a configuration of its own.
+        configured: whether it has its own configuration file.
     """
 
     __test__ = False
@@ -77,9 +77,9 @@ class TestGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedGroup:
-    """What a grader of the package's own makes of a group: the lowest score of its tests times `points`.
+    """How the package's own grader scores a group: the lowest score of its tests times `points`.
 
-    `rounded` says whether that is rounded down to whole points.
+    `rounded` says whether the result is rounded down to whole points.
     """
 
     points: int
@@ -91,10 +91,10 @@ def read_groups(package: Package, inherited: Mapping[str, Any] | None = None) ->
 
     Args:
         package: its `data/` is read.
-        inherited: what `problem.yaml` states for all groups (old packages do).
+        inherited: settings for all groups from `problem.yaml` (in old packages).
 
     Raises:
-        InputError: an input has no answer or the other way round, or there is no secret data.
+        InputError: an input has no answer, an answer has no input, or there is no secret data.
     """
     package.refuse_links(DATA)
     root = _read(package, DATA, {**_DEFAULTS, **(inherited or {})})
@@ -123,7 +123,7 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGrou
     config = {**inherited, **(package.yaml(own) if own else {})}
     folders = {name.partition("/")[0] for name in below if "/" in name}
     prefix = f"{path}/".removeprefix(f"{DATA}/")
-    items = sorted([*(f"{name}.in" for name in inputs), *folders])  # as they are judged: by their names
+    items = sorted([*(f"{name}.in" for name in inputs), *folders])  # in the order of judging: by name
     return TestGroup(
         path=path,
         config=config,
@@ -134,14 +134,14 @@ def _read(package: Package, path: str, inherited: Mapping[str, Any]) -> TestGrou
 
 
 def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
-    """All tests as one subtask that is worth one point; samples that are ignored apart, worth nothing.
+    """All tests as one subtask worth one point. Ignored samples are a separate subtask worth 0 points.
 
     Args:
         where: the package, for messages.
-        root: of its test data.
+        root: the root of its test data.
 
     Raises:
-        UnsupportedError: a group is accepted though some of its tests are not.
+        UnsupportedError: a group is accepted although some of its tests are not.
     """
     for group in root.walk():
         flags, tests = _flags(where, group), len(group.all_tests)
@@ -158,13 +158,13 @@ def pass_fail_subtasks(where: Path, root: TestGroup) -> list[SubtaskFile]:
 
 
 def _shown(root: TestGroup) -> list[SubtaskFile]:
-    """Samples that count for nothing."""
+    """The samples as subtasks worth 0 points."""
     samples = [group.all_tests for group in root.groups if group.name == "sample"]
     return [SubtaskFile(name="sample", points=0, tests=tests) for tests in samples if tests]
 
 
 def has_old_scores(root: TestGroup) -> bool:
-    """Whether the groups of a newer package state points as those before 2025 did: drafts of the format were used so.
+    """Whether the groups of a newer package state points in the form used before 2025, as with drafts of the format.
 
     Source: `examples/oddecho` of problemtools, whose version is 2023-07-draft.
     """
@@ -173,9 +173,9 @@ def has_old_scores(root: TestGroup) -> bool:
 
 
 def scored_once(group: TestGroup) -> TestGroup:
-    """The groups as DOMjudge scores them: one of tests gets its `accept_score` once, if all of them are accepted.
+    """The groups as DOMjudge scores them: a group of tests gets its `accept_score` once, if all tests are accepted.
 
-    One that states none gets nothing. Source: DOMjudge, `SubmissionService::maybeSetScoringResult`.
+    A group without `accept_score` gets nothing. Source: DOMjudge, `SubmissionService::maybeSetScoringResult`.
     """
     if group.groups:
         return replace(group, groups=tuple(map(scored_once, group.groups)))
@@ -191,12 +191,12 @@ def scoring_subtasks(
 
     Args:
         where: the package, for messages.
-        root: of its test data.
-        custom: whether its output validator gives scores of its own.
-        graded: what groups are worth that a grader of the package's own judges by their lowest score, by their paths.
+        root: the root of its test data.
+        custom: whether its output validator gives scores.
+        graded: for the paths of groups that the package's own grader scores by their lowest score: how it does.
 
     Raises:
-        UnsupportedError: the groups are scored in a way that no minimum can express.
+        UnsupportedError: a minimum cannot express how the groups are scored.
     """
     samples_count = "ignore_sample" not in _flags(where, root)
     counted = [group for group in root.groups if group.all_tests and (samples_count or group.name != "sample")]
@@ -218,7 +218,7 @@ def scoring_subtasks(
 def _with_required(
     where: Path, group: TestGroup, before: tuple[str, ...]
 ) -> Iterator[tuple[TestGroup, tuple[str, ...]]]:
-    """The groups in a group, each with the tests that must have been accepted for it to be judged at all."""
+    """The groups in a group, each with the tests that must be accepted before it is judged."""
     for place, one in enumerate(group.groups):
         yield one, before
         if group.config["on_reject"] == "break" and place + 1 < len(group.groups):
@@ -226,7 +226,7 @@ def _with_required(
 
 
 def _accepting(where: Path, group: TestGroup) -> tuple[str, ...]:
-    """The tests that must be accepted for a group to be."""
+    """The tests that must be accepted so that a group is accepted."""
     tests = group.all_tests
     flags = {flag for one in group.walk() for flag in _flags(where, one)}
     if "always_accept" in _flags(where, group):
@@ -268,9 +268,9 @@ def _subtasks(
 
 
 def _lowest(where: Path, group: TestGroup, inner: list[list[SubtaskFile]], custom: bool) -> SubtaskFile:
-    """The lowest of several groups: one subtask of all their tests.
+    """The minimum over several groups, as one subtask of all their tests.
 
-    It is worth what the cheapest of them is: each gets all or nothing, unless there are scores of a validator's own.
+    Its points are those of the group with the fewest: each gets all or nothing, unless the validator gives scores.
     """
     worth = {subtask.points for subtasks in inner for subtask in subtasks}
     if any(len(subtasks) != 1 for subtasks in inner) or (custom and len(worth) > 1):
@@ -311,7 +311,7 @@ def _leaf(
 
 
 def _points(where: Path, group: TestGroup) -> float:
-    """What an accepted test of the group is worth."""
+    """The points of an accepted test of the group."""
     points, rejected = group.config.get("accept_score", 1), group.config.get("reject_score", 0)
     for name, value in (("accept_score", points), ("reject_score", rejected)):
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -334,18 +334,18 @@ def _flags(where: Path, group: TestGroup) -> list[str]:
 
 
 def _aggregation(where: Path, group: TestGroup) -> str:
-    """The last one named, as the default grader reads its flags."""
+    """The group's aggregation: the last one in its flags, as in the default grader."""
     return ([flag for flag in _flags(where, group) if flag in AGGREGATIONS] or ["sum"])[-1]
 
 
 def test_columns(
     where: Path, root: TestGroup, *, custom: bool, graded: Mapping[str, GradedGroup]
 ) -> dict[str, dict[str, object]]:
-    """What the rows of single tests say: the output validator's further flags, and how its scores are read.
+    """The columns of test rows: further flags of the output validator, and how its scores are read.
 
-    A score of the validator's own is a part of 1 where a grader of the package's multiplies it, and is rounded down
-    where that rounds the points; else it is in points, up to what the group is worth; on samples that are worth
-    nothing, up to what the best group is.
+    If the package's own grader multiplies the validator's score, that score is in [0, 1], and is rounded down if the
+    grader rounds the points. Otherwise it is in points, at most the group's points; on samples worth 0 points, at most
+    those of the best group.
     """
     columns: dict[str, dict[str, object]] = {}
     best = 1
@@ -371,7 +371,7 @@ def test_columns(
 
 
 def _validator_flags(where: Path, group: TestGroup) -> list[str]:
-    """Of the output validator, on the tests of a group: one text up to version 2025, then a list."""
+    """Flags of the output validator for the tests of a group: one text before version 2025, then a list."""
     if "output_validator_args" not in group.config:
         return str(group.config["output_validator_flags"] or "").split()
     stated = group.config["output_validator_args"] or []
@@ -383,7 +383,7 @@ def _validator_flags(where: Path, group: TestGroup) -> list[str]:
 
 
 def _full_score(where: Path, group: TestGroup) -> int:
-    """The most that a test of the group can get: the upper end of its `range`."""
+    """The most points of a test of the group: the upper end of its `range`."""
     words = str(group.config.get("range", "")).split()
     points = _points(where, group)
     try:

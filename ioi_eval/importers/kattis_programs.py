@@ -1,7 +1,7 @@
-"""Programs of a Kattis package that are not submissions: its output validator, and what submissions are compiled with.
+"""Programs of a Kattis package except submissions: the output validator, and code that is compiled with submissions.
 
-A validator is one source in C++ or Python, or is made by a script of its own, `build`, which leaves a program `run`.
-That script is brought along with all that lies beside it, and runs where checkers are compiled, in a box.
+A validator is one source in C++ or Python, or is made by the package's script `build`, which produces a program `run`.
+The script and all files beside it become files of the problem. It runs in a box, where checkers are compiled.
 
 Source: Kattis problem package format, "Programs", "Output Validators", "Included Code".
 """
@@ -22,11 +22,11 @@ _RUN_SCRIPT = "run"
 _DOCUMENTATION = (".md", ".txt")
 _FORK = re.compile(r"\b(?:v?fork|popen)[ \t]*\(")
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # to the end, or many of them would take time squared
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # `\Z`: else the time is quadratic
 
 
 def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
-    """The output validator's files, where the rows have those of a judge program.
+    """The output validator's files, with the paths that a judge program has in rows.
 
     Args:
         package: its `output_validators/` is read, or `output_validator/`.
@@ -34,7 +34,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
 
     Raises:
         InputError: there is none.
-        UnsupportedError: there are several, or it is made in a way that is not supported.
+        UnsupportedError: there are several, or it is built in a way that is not supported.
     """
     folders = [folder for folder in VALIDATOR_FOLDERS if package.names(folder)]
     if len(folders) != 1:
@@ -58,7 +58,7 @@ def validator_files(package: Package, role: str) -> list[tuple[str, str]]:
 
 
 def _built(package: Package, build: str, below: Sequence[str], role: str) -> list[tuple[str, str]]:
-    """A script that makes the validator, and all that it may read."""
+    """The script that builds the validator, and all files that it may read."""
     folder = build.removesuffix(BUILD_SCRIPT)
     files = [(f"{role}/{name.removeprefix(folder)}", name) for name in below if name.startswith(folder)]
     for place, name in files:
@@ -85,10 +85,10 @@ def _one_source(package: Package, names: Sequence[str], role: str) -> list[tuple
 
 
 def included_files(package: Package) -> list[tuple[str, str]]:
-    """What is compiled together with every C++ submission: `include/cpp/`, or `include/default/`.
+    """The files that are compiled with every C++ submission: `include/cpp/`, or `include/default/`.
 
     Raises:
-        UnsupportedError: that is several sources, or starts processes.
+        UnsupportedError: there are several sources, or they start processes.
     """
     folder = next((name for name in ("include/cpp", "include/default") if package.names(name)), None)
     if folder is None:
@@ -110,11 +110,11 @@ def included_files(package: Package) -> list[tuple[str, str]]:
 
 
 def included_python(package: Package, notes: list[str]) -> tuple[str, ...]:
-    """The paths of what lies beside every submission in Python: `include/python3/`, or `include/default/`.
+    """The paths of the files that are put beside every Python submission: `include/python3/`, or `include/default/`.
 
     Args:
         package: its `include/` is read.
-        notes: takes what a person should know of it.
+        notes: gets notes for the user.
     """
     folder = next(
         (name for name in ("include/python3", "include/python", "include/default") if package.names(name)), ""

@@ -1,9 +1,9 @@
 """Scoring problems of the Kattis format since version 2025-09, as subtasks.
 
-`test_group.yaml` says what a group is worth. One of `pass-fail` or `min` aggregation is a subtask of its `max_score`;
-one of `sum`, a subtask a test. What `require_pass` asks for stands before a subtask's own tests: without scores of a
-validator's own, all of them are 0 or 1, and the lowest is 1 only where everything was accepted. Samples are shown, and
-worth nothing.
+`test_group.yaml` states the points of a group. A group with `pass-fail` or `min` aggregation is a subtask worth its
+`max_score`; a group with `sum` becomes one subtask for each test. The tests that `require_pass` names are put before a
+subtask's own tests. If the validator gives no scores, all tests are 0 or 1, so the minimum is 1 only if all tests were
+accepted. Samples are subtasks worth 0 points.
 
 Source: Kattis problem package format 2025-09, "Result aggregation".
 """
@@ -27,12 +27,12 @@ def subtasks_by_group(where: Path, root: TestGroup, *, custom: bool) -> list[Sub
 
     Args:
         where: the package, for messages.
-        root: of its test data.
-        custom: whether the package brings an output validator, which may give scores.
+        root: the root of its test data.
+        custom: whether the package has its own output validator, which may give scores.
 
     Raises:
-        InputError: a configuration makes no sense.
-        UnsupportedError: the score is one that no minimum can express.
+        InputError: a configuration is not valid.
+        UnsupportedError: a minimum cannot express the score.
     """
     parts = {group.name: group for group in root.groups}
     sample, secret = parts.get("sample"), parts["secret"]
@@ -92,7 +92,7 @@ def _subtask(name: str, points: float, tests: Sequence[str]) -> SubtaskFile:
 def _required(
     where: Path, group: TestGroup, parts: Mapping[str, TestGroup], groups: Sequence[TestGroup]
 ) -> tuple[str, ...]:
-    """The tests of what must have passed before a group counts."""
+    """The tests that must be accepted before a group counts."""
     stated = group.config.get("require_pass") or ()
     known = {**{f"secret/{one.name}": one for one in groups}, **{one.name: one for one in groups}, **parts}
     found: list[str] = []

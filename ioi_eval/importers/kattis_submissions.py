@@ -1,10 +1,10 @@
-"""Submissions of a Kattis problem package, and what is stated of them.
+"""Submissions of a Kattis problem package, and what is stated about them.
 
-A folder's name is a verdict (`submissions/wrong_answer/`); DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
-several, of which one is to come out, and stands above the folder. `@EXPECTED_GRADES@` names a verdict for each test
-group below `secret/`.
+A folder's name is a verdict (`submissions/wrong_answer/`). DOMjudge's `@EXPECTED_RESULTS@:` in a source names one or
+several verdicts, of which one is expected; it has precedence over the folder. `@EXPECTED_GRADES@` names a verdict for
+each test group below `secret/`.
 
-Python 2 is not judged, and such sources are told apart by name.
+Python 2 is not judged; a note names such submissions.
 
 Source: Kattis problem package format, "Example Submissions"; DOMjudge manual, "Problem package format"; problemtools.
 """
@@ -27,7 +27,7 @@ from ioi_eval.importers.task import PackageSolution, SubtaskFile, language
 from ioi_eval.model import Language
 
 _FOLDER = "submissions"
-_CRASHES = ("RE", "MLE", "SV")  # the format has no verdict of its own for the last, DOMjudge none for the last two
+_CRASHES = ("RE", "MLE", "SV")  # the format has no verdict for SV, DOMjudge none for MLE and SV
 _VERDICTS = {
     **dict.fromkeys(("CORRECT", "ACCEPTED", "AC"), ("AC",)),
     **dict.fromkeys(("WRONG_ANSWER", "NO_OUTPUT", "WA", "PE"), ("WA",)),
@@ -44,7 +44,7 @@ _FOLDERS = {
 """Folders beside those that are called like verdicts. Source: Kattis problem package format 2025-09, "Default
 directories"."""
 
-_LEAST_POINTS = 1e-6  # of what is more than nothing, at the precision of the rows
+_LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
 _MOST_PARSED = 1 << 18
 _PYTHON_2 = re.compile(
     r"\A#![^\n]*python2|^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+\w+[ \t]*,[ \t]*\w+[ \t]*:", re.MULTILINE
@@ -53,7 +53,7 @@ _RESULTS = re.compile(r"@EXPECTED_(?:RESULTS|SCORE)@:([^\n]*)")
 _TOTAL = re.compile(r"@EXPECTED_SCORE@:[ \t]*(\d+)(\.\d+)?\b")
 _GRADES = re.compile(r"@EXPECTED_GRADES@:?((?:[ \t]+[A-Z]+)+)")
 _JUDGED = frozenset(one.value for one in Language)
-_MAINS = ("main", "__main__")  # Source: DOMjudge, whose Python starts the first that it is given, or one so called
+_MAINS = ("main", "__main__")  # Source: DOMjudge: Python starts a file with this name, else the first file
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 
 
@@ -67,19 +67,19 @@ def read_submissions(
     custom_score: bool,
     notes: list[str],
 ) -> list[PackageSolution]:
-    """The submissions in one language that is supported, with what is stated of them.
+    """The submissions in supported languages, with what is stated about them.
 
     Args:
         package: its `submissions/` is read.
         subtasks: as imported.
         groups: the test groups below `secret/`, in order.
-        legacy: of a version before 2023, which states nothing in `submissions.yaml`.
-        is_scoring: whether groups score apart, so that a verdict of the whole is not that of each group.
-        custom_score: whether the validator gives scores: then what it accepts may still be worth less than all.
-        notes: takes what was left out.
+        legacy: whether the version is before 2023, which has no `submissions.yaml`.
+        is_scoring: whether groups are scored separately, so that the verdict of the whole is not that of each group.
+        custom_score: whether the validator gives scores: then an accepted output may still get less than full marks.
+        notes: gets notes about submissions that were left out.
 
     Raises:
-        InputError: a source states something that makes no sense.
+        InputError: a statement in a source is not valid.
     """
     read = _Submissions(package, subtasks, groups, is_scoring=is_scoring, custom_score=custom_score, notes=notes)
     if not legacy:
@@ -90,13 +90,13 @@ def read_submissions(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Statement:
-    """What is stated of a submission.
+    """What is stated about a submission.
 
     Args:
-        verdicts: of which one is to come out; none for nothing.
-        total: the points, or the least and the most.
-        by_subtask: the same as `verdicts`, by the subtask's name in the rows.
-        is_python_2: whether its language is said to be that.
+        verdicts: one of these is expected; empty if nothing is stated.
+        total: the points, or the lowest and the highest points.
+        by_subtask: the same as `verdicts` for each subtask's name in the rows.
+        is_python_2: whether its language is stated as Python 2.
     """
 
     verdicts: tuple[str, ...]
@@ -106,7 +106,7 @@ class _Statement:
 
 
 class _Submissions:
-    """Makes solutions of a package's submissions, one at a time. The arguments are those of `read_submissions`."""
+    """Makes solutions from a package's submissions, one at a time. The arguments are those of `read_submissions`."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class _Submissions:
         self.expectations: Expectations | None = None
 
     def solution(self, path: str, files: tuple[str, ...]) -> PackageSolution | None:
-        """A submission with what is stated of it; `None` where it is left out, with a note."""
+        """A submission with what is stated about it; `None` (and a note) if it is left out."""
         program = (path.rpartition("/")[0] if files else path).removeprefix(f"{_FOLDER}/")
         folder, _, file = program.partition("/")
         text = "\n".join(map(self._package.text, files or (path,)))
@@ -156,7 +156,7 @@ class _Submissions:
         )
 
     def _statement(self, path: str, program: str, text: str) -> _Statement:
-        """By `submissions.yaml` where the format has it, unless the source itself states more; else by its folder."""
+        """From `submissions.yaml` if the format has it, unless the source itself states more; else from the folder."""
         verdicts = _stated(self._package, path, text, program.partition("/")[0])
         total = _total(text) if self._is_scoring else None
         if self.expectations is None or _RESULTS.search(text):
@@ -175,7 +175,7 @@ class _Submissions:
     def _compared(
         self, path: str, text: str, stated: _Statement, *, is_accepted: bool
     ) -> tuple[str | None, Mapping[str, str]]:
-        """What is to come out of the whole, and of each subtask."""
+        """What is expected for the whole, and for each subtask."""
         verdicts = stated.verdicts
         expected = MODEL_SOLUTION if is_accepted and verdicts == ("AC",) else None
         if self._is_scoring and (grades := _GRADES.search(text)):
@@ -188,7 +188,7 @@ class _Submissions:
         return ",".join(verdicts) or expected, stated.by_subtask
 
     def _by_grades(self, path: str, grades: Sequence[str]) -> Mapping[str, str]:
-        """The verdict of each test group that is a subtask; none where there are not as many as groups."""
+        """The verdict of each test group that is a subtask; empty if their number is not that of the groups."""
         if len(grades) != len(self._groups):
             self._notes.append(
                 f"{path} states {len(grades)} grades for {len(self._groups)} test groups: they are not compared"
@@ -200,7 +200,7 @@ class _Submissions:
 
 
 def _is_python_2(text: str) -> bool:
-    """Whether a program has what Python 3 refuses, and Python 2 was written with."""
+    """Whether a program has syntax that Python 2 allows and Python 3 refuses."""
     if len(text) > _MOST_PARSED or not _PYTHON_2.search(text):
         return False
     if text.startswith("#!") and "python2" in text.partition("\n")[0]:
@@ -219,7 +219,7 @@ def _in_our_words(words: Sequence[str]) -> tuple[str, ...]:
 def _by_own_group(
     own: Stated, paths: Mapping[str, TestGroup], subtasks: Sequence[SubtaskFile]
 ) -> tuple[dict[str, str], list[str]]:
-    """What `submissions.yaml` states of test groups, for subtasks of just their tests; and what it does for others."""
+    """Verdicts stated for groups with the same tests as a subtask; and all statements that cannot be compared."""
     untold = list(own.untold)
     found: dict[str, str] = {}
     for group, words in own.groups.items():
@@ -233,24 +233,24 @@ def _by_own_group(
 
 
 def states_totals(package: Package) -> bool:
-    """Whether a submission states points in DOMjudge's way, so that the package is made for it."""
+    """Whether a submission states points in DOMjudge's form, so the package was made for DOMjudge."""
     sources = [name for name in package.names(_FOLDER) if language(name) is not None]
     return any(_TOTAL.search(package.text(name)) for name in sources)
 
 
 def _total(text: str) -> int | None:
-    """Points that are stated once, and whole: others have been rounded by hand."""
+    """Points if one whole number is stated; `None` otherwise, because fractions were rounded by hand."""
     stated = _TOTAL.findall(text)
     return int(stated[0][0]) if len(stated) == 1 and not stated[0][1] else None
 
 
 def _accepted(custom_score: bool) -> str:
-    """An accepted output with a score of its own may get anything, nothing included."""
+    """The verdicts of an accepted output. If the validator gives scores it may get any score, also 0."""
     return "AC,PA,WA" if custom_score else "AC"
 
 
 def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """The main source of each submission, and all files of one that has several, in a folder of its own."""
+    """The main source of each submission, and all its files if it is a folder of several files."""
     programs: dict[str, list[str]] = {}
     for name in package.names(_FOLDER):
         parts = PurePosixPath(name).parts
@@ -274,10 +274,10 @@ def _programs(package: Package, notes: list[str]) -> Iterable[tuple[str, tuple[s
 
 
 def _stated(package: Package, path: str, text: str, folder: str) -> tuple[str, ...]:
-    """The verdicts of which one is to come out; none if nothing is stated that can be checked."""
+    """The verdicts of which one is expected; empty if nothing is stated that can be checked."""
     tags = _RESULTS.findall(_TOTAL.sub("", text))
     if len(tags) > 1:
-        return ()  # DOMjudge leaves such to a person
+        return ()  # DOMjudge lets a person check these
     words = _WORD.findall(tags[0]) if tags else [folder]
     found: dict[str, None] = {}
     for word in words:

@@ -1,7 +1,7 @@
-"""How a Kattis package derives its time limit from its accepted submissions, where nothing states one.
+"""How a Kattis package without a time limit derives it from its accepted submissions.
 
-Before 2023 these are those in `accepted/`. Since, all count that may not be late, wrong answers too, and `accepted/`
-may mean something else.
+Before 2023 these are the submissions in `accepted/`. Since then all submissions that must not be late count, also
+wrong answers, and `accepted/` may mean something else.
 
 Source: Kattis problem package format, legacy (`time_multiplier`, 5) and since 2023-07 (`time_multipliers`, 2, and
 `time_resolution`; "Timelimit inference"); problemtools.
@@ -31,15 +31,15 @@ def is_legacy(meta: Mapping[str, Any]) -> bool:
 
 
 def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> Timing | None:
-    """How to derive the limit; `None` where one is stated.
+    """How to derive the limit; `None` if one is stated.
 
     Args:
         package: its settings and accepted submissions are read.
-        root_file: `problem.yaml`, which may not be there.
+        root_file: `problem.yaml`, which need not exist.
         ini: DOMjudge's settings.
 
     Raises:
-        InputError: a multiplier or a resolution is no number that it may be.
+        InputError: a multiplier or a resolution is not an allowed number.
     """
     meta = package.yaml(root_file) if package.has(root_file) else {}
     limits = meta.get("limits") or {}
@@ -69,7 +69,7 @@ def derived_timing(package: Package, root_file: str, ini: Mapping[str, str]) -> 
 
 
 def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, Any]]) -> Timing:
-    """The same by what is stated of each submission, as versions since 2023 have it, rather than by folders."""
+    """The timing by the statements about each submission (versions since 2023) instead of by folders."""
     stated = {str(row["label"]): _verdicts(row) for row in solution_rows}
     return replace(
         timing,
@@ -79,7 +79,7 @@ def timing_by_statements(timing: Timing, solution_rows: Sequence[Mapping[str, An
 
 
 def _verdicts(row: Mapping[str, Any]) -> set[str]:
-    """All verdicts that a submission may have; none where nothing is stated of the whole."""
+    """All verdicts that a submission may have; empty if nothing is stated about the whole."""
     if row["expected"] == MODEL_SOLUTION:
         return {"AC"}
     by_subtask = (row["expected_subtasks"] or {}).values() if row["expected"] is None else (row["expected"],)

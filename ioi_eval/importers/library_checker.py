@@ -1,8 +1,8 @@
 """Problems in the layout of Library Checker: `info.toml`, `in/`, `out/`, a checker on testlib, `sol/`.
 
-Its tests are generated (`generate.py`), and `hash.json` tells whether they came out as they should. A problem is one
-subtask of all tests. What is stated of a solution is a status that must occur, and others that may: as a verdict
-here is that of the first test that fails, it is one of them.
+Its tests are generated (`generate.py`), and `hash.json` has their hashes. A problem is one subtask of all tests. For a
+solution the problem states a status that must occur, and others that may occur. Here the verdict is that of the first
+test that fails, so it must be one of these.
 
 Source: library-checker-problems, `docs/`, `generate.py`.
 """
@@ -22,7 +22,7 @@ from ioi_eval.importers.task import ImportedTask, PackageSolution, SubtaskFile, 
 
 ROOT_FILE = "info.toml"
 _SUBTASK = "all"
-_MEMORY_BYTES = 1024 * 1024 * 1024  # Source: what judge.yosupo.jp states on every problem
+_MEMORY_BYTES = 1024 * 1024 * 1024  # Source: stated for every problem on judge.yosupo.jp
 _MOST_LIMIT_S, _MOST_TESTS = 86_400, 10_000
 _HOW_TO_GENERATE = "generate them with its repository's ./generate.py"
 _VERDICTS = {"AC": ("AC",), "WA": ("WA",), "TLE": ("TLE",), "RE": ("RE", "MLE", "SV")}
@@ -34,14 +34,14 @@ def import_package(
     """Read a problem's folder, with generated tests.
 
     Args:
-        path: the folder that holds `info.toml`; shared headers are looked for in `common/` of the folders above it.
-        year: as it shall stand in the rows; problems are of no year.
-        day: likewise.
-        time_limit_s: instead of what the problem states.
+        path: the folder with `info.toml`; shared headers are looked for in `common/` of the folders above it.
+        year: the year for the rows; problems have none.
+        day: the day for the rows.
+        time_limit_s: replaces the problem's time limit.
 
     Raises:
-        InputError: the folder is incomplete, or its tests are not those that it was released with.
-        UnsupportedError: it asks for something that is not supported.
+        InputError: the folder is incomplete, or its tests differ from those that it was released with.
+        UnsupportedError: it uses a feature that is not supported.
     """
     with open_package(path, ROOT_FILE) as package:
         package.format = "a problem in the layout of Library Checker"
@@ -131,7 +131,7 @@ def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> lis
 def _files(
     package: Package, info: Mapping[str, Any], sources: Sources, headers: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """The checker and what it includes, and what the solutions include."""
+    """The checker, the files that it includes, and the headers that the solutions include."""
     path = str(info.get("checker", "checker.cpp"))
     if not package.has(path):
         raise InputError(f"{package.where}: there is no {path}")
@@ -145,7 +145,7 @@ def _files(
 def _solutions(
     package: Package, info: Mapping[str, Any], sources: Sources, headers: dict[str, str], notes: list[str]
 ) -> list[PackageSolution]:
-    """The solutions; `headers` gets what they include."""
+    """The solutions. The headers that they include are added to `headers`."""
     tables = {table["name"]: table for table in _tables(package, info, "solutions")}
     names = [*(["correct.cpp"] if "correct.cpp" not in tables else []), *tables]
     found: list[PackageSolution] = []
@@ -172,7 +172,7 @@ def _solutions(
 
 
 def _expected(package: Package, name: str, table: Mapping[str, Any]) -> tuple[str, ...]:
-    """The verdicts of which one must come out."""
+    """The verdicts of which one is expected."""
     expect = table.get("expect", "")
     if expect and expect not in _VERDICTS:
         raise InputError(f"{package.where}: {name} expects {expect!r} in {ROOT_FILE}; known are {', '.join(_VERDICTS)}")

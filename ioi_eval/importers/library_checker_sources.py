@@ -1,10 +1,10 @@
-"""Sources of Library Checker's layout with what they include, in one folder.
+"""Sources in Library Checker's layout and the headers that they include, in one folder.
 
-Theirs lie in several: a solution in `sol/` includes a header beside it, `../acl.h`, or one of the repository's
-`common/`, and these include others. Rows have one folder. So each header keeps its last name only, and an `#include`
-that names another path is changed to that.
+Library Checker has several folders: a solution in `sol/` includes a header beside it, `../acl.h`, or one of the
+repository's `common/`, and these include others. Rows have one folder. So each header keeps only the last part of its
+path, and `#include` lines with other paths are changed accordingly.
 
-Source: library-checker-problems, `generate.py`: sources are compiled with `-I common`, and `params.h` is made of
+Source: library-checker-problems, `generate.py`: sources are compiled with `-I common`, and `params.h` is made from
 `[params]`.
 """
 
@@ -19,7 +19,7 @@ from ioi_eval.errors import UnsupportedError
 from ioi_eval.importers.package import Package
 from ioi_eval.importers.package_files import read_beside
 
-_COMMON = "common:/"  # before a path in `common/`, which is none of the package's
+_COMMON = "common:/"  # marks a path in `common/`, which is not in the package
 _PARAMETERS = "params.h"
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*")([^"\n]+)"', re.MULTILINE)
 
@@ -28,9 +28,9 @@ class Sources:
     """The sources of one problem.
 
     Args:
-        package: holds them; shared headers are looked for in `common/` of the folders above it.
-        parameters: of `[params]`.
-        root_file: how messages call where those stand.
+        package: the package; shared headers are looked for in `common/` of the folders above it.
+        parameters: the values of `[params]`.
+        root_file: the name of the file with `[params]`, for messages.
     """
 
     def __init__(self, package: Package, parameters: Mapping[str, Any], root_file: str) -> None:
@@ -40,19 +40,19 @@ class Sources:
         self._shared = [parent / "common" for parent in package.where.resolve().parents]
 
     def flat(self, path: str, headers: dict[str, str]) -> str:
-        """A source whose includes name headers of one folder.
+        """A source, changed so that all headers that it includes are in one folder.
 
         Args:
-            path: in the package.
-            headers: gets all that it includes, by name.
+            path: its path in the package.
+            headers: gets all headers that it includes: name → text.
 
         Raises:
-            UnsupportedError: two headers of one name are different.
+            UnsupportedError: two different headers have the same name.
         """
         return self._flat(path, self._package.text(path), headers, {})
 
     def _flat(self, path: str, text: str, headers: dict[str, str], seen: dict[str, str]) -> str:
-        """The same of a text at a path; `seen` has the headers' names by where they are from."""
+        """The same for a text at a path; `seen` maps the original path of each header to its new name."""
 
         def renamed(include: re.Match[str]) -> str:
             found = self._resolved(path, include[2])
@@ -73,7 +73,7 @@ class Sources:
         return _INCLUDE.sub(renamed, text)
 
     def _resolved(self, path: str, name: str) -> tuple[str, str] | None:
-        """Where an included file lies, and its text: beside the including one, above `sol/`, or in `common/`."""
+        """Path and text of an included file: beside the including file, above `sol/`, or in `common/`."""
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
         for place in (beside, posixpath.normpath(name), _COMMON + posixpath.normpath(name)):
             if place.startswith(_COMMON):

@@ -1,8 +1,8 @@
 """Tests whose names the regular expressions of a package match.
 
-Some expressions take longer than anybody waits, `(a*)*b` for one, and which do cannot be told from what they look like.
-So a process of its own does the matching, with a limit on its CPU time and memory: one for all of a package, as there
-may be thousands of them.
+Some expressions, for example `(a*)*b`, take practically endless time, and this cannot be seen from the expression. So
+another process does the matching, with limits on its CPU time and memory. All expressions of a package share one
+process, because there may be thousands of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 
 from ioi_eval.errors import InputError, SetupError
 
-_CPU_S = 2  # ours, for a package: with 10,000 names of 60 letters an ordinary expression takes 0.01 s
+_CPU_S = 2  # chosen, for a package: an ordinary expression takes 0.01 s with 10,000 names of 60 letters
 _MEMORY_BYTES = 1 << 30
 _SHOWN = 200  # characters of an expression
 _MATCH = f"""
@@ -40,12 +40,12 @@ def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequen
 
     Args:
         where: the package, for messages.
-        patterns: names of subtasks, each with its expression: all that the package has.
-        names: of all tests.
+        patterns: names of all subtasks, each with its expression.
+        names: the names of all tests.
 
     Raises:
-        InputError: an expression is broken or matches nothing, or they take too long together.
-        SetupError: they cannot be tried on this machine.
+        InputError: an expression is not valid or matches nothing, or all together take too long.
+        SetupError: the matching process cannot run on this machine.
     """
     for subtask, pattern in patterns:
         if (error := _unprintable(pattern)) is not None:
@@ -74,7 +74,7 @@ def select_tests(where: Path, patterns: Sequence[tuple[str, str]], names: Sequen
 
 
 def _match(patterns: Sequence[str], names: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    """A line for each expression, as far as the time went: places in `names`, or what is wrong with it."""
+    """Run the process. It prints a line for each expression until its time is up: positions in `names`, or an error."""
     command = [sys.executable, "-I", "-S", "-c", _MATCH]
     try:
         return subprocess.run(command, input=orjson.dumps([patterns, names]), capture_output=True, check=False)
@@ -83,7 +83,7 @@ def _match(patterns: Sequence[str], names: Sequence[str]) -> subprocess.Complete
 
 
 def _unprintable(pattern: str) -> str | None:
-    """What is wrong with a text that holds a half of a character."""
+    """The error message for a text with a lone surrogate; `None` if it has none."""
     try:
         pattern.encode()
     except UnicodeEncodeError as error:

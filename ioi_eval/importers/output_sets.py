@@ -1,4 +1,4 @@
-"""Solutions that are files: an output for each test, in a folder or a zip of their own.
+"""Solutions that are files: an output for each test, in a folder or a zip.
 
 solutions/correct/author/output_01.txt      a folder; for BatchAndOutput tasks with a source beside the outputs
 solutions/correct/author.zip                a zip of such files
@@ -21,10 +21,10 @@ class OutputSet:
     """The files of one solution.
 
     Args:
-        name: of the folder or zip; empty for files that lie in no folder of their own.
+        name: the name of the folder or zip; empty if the files are directly in the label's folder.
         outputs: names and contents.
         source: the path of the program beside them, if there is one.
-        paths: of all of it in the package.
+        paths: the paths of all its files in the package.
     """
 
     name: str
@@ -34,15 +34,15 @@ class OutputSet:
 
 
 def output_sets(package: Package, folder: str, is_source: Callable[[str], bool]) -> tuple[OutputSet, ...]:
-    """The solutions directly below a folder that hold outputs.
+    """The solutions with outputs directly below a folder.
 
     Args:
-        package: it is open.
-        folder: without a slash at its end.
-        is_source: tells a program by its path.
+        package: the open package.
+        folder: its path, without a slash at the end.
+        is_source: whether a path is that of a program.
 
     Raises:
-        InputError: a zip is damaged, an output is no text or is there twice, or there are two programs.
+        InputError: a zip is damaged, an output is not text or occurs twice, or there are two programs.
     """
     groups: dict[str, list[str]] = {}
     for path in package.names(folder):
@@ -85,7 +85,7 @@ def _outputs_at(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _zipped(package: Package, path: str) -> Iterator[tuple[str, bytes]]:
-    """The outputs in a zip, whatever folder of it they lie in."""
+    """The outputs in a zip, in any of its folders."""
     for inner, content in package.zipped(path, _is_output):
         yield PurePosixPath(inner).name, content
 

@@ -1,8 +1,8 @@
-"""A package that is open: its files by their paths, below the folder that holds its root file; texts, JSON, YAML, TOML.
+"""An open package: reads texts, JSON, YAML and TOML by their paths below the folder of the root file.
 
-Members are read when they are asked for, one at a time, by `package_files.py`, which nothing else does. A member whose
-path leads out of the package ends the import. What is parsed is bounded: a few kilobytes of YAML can stand for more
-than any memory holds, each alias for all that its anchor stands for.
+Only `package_files.py` reads members, one at a time, when they are needed. A member whose path leads out of the package
+ends the import. The size of parsed data is limited: a few kilobytes of YAML with aliases can expand to more than any
+memory holds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db", ".git", "Icon\r")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST_SOURCE = 16 << 20  # a source, a statement, JSON
-_LARGEST_SETTINGS = 1 << 20  # YAML and TOML, which take a second a megabyte and more
+_LARGEST_SETTINGS = 1 << 20  # YAML and TOML: parsing takes a second and more for a megabyte
 _LARGEST_TEXT = 1 << 20
-_LARGEST_OF_ZIPS = 1 << 30  # all that is read of zips in a package, which stays in memory
+_LARGEST_OF_ZIPS = 1 << 30  # all files together that are read from zips in a package: they stay in memory
 _DAMAGE = (*DAMAGE, RuntimeError, NotImplementedError, OSError)
 _MOST_NODES = 100_000
 _SHOWN = 200  # letters of a name
@@ -45,15 +45,15 @@ _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 
 
 class Package:
-    """A package that is open.
+    """An open package.
 
     Args:
-        files: what lies in it.
-        root_file: what lies in its outermost folder.
-        or_file: what may lie there instead.
+        files: its files.
+        root_file: the file in its outermost folder.
+        or_file: another file that may be there instead.
 
-    What its importer finds out of its format it puts into `format`, which errors then name; what is put into `edit` has
-    the last word on every text, by its path.
+    The importer sets `format` once it knows the format; errors then name it. It may set `edit`, a function that changes
+    every text after reading, by its path.
     """
 
     def __init__(self, files: PackageFiles, root_file: str, or_file: str | None = None) -> None:
@@ -76,16 +76,16 @@ class Package:
         return tuple(sorted(name for name in self._members if name.startswith(prefix)))
 
     def refuse_links(self, folder: str) -> None:
-        """Refuse links below a folder that are not followed: what they stand for would be missed in silence.
+        """Refuse links below a folder that are not followed, because their targets would silently be missing.
 
         Raises:
-            InputError: it does.
+            InputError: there is such a link.
         """
         if links := [name for name in self.links if f"{name}/".startswith(f"{folder}/")]:
             raise InputError(self.absent(links[0]))
 
     def absent(self, name: str) -> str:
-        """Why there is no such file, as a message."""
+        """The message that a file is missing, with the reason."""
         if name in self.links:
             return f"{self.where}: {name} is a link{self._files.instead_of_link}"
         return f"{self.where}: there is no {name}"
@@ -98,21 +98,21 @@ class Package:
         """A file's content.
 
         Raises:
-            InputError: it is not there, too large, no regular file inside of the package, or damaged.
+            InputError: it is missing, too large, damaged, or not a regular file inside the package.
         """
         if name not in self._members:
             raise InputError(self.absent(name))
         return self._files.read(self._members[name], name)
 
     def zipped(self, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-        """Some files of a zip in the package, as their paths in it and their contents.
+        """Some files of a zip in the package: their paths in it and their contents.
 
         Args:
-            name: of the zip.
-            wanted: tells them by their paths.
+            name: the path of the zip.
+            wanted: whether to read the file with a path.
 
         Raises:
-            InputError: it is not there, damaged, or all that was asked for of the package's zips would be too large.
+            InputError: the zip is missing or damaged, or the files read from all zips of the package are too large.
         """
         content = self.read(name)
         try:
@@ -123,17 +123,17 @@ class Package:
             raise InputError(f"{self.where}: {name} is damaged, or no zip that can be read: {error}") from error
 
     def text(self, name: str, most: int = _LARGEST_SOURCE) -> str:
-        """A source or statement as text; what is no UTF-8 (an author's name in a comment) is read as Latin-1."""
+        """A source or statement as text. If it is not UTF-8 (an author's name in a comment) it is read as Latin-1."""
         if name not in self._members:
             raise InputError(self.absent(name))
         text = _decoded(self._files.read(self._members[name], name, most))
         return text if self.edit is None else self.edit(name, text)
 
     def json(self, name: str) -> dict[str, Any]:
-        """A file that holds a JSON object.
+        """A file with a JSON object.
 
         Raises:
-            InputError: it is missing, or holds something else.
+            InputError: it is missing, or has something else.
         """
         try:
             value = orjson.loads(self.text(name))
@@ -147,7 +147,7 @@ class Package:
         """A TOML file.
 
         Raises:
-            InputError: it is missing, or holds something else.
+            InputError: it is missing, or is not TOML.
         """
         try:
             return tomllib.loads(self.text(name, _LARGEST_SETTINGS))
@@ -155,10 +155,10 @@ class Package:
             raise InputError(f"{self.where}: {name} is not TOML: {error}") from error
 
     def yaml(self, name: str) -> dict[str, Any]:
-        """A YAML file that holds named values; an empty one holds none.
+        """A YAML file with named values; an empty file has none.
 
         Raises:
-            InputError: it is missing, holds something else, or stands for more values than settings have.
+            InputError: it is missing, has something else, or expands to more values than settings can have.
         """
         import yaml
 
@@ -181,13 +181,13 @@ class Package:
 
 
 def _expanded_size(root: yaml.Node) -> int:
-    """How many values a document stands for, if each alias is what its anchor is; 2^60 for no end of them."""
+    """The number of values of a document with all aliases expanded; 2^60 if it is infinite."""
     sizes: dict[int, int] = {}
 
     def size(node: yaml.Node) -> int:
         if id(node) in sizes:
             return sizes[id(node)]
-        sizes[id(node)] = 1 << 60  # for whatever holds itself
+        sizes[id(node)] = 1 << 60  # used if the node contains itself
         value = node.value
         inner = value if isinstance(value, list) else []
         parts = (part for one in inner for part in (one if isinstance(one, tuple) else (one,)))
@@ -203,11 +203,11 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
 
     Args:
         path: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
-        root_file: what lies in the outermost folder of such a package.
-        or_file: what may lie there instead.
+        root_file: the file in the outermost folder of such a package.
+        or_file: another file that may be there instead.
 
     Raises:
-        InputError: it is not there, cannot be read, or holds no such file, or several packages.
+        InputError: it is missing, cannot be read, has no such file, or has several packages.
     """
     with open_files(Path(path)) as files:
         package = Package(files, root_file, or_file)
@@ -220,7 +220,7 @@ def open_package(path: str | Path, root_file: str = ROOT_FILE, or_file: str | No
 
 
 def zipped_text(content: bytes, wanted: str) -> str | None:
-    """The text of the first file of that name in a zip inside a package; `None` for no such file, or no whole zip."""
+    """The text of the first file of that name in a zip inside a package; `None` if there is none, or the zip is bad."""
     try:
         for _, text in zipped_files(content, lambda path: PurePosixPath(path).name == wanted, _LARGEST_TEXT):
             return _decoded(text)
@@ -237,12 +237,12 @@ def _decoded(content: bytes) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name with all that cannot be printed written out."""
+    """A name with unprintable characters escaped."""
     return ascii(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
 
 
 def _clean(where: Path, members: dict[str, Any]) -> dict[str, Any]:
-    """The members by their paths, without what desktops leave behind."""
+    """The members by their paths, without files that desktops create."""
     clean: dict[str, Any] = {}
     for name, member in members.items():
         path = PurePosixPath(name.replace("\\", "/"))
@@ -272,7 +272,7 @@ def _below_root(where: Path, root_file: str, clean: dict[str, Any]) -> tuple[str
 
 
 def _other_format(clean: dict[str, Any]) -> str:
-    """What it is instead, by the root file that lies highest."""
+    """The format that the package has instead, by its uppermost root file."""
     paths = sorted((len(path.parts), path.name) for path in map(PurePosixPath, clean) if path.name in _FORMATS)
     if not paths:
         return ""

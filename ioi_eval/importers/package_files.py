@@ -1,8 +1,8 @@
-"""The files of a package as they lie on disk: a folder, a zip, a tar in any compression. Nothing else opens them.
+"""The files of a package on disk: a folder, a zip, or a tar in any compression. Only this module opens them.
 
-A package was downloaded from somewhere, so nothing in it is believed: only regular files inside of it are read (a link
-may lead to another file of the same folder, and nowhere else; a FIFO would wait for ever, `/dev/zero` never end), none
-that is larger than it may be, and no archive is expanded to more than its size can stand for.
+A package was downloaded, so it is not trusted. Only regular files inside it are read, up to a size limit. A link may
+only lead to another file of the same folder. (Reading a FIFO would wait for ever, and `/dev/zero` never ends.) Archives
+are expanded only up to a multiple of their size.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ _KINDS = (
 
 
 class PackageFiles(ABC):
-    """What lies in a package.
+    """The files in a package.
 
     Args:
         where: its path, for messages.
-        members: what a file is read by, by its path inside.
-        links: what only refers to other files or folders, and is not followed.
+        members: for each path inside, the object by which the file is read.
+        links: links to other files or folders that are not followed.
     """
 
     instead_of_link = "; unpack the archive and import the folder"
@@ -78,12 +78,12 @@ class PackageFiles(ABC):
         """A file's content.
 
         Args:
-            member: of `members`.
-            name: how messages call it.
-            most: the largest that it may be, in bytes.
+            member: a value of `members`.
+            name: its name, for messages.
+            most: the largest allowed size, in bytes.
 
         Raises:
-            InputError: it is larger, no regular file inside of the package, or damaged.
+            InputError: it is larger, damaged, or not a regular file inside the package.
         """
         try:
             return self._read(member, min(most, LARGEST_FILE))
@@ -124,7 +124,7 @@ class _Folder(PackageFiles):
             yield from self._walk(path, f"{prefix}{name}/", depth + 1, seen)
 
     def _is_folder(self, path: Path) -> bool:
-        """Whether it is entered: a link out of the package is not, whatever it leads to."""
+        """Whether it is a folder to read. A link out of the package is not."""
         if path.is_symlink() and not _real(path).is_relative_to(self._root):
             return False
         return path.is_dir()
@@ -171,8 +171,8 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
         where: a folder, a `.zip`, or a tar (`.tar`, `.tar.gz`, `.tar.xz`, …).
 
     Raises:
-        InputError: it is not there, neither of these, damaged, or would expand to more than it may.
-        SetupError: there is no room to expand it.
+        InputError: it is missing, damaged, none of these, or would expand to more than is allowed.
+        SetupError: there is not enough disk space to expand it.
     """
     try:
         if where.is_dir():
@@ -195,15 +195,15 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
 
 
 def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> Iterator[tuple[str, bytes]]:
-    """Some files of a zip that lies in a package, as their paths in it and their contents.
+    """Some files of a zip inside a package: their paths in it and their contents.
 
     Args:
-        content: of the zip.
-        wanted: tells them by their paths.
-        most: bytes that they may have together.
+        content: the bytes of the zip.
+        wanted: whether to read the file with a path.
+        most: the most bytes of all files together.
 
     Raises:
-        OSError: they are larger, or the zip is too large to look into.
+        OSError: they are larger, or the zip is too large to open.
         zipfile.BadZipFile: and others of `DAMAGE`, and RuntimeError: it is damaged, or needs a password.
     """
     _check_size(len(content), _LARGEST_INNER_ZIP)
@@ -215,14 +215,14 @@ def zipped_files(content: bytes, wanted: Callable[[str], bool], most: int) -> It
 
 
 def read_beside(folder: Path, name: str) -> bytes | None:
-    """A header that several packages of a collection share, from a folder above them; `None` if it is not there.
+    """A header that several packages of a collection share, from a folder above them; `None` if it does not exist.
 
     Args:
-        folder: where it lies; a name may not lead out of it, nor a link.
-        name: of the file, with `/`.
+        folder: the folder; neither the name nor a link may lead out of it.
+        name: the name of the file, with `/`.
 
     Raises:
-        InputError: it is there, and no regular file inside of that folder, or too large.
+        InputError: it exists, but is too large or not a regular file inside that folder.
     """
     path = folder / name
     if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
@@ -234,12 +234,12 @@ def read_beside(folder: Path, name: str) -> bytes | None:
 
 
 def _real(path: Path) -> Path:
-    """Where it is once links are followed; one that leads to itself stays."""
+    """The path after following links; a link that leads to itself is kept."""
     return Path(os.path.realpath(path))
 
 
 def _regular_file(path: Path, root: Path, most: int) -> bytes:
-    """A file's content, if it is one, and inside of a folder once all links are followed."""
+    """The content of a regular file, which must be inside the folder after following all links."""
     real = _real(path)
     if path.is_symlink() and not real.is_relative_to(root):
         there = "" if real.exists() else ", which is not there"
@@ -301,7 +301,7 @@ def _plain_tar(where: Path) -> Iterator[tarfile.TarFile]:
 
 
 def _expand(where: Path, source: IO[bytes], plain: IO[bytes]) -> None:
-    """Write what a compressed file holds, as long as it is not too much, and there is room."""
+    """Expand a compressed file, up to the size limit and the free disk space."""
     size, written = where.stat().st_size, 0
     while piece := source.read(1 << 20):
         written += len(piece)
@@ -320,7 +320,7 @@ def _no_room(where: Path, why: str) -> SetupError:
 
 
 def _check_headers(where: Path, plain: IO[bytes]) -> None:
-    """Refuse a tar in which a header is large: tarfile reads those into memory."""
+    """Refuse a tar with a large header, because tarfile reads headers into memory."""
     plain.seek(0)
     at, size = 0, plain.seek(0, io.SEEK_END)
     count = 0

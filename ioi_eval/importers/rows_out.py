@@ -1,8 +1,7 @@
 """Imported tasks to files: `problems.jsonl`, `tests.jsonl`, `solutions.jsonl`, as `score` and `validate` read them.
 
-Tests are streamed, one at a time. The files take their names only when all three are whole; where one cannot be, the
-folder is as it was. Rows of other problems that are in the files already stay there, so that a contest can be imported
-day by day.
+Tests are streamed, one at a time. The files get their names only when all three are complete; if one cannot be written,
+the folder does not change. Existing rows of other problems are kept, so a contest can be imported day by day.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ioi_eval.rows import open_source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRows:
-    """Where the rows went."""
+    """The paths of the files."""
 
     problems: Path
     tests: Path
@@ -86,13 +85,13 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _unfinished(path: Path) -> Path:
-    """Where a file grows that is to have this name."""
+    """The temporary path under which a file is written."""
     return path.with_name(f".{path.name}.new")
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Turn errors of the system into one that says which file could not be written."""
+    """Turn system errors into an error that names the file that could not be written."""
     try:
         yield
     except OSError as error:
@@ -102,7 +101,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _clear(paths: Iterable[Path], made: Iterable[Path]) -> None:
-    """Take away what was begun, and folders that were made for it."""
+    """Remove unfinished files, and the folders that were made for them."""
     with suppress(OSError):
         for path in paths:
             _unfinished(path).unlink(missing_ok=True)
@@ -111,7 +110,7 @@ def _clear(paths: Iterable[Path], made: Iterable[Path]) -> None:
 
 
 def _others(path: Path, id_column: str, replaced: Sequence[ProblemKey]) -> Iterator[dict[str, Any]]:
-    """The rows that are there already and belong to other problems."""
+    """The existing rows that belong to other problems."""
     if not path.is_file() or path.stat().st_size == 0:
         return
     for row in open_source(path).iterate():

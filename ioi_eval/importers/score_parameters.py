@@ -1,8 +1,8 @@
 """Score type parameters of CMS to subtasks.
 
-A group is `[points, tests]`, with a threshold as its third value under GroupThreshold, or an object of the same names.
-`tests` is how many of them there are, from the first that no group before has; or what their names match at their
-beginning; or their names. All groups say it in the same way.
+A group is `[points, tests]`, under GroupThreshold with a threshold as third value, or an object with these names.
+`tests` is the number of tests (beginning with the first that is in no earlier group), or a regular expression that
+matches the beginning of their names, or the list of their names. All groups of a task use the same form.
 
 Source: CMS, `cms/grading/scoretypes/abc.py`, `ScoreTypeGroup`.
 """
@@ -28,12 +28,12 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
 
     Args:
         where: the package, for messages.
-        score_type: as stated.
-        parameters: for Sum what each test is worth, else a list of groups.
-        tests: all names; they are taken in their lexicographical order.
+        score_type: the task's score type.
+        parameters: for Sum the points of each test, else a list of groups.
+        tests: the names of all tests; they are used in lexicographical order.
 
     Raises:
-        InputError: the parameters are none of the score type, or do not fit the tests.
+        InputError: the parameters are not valid for the score type, or do not fit the tests.
     """
     names = sorted(tests)
     if score_type is ScoreType.SUM:
@@ -73,7 +73,7 @@ def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: S
 
 
 def _group(where: Path, number: int, group: object) -> Mapping[str, Any]:
-    """A group by names, whichever way it is written."""
+    """A group as an object, from either form."""
     names = ("max_score", "testcases", "threshold")
     named = dict(zip(names, group, strict=False)) if isinstance(group, list) else group
     if not isinstance(named, Mapping) or not {"max_score", "testcases"} <= set(named):

@@ -1,7 +1,7 @@
-"""What importers of all formats make of a package, and what is the same for all of them.
+"""The result of importing a package of any format, and the steps that all formats share.
 
-An `ImportedTask` holds rows as in `open-r1/ioi` and its companions, so that whatever reads those reads an imported
-package. Tests are read from the package only while they are written out.
+An `ImportedTask` has rows as in `open-r1/ioi` and its companions, so a program that reads those can read an imported
+package. Tests are read from the package only while they are written.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _SYSTEM_HEADERS = frozenset(
         *("math", "memory", "pthread", "setjmp", "signal", "stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib"),
         *("string", "strings", "time", "unistd", "wchar", "wctype", "immintrin", "x86intrin"),
     )
-)  # some authors quote them
+)  # some authors quote these values
 _TOP_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:(include)[ \t]*"([^"\n]+)"|(if)|(endif))', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How a time limit is derived from solutions, where a package states none.
+    """How a time limit is derived from solutions, if a package states none.
 
     Args:
-        multiplier: of the slowest accepted one's CPU time.
-        resolution_s: what the limit is a multiple of, in seconds.
-        accepted: the labels of the accepted ones.
-        in_time: the labels of others that count: whatever else they are, they may not be late.
+        multiplier: the factor for the CPU time of the slowest accepted solution.
+        resolution_s: the limit is a multiple of this, in seconds.
+        accepted: the labels of the accepted solutions.
+        in_time: the labels of other solutions that count, because they must not be late.
     """
 
     multiplier: float
@@ -61,11 +61,11 @@ class ImportedTask:
 
     Args:
         key: the problem.
-        problem_rows: one a subtask, as in `open-r1/ioi`.
-        solution_rows: one a solution: the columns of a dump, and what its authors state of it.
-        notes: what a person should know: what is missing, left out or was mended.
+        problem_rows: one row for each subtask, as in `open-r1/ioi`.
+        solution_rows: one row for each solution: the columns of a dump, and what its authors state about it.
+        notes: notes for the user: what is missing, was left out or was repaired.
         tests: reads the test rows, as in `open-r1/ioi-test-cases`, one at a time; may be called again.
-        timing: how its time limit is to be derived; `None` where it is stated.
+        timing: how to derive its time limit; `None` if it is stated.
     """
 
     key: ProblemKey
@@ -91,14 +91,14 @@ class PackageSolution:
     """A solution as a package states it.
 
     Args:
-        path: of its source in the package; `None` where it is outputs only.
+        path: the path of its source in the package; `None` if it has only outputs.
         label: its row's label (`correct/author.cpp`).
-        expected: what is stated of it; `None` for nothing.
-        expected_subtasks: what is stated of it in each subtask, by the subtask's name in the rows.
+        expected: the stated verdict; `None` for none.
+        expected_subtasks: the stated verdict for each subtask's name in the rows.
         outputs: names and contents of the outputs that are submitted with it.
-        files: of a program of several files, all of them, with the one at `path` first.
-        expected_total: the points that are stated, or the least and the most; `None` for none.
-        text: the program, where it is not just what is at `path`.
+        files: all files of a program of several files, the one at `path` first.
+        expected_total: the stated points, or the lowest and the highest points; `None` for none.
+        text: the program, if it differs from the file at `path`.
     """
 
     path: str | None
@@ -123,22 +123,22 @@ def build_task(
     notes: Sequence[str],
     test_columns: Mapping[str, RowValues] | None = None,
 ) -> ImportedTask:
-    """The task as rows, after everything that would spoil its judging has been looked for.
+    """The task as rows, after checking that it can be judged.
 
     Args:
-        package: where all of it is from.
+        package: the package.
         shared: the columns that all problem rows share.
         subtasks: in the contest's order.
         files: the judge's files: paths as in `open-r1/ioi`, with their contents.
-        config: becomes `graders/grader_config.json`, with flat keys, where the reference's scripts look for them.
-        tests: paths of input and output, by the test's name.
-        solutions: as stated.
-        notes: what was noticed so far.
-        test_columns: further columns of test rows, by the test's name.
+        config: the content of `graders/grader_config.json`, with flat keys, where the reference's scripts read it.
+        tests: for each test's name the paths of input and output.
+        solutions: the solutions of the package.
+        notes: the notes so far.
+        test_columns: for each test's name further columns of its row.
 
     Raises:
         InputError: something that judging needs is missing, or the files do not match each other.
-        UnsupportedError: something that is not supported.
+        UnsupportedError: the task uses a feature that is not supported.
     """
     key = ProblemKey(year=shared["year"], id=shared["id"])
     rows = _problem_rows(shared, subtasks, [*files, (CONFIG_PATH, json.dumps(config))])
@@ -180,7 +180,7 @@ def _problem_rows(
 
 
 def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
-    """What a person should know of tests that count nowhere, and of solutions that are not there."""
+    """Notes about tests that are in no subtask, and about missing solutions."""
     if unused:
         yield f"{len(unused)} tests stand in no subtask and are left out: {', '.join(unused[:5])}"
     if not has_model:
@@ -188,7 +188,7 @@ def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
 
 
 def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
-    """The problem that the rows describe; what is wrong with them is found now rather than while scoring."""
+    """The problem that the rows describe. Making it now finds errors before scoring."""
     try:
         return draft_problems(_Rows(where, rows))[0]
     except UnsupportedError as error:
@@ -200,15 +200,15 @@ def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:
 def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple[str, str]]) -> None:
     """Find files that do not match each other: what a source includes must be in the package.
 
-    Only includes outside of `#if` count; many solutions include a grader where `EVAL` is not defined.
+    Only includes outside of `#if` count; many solutions include a grader if `EVAL` is not defined.
 
     Args:
-        package: where they are from.
-        problem: gives grader, checker and manager, and what each may include.
+        package: the package.
+        problem: has grader, checker and manager, and the files that each may include.
         solutions: path and text of the model solutions, in C++.
 
     Raises:
-        InputError: an included file is not there.
+        InputError: an included file is missing.
     """
     compiled = [(file.path, file.content.decode("utf-8", "replace"), problem.headers) for file in problem.linked]
     compiled += [(path, text, problem.headers) for path, text in solutions]
@@ -217,7 +217,7 @@ def check_includes(package: Package, problem: Problem, solutions: Sequence[tuple
             compiled.append((program.path, program.content.decode("utf-8", "replace"), files))
     for path, text, files in compiled:
         there = {file.name for file in files}
-        for name in _top_includes(text):  # such as "vector" and "bits/stdc++.h" are the compiler's
+        for name in _top_includes(text):  # names such as "vector" and "bits/stdc++.h" belong to the compiler
             if name not in there and name.endswith(".h") and "/" not in name and name not in _SYSTEM_HEADERS:
                 if link := next((one for one in package.links if PurePosixPath(one).name == name), None):
                     raise InputError(f"{package.absent(link)} ({path} includes it)")
@@ -239,7 +239,7 @@ def _top_includes(text: str) -> Iterator[str]:
 
 
 def _solution_rows(package: Package, key: ProblemKey, solutions: Sequence[PackageSolution]) -> tuple[RowValues, ...]:
-    """The solutions as rows of a dump; those in another language than C++ say so in `language`."""
+    """The solutions as rows of a dump; `language` is set if it is not C++."""
     return tuple(
         {
             "uuid": f"{key}/{solution.label}",
@@ -270,7 +270,7 @@ def _texts(package: Package, paths: Sequence[str]) -> dict[str, str]:
 
 
 def language(path: str) -> str | None:
-    """The language of a source by its ending; `None` for what is no source."""
+    """The language of a source by its ending; `None` for other files."""
     ending = PurePosixPath(path).suffix
     return "cpp" if ending == ".C" else _LANGUAGES.get(ending.lower())  # Source: GCC takes `.C` for C++
 

@@ -1,6 +1,6 @@
-"""TPS task folders, as the IOI prepares its tasks, once their tests have been generated.
+"""TPS task folders, in which the IOI prepares its tasks, after their tests have been generated.
 
-Beside what a CMS export holds, TPS states the verdict of each solution per subtask: one for all, and exceptions.
+Beside the contents of a CMS export, TPS states verdicts of each solution: one for all subtasks, and exceptions.
 Subtasks are named as TPS's exporter names them (`03-full`), so that rows from a folder and from its export are alike.
 Source: TPS, `docs/README.md`, `scripts/internal/problem_data.sh`, `scripts/exporters/CMS.py`.
 """
@@ -43,9 +43,9 @@ def import_package(path: str | Path, *, year: int, day: str | None = None) -> Im
     """Read a TPS task folder (or an archive of one).
 
     Args:
-        path: the folder that holds `problem.json`.
-        year: the contest's year; TPS does not say.
-        day: the contest day, as it shall stand in the rows.
+        path: the folder with `problem.json`.
+        year: the contest's year; TPS does not state it.
+        day: the contest day for the rows.
 
     Raises:
         InputError: the folder is incomplete or contradicts itself.
@@ -140,7 +140,7 @@ def _starting_code(package: Package, name: str) -> str:
 
 
 def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) -> list[tuple[str, str]]:
-    """The files of the judge, where a CMS export would have them. Defaults of the `has_…` fields are TPS's."""
+    """The judge's files, with their paths in a CMS export. The defaults of the `has_…` fields are TPS's."""
     is_batch = not task_type.has_manager
     files: list[tuple[str, str]] = []
     if _flag(package, meta, "has_grader", task_type is not TaskType.OUTPUT_ONLY):
@@ -158,10 +158,10 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
 
 
 def _graders(package: Package, meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
-    """What submissions are joined with: in each language that we judge the source there is, and C++'s headers.
+    """The graders: the source in each language that we judge, if it exists, and the headers of C++.
 
     Raises:
-        InputError: there is none in C++, in which the model solution is.
+        InputError: there is none in C++, although the model solution is in C++.
     """
     required = _grader(meta)
     if not package.has(required):
@@ -186,10 +186,10 @@ def _grader(meta: Mapping[str, Any]) -> str:
 
 
 def _opens_fifos(package: Package, meta: Mapping[str, Any]) -> bool:
-    """Whether a Communication task is one of TPS before it knew several processes.
+    """Whether a Communication task was made for TPS before it supported several processes.
 
-    Its stub gets the FIFOs as arguments, of which there is one at most now, and its checker judges what the manager
-    printed. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*; none of the fields was there.
+    Its stub gets the FIFOs as arguments (now a stub gets at most one argument), and its checker judges the manager's
+    output. Source: TPS of 2017, `scripts/templates/run.sh` of its sample *prize*, which has none of these fields.
     """
     if {"num_processes", "has_checker"} & set(meta) or not package.has(_grader(meta)):
         return False
@@ -205,15 +205,15 @@ def _is_header(path: str) -> bool:
 
 
 def _directly(package: Package, folder: str) -> list[str]:
-    """The sources that lie in the folder itself."""
+    """The sources directly in a folder."""
     return [path for path in package.names(folder) if path.count("/") == 1 and path.endswith(_CODE_ENDINGS)]
 
 
 def _tests(package: Package) -> tuple[str, ...]:
-    """The generated tests, by name.
+    """The names of the generated tests.
 
     Raises:
-        InputError: they have not been generated, or only in part.
+        InputError: some or all of them have not been generated.
     """
     package.refuse_links("tests")
     inputs = [name for name in package.names("tests") if name.endswith(".in")]
@@ -229,7 +229,7 @@ def _tests(package: Package) -> tuple[str, ...]:
 
 
 def _stated(package: Package) -> dict[str, dict[str, Any]]:
-    """What `subtasks.json` states of each subtask, by its name, in the order of their index."""
+    """The entry of each subtask in `subtasks.json`, by its name, in the order of their index."""
     stated = package.json("subtasks.json").get("subtasks")
     if not isinstance(stated, dict) or not stated:
         raise InputError(f"{package.where}: subtasks.json states no subtasks")
@@ -322,7 +322,7 @@ def _output_solutions(
     subtasks: Mapping[str, SubtaskFile],
     notes: list[str],
 ) -> list[PackageSolution]:
-    """Those that are outputs. TPS itself runs programs that make them, with limits that no contestant has."""
+    """The solutions that are outputs. (TPS itself makes them by programs, with larger limits than contestants have.)"""
     sets = {one.name: one for one in output_sets(package, "solution", lambda path: language(path) is not None)}
     chosen = {name: sets[name.removesuffix(".zip")] for name in verdicts if name.removesuffix(".zip") in sets}
     if programs := [name for name in verdicts if name not in chosen]:
