@@ -1,18 +1,18 @@
-"""Which submissions count where a contest allows only so many. Pure.
+"""Which submissions count under a contest's limit on their number. Pure.
 
-A contestant at the IOI has 50 submissions a problem; a model has as many generations as somebody paid for. This
-simulates, as the reference does, a contestant who looks at nothing but what is public: whether the code compiles, its
-score on the samples (the first subtask, where that is worth no points), and how long it was thought about. Each
-generation was made for a subtask, its target. They are handed in by turns, the last subtask first, as long as that
-subtask is not solved; what remains of the limit is filled up with the most promising others.
+A contestant at the IOI may make 50 submissions for a problem; a model may make any number of generations. Like the
+reference, this simulates a contestant who uses only public information: whether the code compiles, its score on the
+samples (the first subtask, if it is worth 0 points), and the length of the reasoning. Each generation was made for a
+subtask, its target. The targets take turns, the last subtask first. A solved subtask gets no more turns. The rest of
+the limit is filled with the most promising other submissions.
 
-That is one of several ways to choose (`Way`): the first ones, random ones, what somebody would choose who knew all
-scores, and what the reference's code does, whatever it describes.
+There are other ways to choose (`Way`): the first submissions, random ones, the best choice for somebody who knows all
+scores, and the choice of the reference's code, which differs from its description.
 
-Rows are result rows of one problem in dump order, ours or the reference's. Equals are taken in dump order.
+Rows are result rows of one problem in dump order, ours or the reference's. Ties are broken by dump order.
 
-Source: the reference's round robin. It marked solved subtasks by number and looked for them by name, so that none was
-ever skipped, and it needed a target and nested metadata in every row.
+Source: the reference's round robin. It marked solved subtasks by number but looked for them by name, so it never
+skipped any; and it needed a target and nested metadata in every row.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SEEDS = 100
 
 
 class Way(StrEnum):
-    """How the submissions that count are chosen."""
+    """The ways to choose the submissions that count."""
 
     SINGLE = "single"
     ALL = "all"
@@ -54,9 +54,9 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
     """The rows that a contestant would hand in, as indices, in the order of handing in.
 
     Args:
-        rows: result rows of one problem, with `all_subtasks_results`, and, where they have them, `target_subtask`,
+        rows: result rows of one problem, with `all_subtasks_results` and optionally `target_subtask`,
             `code_compiles`, `code`, `metadata` and `generation`. Rows without a program that compiles are never
-            chosen; rows without a target, or with one that is no subtask, only to fill up.
+            chosen. Rows without a valid target are only chosen to fill the rest of the limit.
         limit: how many may be chosen; `None` for all.
 
     Raises:
@@ -74,7 +74,7 @@ def select(rows: Sequence[Row], limit: int | None = LIMIT) -> tuple[int, ...]:
     candidates.sort(key=promise.__getitem__, reverse=True)
 
     targets = {index: _target(rows[index]) for index in candidates}
-    queues: dict[str, deque[int]] = {name: deque() for name in reversed(subtasks) if name != samples}  # nobody's aim
+    queues: dict[str, deque[int]] = {name: deque() for name in reversed(subtasks) if name != samples}  # not the samples
     for index, target in targets.items():
         if target in queues:
             queues[target].append(index)
@@ -90,10 +90,10 @@ def select_first(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
 
 
 def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]:
-    """What somebody would hand in who knew all scores, which nobody does: an upper bound, and no simulation.
+    """The choice of somebody who knows all scores: an upper bound, not a simulation, because nobody knows them.
 
-    Each time the row that adds most. With as many submissions as there are subtasks that is the best that is possible;
-    with one, too; in between it may be a little less.
+    Each time the row is chosen that adds most points. With one submission, or as many as there are subtasks, the result
+    is optimal; in between it may be a little lower.
     """
     left = {index: _points_of(row) for index, row in enumerate(rows)}
     best: dict[str, float] = {}
@@ -113,12 +113,12 @@ def select_by_oracle(rows: Sequence[Row], limit: int = LIMIT) -> tuple[int, ...]
 
 
 def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS) -> tuple[float, ...]:
-    """The points of submissions that are drawn without looking, of those with a program that compiles, by seed.
+    """For each seed the points of random submissions among those with a program that compiles.
 
     Args:
         rows: result rows of one problem.
-        limit: how many are drawn.
-        seeds: how often, with the seeds 0, 1, …
+        limit: how many submissions are drawn.
+        seeds: the number of draws, with the seeds 0, 1, …
     """
     points = [_points_of(rows[index]) for index in select_first(rows, len(rows))]
     found = []
@@ -132,12 +132,12 @@ def random_scores(rows: Sequence[Row], limit: int = LIMIT, *, seeds: int = SEEDS
 
 
 def select_as_reference(rows: Sequence[Row]) -> tuple[int, ...]:
-    """The 50 rows that the reference's code selects, its faults included, to reproduce its published numbers.
+    """The 50 rows that the reference's code selects, with its bugs, to reproduce its published numbers.
 
-    Its faults: a solved subtask is noted by its number, and asked for by its name, so its turns go on; but the number
-    counts as one subtask that needs no more turns, so the turns of the others may end early. Rounded scores of 1 count
-    as solved. The first subtask gets no turns, also where it is worth points. Rows without a target, which end the
-    reference's run, only fill up here.
+    The bugs: a solved subtask is recorded by its number but looked up by its name, so it still gets turns. The number
+    counts as a subtask that needs no more turns, so the turns of the others may end early. Rounded scores of 1 count as
+    solved. The first subtask gets no turns, even if it is worth points. Rows without a target make the reference's run
+    fail; here they only fill the rest of the limit.
 
     Source: huggingface/ioi, `run_tests/selection_simulator.py`.
     """
@@ -178,19 +178,19 @@ def _promise_for_reference(row: Row) -> tuple[float, float]:
 
 
 def _points_of(row: Row) -> dict[str, float]:
-    """What a row is worth in each subtask; nothing where that is not known."""
+    """The points of a row in each subtask; subtasks without known points are left out."""
     return {str(result["subtask"]): result.get("weighted_score") or 0.0 for result in _results(row)}
 
 
 def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -> float:
-    """The points of a problem: the sum over subtasks of the best that a selected row reached there.
+    """The points of a problem: the sum over its subtasks of the best points of a selected row.
 
-    It adds up `weighted_score`, which the reference rounds less coarsely than `score`; with results at hand instead of
-    rows, `scores.Together` rounds once only. What could not be judged adds nothing.
+    It adds `weighted_score`, which the reference rounds less coarsely than `score`. (`scores.Together` works on results
+    instead of rows, and rounds only once.) Submissions that could not be judged add nothing.
 
     Args:
         rows: result rows of one problem.
-        selected: indices of those that count (`select`); `None` for all.
+        selected: indices of the rows that count (`select`); `None` for all.
     """
     best: dict[str, float] = {}
     for index in range(len(rows)) if selected is None else selected:
@@ -199,11 +199,11 @@ def selected_score(rows: Sequence[Row], selected: Iterable[int] | None = None) -
             if points is not None:
                 name = str(result["subtask"])
                 best[name] = max(points, best.get(name, 0.0))
-    return round(math.fsum(best.values()), 9)  # the sum of two decimals each, without the dust of adding them
+    return round(math.fsum(best.values()), 9)  # removes the errors of adding numbers with two decimals
 
 
 def _take_turns(rows: Sequence[Row], queues: Mapping[str, deque[int]], most: int) -> list[int]:
-    """Go round the queues, and hand in the first of each whose subtask is not solved yet."""
+    """Take turns among the queues: choose the first row of each queue whose subtask is not solved yet."""
     chosen: list[int] = []
     solved: set[str] = set()
     while len(chosen) < most:
@@ -228,7 +228,7 @@ def _target(row: Row) -> str:
 
 
 def _compiles(row: Row) -> bool:
-    """Whether there is a program; rows without the column tell by their code and their subtasks' verdicts."""
+    """Whether the program compiles. Without that column, the code and the verdicts of the subtasks decide."""
     if row.get("code_compiles") is not None:
         return bool(row["code_compiles"])
     has_code = bool(row["code"]) if "code" in row else True
@@ -237,30 +237,30 @@ def _compiles(row: Row) -> bool:
 
 
 def _solves(result: Row) -> bool:
-    """Whether the unrounded score is 1. The reference's column is rounded, so 1.0 is only believed beside AC."""
+    """Whether the unrounded score is 1. The reference's column is rounded, so 1.0 counts only together with AC."""
     return result.get("score") == 1.0 and result.get("status") in ("AC", None)
 
 
 def _samples_of(results: Sequence[Row]) -> str | None:
-    """The subtask with the samples, which a contestant can see: the first, unless it is worth points."""
+    """The subtask with the samples, which a contestant knows: the first one, unless it is worth points."""
     return str(results[0]["subtask"]) if results and not results[0].get("points") else None
 
 
 def _score_in(row: Row, subtask: str | None) -> float:
-    """The score in a subtask. Unknown is nothing."""
+    """The score in a subtask; 0 if it is unknown."""
     if subtask is None:
         return 0.0
     return next((result.get("score") or 0.0 for result in _results(row) if str(result["subtask"]) == subtask), 0.0)
 
 
 def reasoning_length(row: Row) -> float:
-    """How long the model thought: in tokens where the row has them, in characters otherwise.
+    """The length of the model's reasoning: in tokens if the row has their number, else in characters.
 
     Dumps have `metadata.usage.completion_tokens`, or `metadata.completion_tokens`, or `output_tokens` in either place.
-    A table's NaN stands for none: beside a number it would put rows in no order at all.
+    NaN, which tables use for missing values, counts as missing: NaN cannot be ordered among numbers.
 
     Args:
-        row: of a dump or of results.
+        row: a row of a dump or of results.
     """
     metadata = row.get("metadata")
     if isinstance(metadata, Mapping):

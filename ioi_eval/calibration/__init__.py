@@ -1,13 +1,13 @@
-"""How fast this machine is, and what that makes of time limits.
+"""Measures how fast this machine is, and by which factor time limits are multiplied.
 
-Limits are made for the machines of a contest. On a slower one right programs would be too slow, on a faster one slow
-programs right. A **time scale** multiplies the limits: it is what a fixed workload takes here, as a multiple of what it
-takes on a stated reference (`workload.py`). The workload is judged like any submission, in the same box and by the
-same clock, so that whatever makes programs slow here makes it slow too.
+Limits are made for the machines of a contest. On a slower machine correct programs would be too slow; on a faster one
+slow programs would be accepted. The limits are multiplied by a **time scale**: the time of a fixed workload here,
+divided by its time on a stated reference machine (`workload.py`). The workload is judged like any submission, in the
+same box and by the same clock, so everything that slows down programs here slows it down too.
 
-A figure that was taken while something else ran would loosen every limit from then on. So a busy machine is refused,
-by three signs: others keep processors busy; the program waits for a processor; the same work takes now longer, now
-shorter. What is kept (`kept.py`) names the machine and the compiler that it was taken with, and is good for no other.
+If other programs ran during the measurement, every later limit would be too loose. So a busy machine is refused, for
+three reasons: other processes keep processors busy; the program waits for a processor; the times of the same work vary.
+A stored calibration (`kept.py`) names its machine and compiler, and is not used with others.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ioi_eval.scorer import Scorer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """From when on a machine is called busy.
+    """The limits above which a machine counts as busy.
 
     Args:
-        others: share of all processors that others keep busy; an idle desktop or server is below it by itself.
-        waiting: wall clock by CPU time: a program that only computes has waited for a processor.
-        spread: how much longer than the fastest the median of a part takes. On a busy machine 0.3 was seen.
+        others: the share of all processors that others keep busy; an idle desktop or server is below it.
+        waiting: wall clock / CPU time: above it, a program that only computes has waited for a processor.
+        spread: (median − fastest) / fastest of a part. On a busy machine 0.3 was seen.
     """
 
     others: float = 0.1
@@ -43,12 +43,12 @@ STRICT = Tolerance()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """What the workload took.
+    """The times of the workload.
 
     Args:
-        parts: CPU time as a multiple of the reference's, by part.
+        parts: for each part, CPU time / CPU time on the reference machine.
         spread: the largest over the parts of (median − fastest) / fastest.
-        crowded: how many times as long everything takes with a program in every slot.
+        crowded: the factor by which programs are slower if every slot runs one.
     """
 
     parts: dict[str, float]
@@ -57,7 +57,7 @@ class Speed:
 
     @property
     def time_scale(self) -> float:
-        """What limits are multiplied with: the geometric mean of the parts, to two decimals."""
+        """The factor for limits: the geometric mean of the parts, to two decimals."""
         return round(math.exp(statistics.fmean(math.log(ratio) for ratio in self.parts.values())), 2)
 
 
@@ -67,12 +67,12 @@ async def measure(
     """Measure this machine.
 
     Args:
-        scorer: judges on this machine, without `spread`: what runs alone must be alone; nothing else may use it
-            meanwhile.
+        scorer: judges on this machine, without `spread`, so that a job that runs alone is really alone. Nothing else
+            may use the scorer meanwhile.
         slots: how many programs it runs at once.
-        processors: how many this machine has.
+        processors: the number of processors of this machine.
         rounds: how often each part is measured.
-        tolerance: from when on it is busy.
+        tolerance: above these limits the machine is busy.
 
     Raises:
         SetupError: the machine is busy, or the workload could not be run.
@@ -80,7 +80,7 @@ async def measure(
     before = OccupancyReading.now()
     await asyncio.sleep(1.0)
     require_idle(OccupancyReading.now().others_since(before), processors, "just now", tolerance)
-    _require_whole(await _run(scorer, rounds=1))  # compiles what has to be compiled, and wakes the processor up
+    _require_whole(await _run(scorer, rounds=1))  # compiles the programs, and lets the processor raise its frequency
     before = OccupancyReading.now()
     alone = _require_whole(await _run(scorer, rounds=rounds))
     require_idle(OccupancyReading.now().others_since(before), processors, "meanwhile", tolerance)
@@ -90,16 +90,16 @@ async def measure(
 
 
 def require_idle(others: float | None, processors: int, when: str, tolerance: Tolerance = STRICT) -> None:
-    """Refuse a machine on which others work.
+    """Refuse a machine on which other processes compute.
 
     Args:
-        others: how many processors they kept busy; `None` if unknown.
-        processors: how many there are.
-        when: for the message.
-        tolerance: how many are too many.
+        others: the number of processors that they kept busy; `None` if unknown.
+        processors: the number of processors.
+        when: the time, for the message.
+        tolerance: the limit.
 
     Raises:
-        SetupError: they were too many.
+        SetupError: they kept too many processors busy.
     """
     if others is not None and others > tolerance.others * processors:
         raise SetupError(
@@ -109,10 +109,10 @@ def require_idle(others: float | None, processors: int, when: str, tolerance: To
 
 
 def speed_of(alone: workload.Times, crowded: list[workload.Times], tolerance: Tolerance = STRICT) -> Speed:
-    """What the times come to.
+    """The speed, from the times alone and with all slots busy.
 
     Raises:
-        SetupError: they say that something else ran.
+        SetupError: the times show that something else ran.
     """
     if alone.wall_ms > tolerance.waiting * alone.total_cpu_ms:
         raise SetupError(

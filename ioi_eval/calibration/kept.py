@@ -1,7 +1,7 @@
-"""The last calibration of this machine, as `doctor --calibrate` leaves it and `--time-scale auto` finds it.
+"""The stored calibration of this machine: `doctor --calibrate` writes it, `--time-scale auto` reads it.
 
-It is kept in the cache directory, as `calibration.json`. A cache may be shared, copied or outlive a processor, so the
-file says what it was taken with, and another machine, compiler or workload does not use it.
+It is `calibration.json` in the cache directory. A cache may be shared or copied, and a machine may get another
+processor. So the file names machine, compiler and workload, and is refused if one of them differs.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _ADVICE = "run `ioi-eval doctor --calibrate` on an idle machine, or give --time-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What was measured, and with what.
+    """A measured time scale, and the conditions of the measurement.
 
     Args:
-        time_scale: what limits are multiplied with.
-        taken: when, ISO 8601.
-        machine: its processors, in words.
+        time_scale: the factor for limits.
+        taken: the time, in ISO 8601.
+        machine: its processors, as text.
         compiler: the C++ compiler's version.
-        workload: which program was run.
+        workload: the digest of the workload.
     """
 
     time_scale: float
@@ -43,14 +43,14 @@ class Calibration:
 
 
 def taken_here(time_scale: float, *, compiler: str, taken: str) -> Calibration:
-    """A calibration of this machine."""
+    """Make a calibration of this machine."""
     return Calibration(
         time_scale=time_scale, taken=taken, machine=this_machine(), compiler=compiler, workload=workload_digest()
     )
 
 
 def keep(calibration: Calibration, cache: Path) -> Path:
-    """Write it, in place of an earlier one.
+    """Store a calibration, replacing an earlier one.
 
     Raises:
         SetupError: the cache directory cannot be used.
@@ -77,7 +77,7 @@ def find(cache: Path, *, compiler: str) -> Calibration:
     Raises:
         SetupError: there is none.
     """
-    make_private_directory(cache)  # whoever can write there could loosen every limit
+    make_private_directory(cache)  # otherwise other users could change every limit
     path = cache / NAME
     try:
         found = _read(json.loads(path.read_text(encoding="utf-8")))
@@ -94,7 +94,7 @@ def find(cache: Path, *, compiler: str) -> Calibration:
 
 
 def this_machine() -> str:
-    """Its processors in words: `AMD EPYC, 2 processors, x86_64`."""
+    """The processors of this machine as text: `AMD EPYC, 2 processors, x86_64`."""
     models: list[str] = []
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,7 +1,7 @@
-"""How many processors others keep busy. What runs beside the workload slows it down, and would be taken for slowness.
+"""How many processors other processes keep busy. They slow down the workload, so the machine would seem too slow.
 
-Source: proc(5), `/proc/stat`: ticks by state since the start, all processors together; stolen ones (a hypervisor gave
-our processor to another guest) are somebody's work too.
+Source: proc(5), `/proc/stat`: ticks by state since the start, for all processors together. Stolen ticks (a hypervisor
+gave our processor to another guest) count as busy too.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-_BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal; guests are in user already
+_BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal; user includes guests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OccupancyReading:
-    """A moment.
+    """The counters at one moment.
 
     Args:
-        at_s: when, on the monotonic clock.
-        busy_s: how long all processors have been busy; `None` where the system does not say.
-        own_s: the part of it that is this process's and its children's.
+        at_s: the monotonic clock.
+        busy_s: the busy time of all processors; `None` if the system does not report it.
+        own_s: the part of it used by this process and its children.
     """
 
     at_s: float

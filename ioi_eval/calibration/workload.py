@@ -1,4 +1,4 @@
-"""The fixed workload, as a problem that a submission of ours is judged on, and what it takes on the reference."""
+"""The fixed workload, as a problem with a submission of ours, and its times on the reference machine."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class WorkloadPart:
     """One part of the workload.
 
     Args:
-        answer: what it prints.
-        reference_ms: its CPU time on the reference machine. Source: the fastest of some fifty runs there.
+        answer: its output.
+        reference_ms: its CPU time on the reference machine. Source: the fastest of about fifty runs there.
     """
 
     answer: int
@@ -40,14 +40,14 @@ PARTS: Mapping[str, WorkloadPart] = {
 
 
 def workload_digest() -> str:
-    """Names this workload: figures of another one are not comparable."""
+    """A digest of this workload, because figures of different workloads are not comparable."""
     return hashlib.sha256(boxfiles.read("calibrate.cpp")).hexdigest()[:16]
 
 
 def problem(*, rounds: int) -> Problem:
-    """The workload as a problem: a test for each part in each round, the rounds one after the other.
+    """The workload as a problem: in each round one test for each part.
 
-    So a disturbance of some seconds meets one round of every part, and not one part in every round.
+    So a disturbance of some seconds affects all parts in one round, and not one part in all rounds.
     """
     tests = [
         TestCase(name=f"{name}-{number}", input=f"{name}\n".encode(), answer=f"{part.answer}\n".encode())
@@ -74,12 +74,12 @@ def submission() -> Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """What some rounds took.
+    """The times of some rounds.
 
     Args:
         cpu_ms: CPU times by part.
         wall_ms: the sum of wall clocks.
-        failure: why they mean nothing, in words; empty if they are what they should be.
+        failure: why they cannot be used, as text; empty if they can.
     """
 
     cpu_ms: Mapping[str, tuple[float, ...]]
@@ -88,7 +88,7 @@ class Times:
 
     @classmethod
     def of(cls, result: SubmissionResult) -> Times:
-        """From how the program was judged."""
+        """The times from a result."""
         if result.compile.verdict is not None:
             return cls(cpu_ms={}, wall_ms=0.0, failure=f"it was not compiled: {result.compile.message}")
         found: dict[str, list[float]] = {part: [] for part in PARTS}
@@ -102,5 +102,5 @@ class Times:
 
     @property
     def total_cpu_ms(self) -> float:
-        """Over all parts and rounds."""
+        """The sum over all parts and rounds."""
         return sum(sum(times) for times in self.cpu_ms.values())

@@ -1,10 +1,10 @@
-"""Other graders' verdicts, from our runs of a program: so that published numbers can be compared.
+"""Other graders' verdicts, derived from our runs of a program, so that published numbers can be compared.
 
-A profile says how a grader runs programs (the harness obeys) and what it makes of what they did (`grade`, pure). Its
-results are what its code gives, not what is right; its insecurity is not imitated: nothing of a program takes part in
-the comparison, and no test sees what another left behind.
+A profile says how a grader runs programs (the harness follows it) and how it judges the runs (`grade`, pure). Its
+results are those of the grader's code, right or wrong. Its weaknesses are not imitated: a program takes no part in the
+comparison, and no test sees what another test left behind.
 
-Each is a module of its own, which is loaded when somebody asks for that grader.
+Each grader is one module, which is loaded when it is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Eval Protocol 0.3, as its code is: stops at the first failure, and never calls a function.
+"""The code of Eval Protocol 0.3: stops at the first failure, and never calls a function.
 
-Rows that ask for a function, or have lists of lines, make its code fail after the program was loaded. A test that runs
-out of time kills its process, and with it all results: it sets an alarm without a handler.
+With rows that ask for a function, or have lists of lines, its code fails after loading the program. A test that runs
+out of time kills its process, and all results are lost, because it sets an alarm without a handler.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ KILLED = {
 
 
 def given(test: AppsTest) -> bytes:
-    """The row's text as it is."""
+    """The row's text, unchanged."""
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
 def grade(problem: AppsProblem, runs: Sequence[TestRun], *, timeout_s: float = PER_TEST_S) -> Graded:
-    """Its results up to the first failure, and the one dictionary of metadata that goes with them.
+    """Its results up to the first failure, and their metadata, which is one dictionary.
 
     Args:
         problem: the row.
-        runs: made so far.
-        timeout_s: its `execution_timeout`, for a test; all together get one second more.
+        runs: the runs so far.
+        timeout_s: its `execution_timeout` for a test; the limit of all tests together is one second more.
     """
     if any(run.ending is Ending.LOAD_FAILED for run in runs):
         return Graded(codes=(-2,), rules=("the program does not load",), metadata=(_error(runs[0]),))
@@ -64,7 +64,7 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun], *, timeout_s: float = P
 
 
 def match_output(expected: str, printed: str) -> Match:
-    """Compare what was printed with the row's text: lines without blanks around them, else a number on each."""
+    """Compare the output with the row's text: stripped lines, else the number on each line."""
     ours = [line.strip() for line in printed.rstrip().splitlines()]
     theirs = [line.strip() for line in expected.splitlines()]
     if ours == theirs:
@@ -77,7 +77,7 @@ def match_output(expected: str, printed: str) -> Match:
 
 
 def clean_traceback(traceback: str) -> str:
-    """A traceback from the program's first frame on."""
+    """A traceback, beginning with the program's first frame."""
     start = traceback.find('File "<string>"')
     return "Traceback (most recent call last):\n  " + traceback[start:] if start >= 0 else traceback
 

@@ -1,8 +1,8 @@
 """Eval Protocol as its page on APPS describes it: a process for each test, a prelude before the program, equal text.
 
-Where the page and the package's code differ (`eval_protocol.py`) the page holds: nothing ends the other tests, and what
-is compared is all that was printed, without blanks at its two ends. Codes, words and metadata are the package's. Beyond
-the page: functions are called, and judged as by our own rules.
+If the page and the package's code differ (`eval_protocol.py`), this follows the page: a failure does not end the other
+tests, and the whole output is compared, without blanks at both ends. Codes, messages and metadata are the package's. In
+addition to the page, functions are called, and judged by our own rules.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 
 def given(test: AppsTest) -> bytes:
-    """The row's text as it is; for a function its arguments."""
+    """The row's text, unchanged; for a function its arguments."""
     if isinstance(test, CallTest):
         return encode(arguments_of(test))
     return joined(test.given).encode("utf-8", "replace")
 
 
 def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
-    """The results of all tests that pair, and what is told of the first that failed."""
+    """The results of all tests with input and output, and the metadata of the first failure."""
     if not judges(problem):
         return Graded(crash=problem.reason)
     if problem.fault is RowFault.EMPTY:
@@ -58,7 +58,7 @@ def _is_killed(run: TestRun) -> bool:
 
 
 def _match(test: AppsTest, run: TestRun) -> Match | None:
-    """Whether what came of a test is right; `None` for an error."""
+    """Whether the result of a test is right; `None` for an error."""
     if run.ending is not Ending.FINISHED:
         return None
     if isinstance(test, StdinTest):
@@ -68,9 +68,9 @@ def _match(test: AppsTest, run: TestRun) -> Match | None:
 
 
 def match_output(expected: str, printed: bytes) -> Match:
-    """Compare the text without blanks at both ends, as Python's `strip` takes them away.
+    """Compare the texts after Python's `strip`.
 
-    Line ends are read as Python reads a text file's: a carriage return before a line feed does not count.
+    Line ends are read as in text files in Python: a carriage return before a line feed does not count.
     """
     try:
         text = printed.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
@@ -80,15 +80,15 @@ def match_output(expected: str, printed: bytes) -> Match:
     return Match(right=right, rule="equal text" if right else "different")
 
 
-# --------------------------------------------------------------------------- what is told
+# --------------------------------------------------------------------------- metadata
 
 
 def failure(test: AppsTest, printed: str) -> dict[str, Any]:
-    """What is told of a wrong answer.
+    """The metadata of a wrong answer.
 
     Args:
-        test: that it was given to.
-        printed: what it printed, or returned as JSON, without blanks behind.
+        test: the test.
+        printed: the output, or the returned value as JSON, without trailing blanks.
     """
     asked, expected = shown_texts(test)
     return {
@@ -100,10 +100,10 @@ def failure(test: AppsTest, printed: str) -> dict[str, Any]:
 
 
 def _error(run: TestRun) -> Mapping[str, Any]:
-    """What is told of a program that failed."""
+    """The metadata of a program that failed."""
     if _is_killed(run):
         return KILLED
-    begins = run.traceback.startswith(_TRACEBACK)  # that of a syntax error has no frames
+    begins = run.traceback.startswith(_TRACEBACK)  # the traceback of a syntax error has no frames
     traceback = run.traceback if begins or not run.traceback else f"{_TRACEBACK}\n{run.traceback}"
     return {"error": run.error or f"exit code {run.exit_code}", "traceback": traceback}
 

@@ -1,7 +1,7 @@
-"""hendrycks/apps, the benchmark's own grader: accepts much that is wrong, and says so in none of its results.
+"""hendrycks/apps, the benchmark's own grader: accepts many wrong outputs; its results do not show it.
 
-An output is right if it is by any of six rules, from equal text to equal sets of rounded numbers. All tests are run in
-one process within 11 s; when that process is killed or dies, 21 tests are said to have failed.
+An output is right if any of six rules accepts it, from equal text to equal sets of rounded numbers. All tests run in
+one process within 11 s. If that process is killed or dies, the grader reports 21 failed tests.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ WHOLE_S = 11.0
 
 
 def given(test: AppsTest) -> bytes:
-    """Lines joined, without a last line feed; arguments encoded, all but the first dropped if that is a dictionary
-    with integer keys.
+    """Lines joined, without a final line feed. Arguments are encoded; if the first is a dictionary with integer keys,
+    the others are dropped.
     """
     if isinstance(test, StdinTest):
         return joined(test.given).encode("utf-8", "replace")
@@ -29,7 +29,7 @@ def given(test: AppsTest) -> bytes:
 
 
 def arguments(test: CallTest) -> tuple[Any, ...]:
-    """What the function is called with."""
+    """The arguments of the function."""
     first = test.given[0] if test.given else None
     undone = integer_keys(first) if isinstance(first, dict) else first
     return (undone,) if undone is not first else test.given
@@ -61,7 +61,7 @@ def _nothing(rule: str) -> Graded:
 
 
 def _match(test: AppsTest, run: TestRun) -> Match | None:
-    """What it says of an output; `None` for an error."""
+    """Whether it accepts an output; `None` for an error."""
     if run.ending is not Ending.FINISHED:
         return None
     if isinstance(test, StdinTest):
@@ -76,7 +76,7 @@ def _match(test: AppsTest, run: TestRun) -> Match | None:
 
 
 def match_result(expected: Any, got: Any) -> Match | None:
-    """Compare a function's result with the row's; `None` where its comparison itself fails."""
+    """Compare a function's result with the row's; `None` if the grader's comparison itself fails."""
     expected = _with_integer_keys(expected)
     if isinstance(got, Foreign) and got.type_name == "numpy.ndarray":
         return None
@@ -94,7 +94,7 @@ def match_result(expected: Any, got: Any) -> Match | None:
 
 
 def _with_integer_keys(expected: Any) -> Any:
-    """A dictionary with integer keys ends up in a list, alone."""
+    """A dictionary with integer keys becomes the only element of a list, as in its code."""
     if isinstance(expected, dict):
         undone = integer_keys(expected)
         return expected if undone is expected else [undone]
@@ -112,7 +112,7 @@ def _iterable(value: Any) -> bool:
 
 
 def match_output(expected: str, printed: str) -> Match:
-    """Compare what was printed with the row's text, by its six rules in turn."""
+    """Compare the output with the row's text, by its six rules in order."""
     lines = printed.splitlines()
     whole = expected.strip()
     if "\n".join(lines).strip() == whole or "\n".join(line.strip() for line in lines).strip() == whole:
@@ -139,7 +139,7 @@ def _close(lines: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _match_sets(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> Match:
-    """Its last rules: the set of the lines' sets of words, then the same of rounded numbers."""
+    """Its last rules: the sets of the lines' sets of words are equal, then the same with rounded numbers."""
     ours = [words for words in ours if words]
     if _sets(ours, str) == _sets(theirs, str):
         return Match(right=True, rule="the same words in any order, and however often")
@@ -157,9 +157,9 @@ def _sets(lines: Sequence[Sequence[str]], of: Callable[[str], object]) -> set[fr
 
 
 def _rounded(word: str) -> object:
-    """Equal where rounded numbers are. A text, as nobody can choose many that share a hash; NaN equals nothing."""
+    """A text that is equal if the rounded numbers are. (Texts cannot be chosen to share a hash.) NaN equals nothing."""
     number = round(float(word), 3)
-    return object() if math.isnan(number) else repr(number + 0.0)  # there is no negative zero
+    return object() if math.isnan(number) else repr(number + 0.0)  # + 0.0 turns -0.0 into 0.0
 
 
 PROFILE = Profile(

@@ -1,6 +1,7 @@
-"""LiveCodeBench: stops at the first failure; decimal numbers are compared exactly, and a row without tests passes.
+"""LiveCodeBench: stops at the first failure; compares decimal numbers exactly; a row without tests passes.
 
-It reads functions' arguments as lines of JSON, which APPS does not have: such rows always fail, as do lists of lines.
+It reads functions' arguments as lines of JSON. APPS has no such lines, so rows with functions always fail; rows with
+lists of lines fail too.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ _SHOWN = 300
 
 
 def whole_s(tests: int) -> float:
-    """How long it waits for all tests together."""
+    """Its limit for all tests together, in seconds."""
     return (PER_TEST_S + 1) * tests + 5
 
 
 def given(test: AppsTest) -> bytes:
-    """Lines joined, without a last line feed."""
+    """Lines joined, without a final line feed."""
     return joined(test.given).encode("utf-8", "replace") if isinstance(test, StdinTest) else b""
 
 
 class _OwnError(Exception):
-    """What its code raises on its own account: the results before it are lost."""
+    """An error of the grader's own code, by which all earlier results are lost."""
 
 
 def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
@@ -61,7 +62,7 @@ def _grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
 
 
 def _one(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
-    """Why one test passes or fails, and for a failure what it says."""
+    """The rule by which a test passes or fails, and the metadata of a failure."""
     assert isinstance(test, StdinTest)
     shown = {"inputs": truncated(joined(test.given), _SHOWN), "expected": truncated(str(test.expected), _SHOWN)}
     if run.ending is not Ending.FINISHED:
@@ -89,10 +90,10 @@ def _one(test: AppsTest, run: TestRun) -> tuple[str, dict[str, Any]]:
 
 
 def match_output(expected: str, printed: str) -> Match | None:
-    """Compare line by line: equal without blanks around, else the same decimal numbers.
+    """Compare line by line: equal after stripping blanks, else the same decimal numbers.
 
     Returns:
-        `None` where its comparison itself fails.
+        `None` if the grader's comparison itself fails.
     """
     ours = [line.strip() for line in printed.strip().split("\n")]
     theirs = [line.strip() for line in expected.strip().split("\n")]

@@ -1,7 +1,7 @@
-"""mcpbr: a process for each test, exact text, exit code 0. What is no text becomes Python's spelling of it.
+"""mcpbr: a process for each test, equal text, exit code 0. Values that are not texts become Python's `str` of them.
 
-A test that runs out of time, or whose output is no text, has failed, as mcpbr's page says. Its code gives up the whole
-evaluation there, as the error is not caught where the tests are counted; it counts such a task as not resolved.
+A test that runs out of time, or whose output is not valid text, has failed, as mcpbr's page says. Its code then stops
+the whole evaluation of the task, because the error is not caught in the loop over the tests: the task is not resolved.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ERRORS = {
 
 
 def given(test: AppsTest) -> bytes:
-    """The input as Python spells it: a text as it is, a list with its brackets and quotes."""
+    """The input as by Python's `str`: a text unchanged, a list with brackets and quotes."""
     return _spelled(test.given).encode("utf-8", "replace")
 
 
 def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
-    """Its results for all tests that pair."""
+    """Its results for all tests with input and output."""
     if problem.fault is not None and problem.fault is not RowFault.UNEQUAL:
         return Graded(crash=ERRORS[problem.fault])
     if not problem.tests:
@@ -47,7 +47,7 @@ def grade(problem: AppsProblem, runs: Sequence[TestRun]) -> Graded:
 
 
 def match_output(expected: str, run: TestRun) -> Match:
-    """Compare the text without blanks around it, of a program that ended in time with exit code 0."""
+    """Compare the stripped text of a program that ended in time with exit code 0."""
     if run.ending is Ending.TIMED_OUT:
         return Match(right=False, rule="out of time")
     try:

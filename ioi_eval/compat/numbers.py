@@ -1,4 +1,4 @@
-"""numpy's idea of close, without numpy."""
+"""numpy's `allclose`, without numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ABSOLUTE = 1e-8
 
 
 def allclose(numbers: Sequence[float], expected: Sequence[float]) -> bool:
-    """Whether all pairs are close: |a − b| ≤ 1e-8 + 1e-5 |b|; an infinity only to itself, NaN to nothing.
+    """Whether all pairs are close: |a − b| ≤ 1e-8 + 1e-5 |b|. An infinity is close only to itself, NaN to nothing.
 
     Not symmetric. Both have the same length.
 

@@ -1,4 +1,4 @@
-"""What all profiles share: how a run ended, the codes they give, and what a grader does, as data."""
+"""Types of all profiles: how a run ended, a grader's codes, and a description of a grader."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ TRUNCATED = "...(truncated) ..."
 class Ending(StrEnum):
     """How a program ended on one test, as the harness and the runner saw it."""
 
-    FINISHED = "finished"  # by itself, or by an exit that the grader swallows
+    FINISHED = "finished"  # it ended by itself, or by an exit that the grader ignores
     RAISED = "raised"  # an error while it ran
     LOAD_FAILED = "load-failed"  # an error before it ran: syntax, an import, a missing function
     TIMED_OUT = "timed-out"  # over the grader's time for one test
-    DIED = "died"  # a signal, or an exit that takes the grader's process with it
+    DIED = "died"  # a signal, or an exit that ends the grader's process too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRun:
-    """One test run the way a profile wants it.
+    """A run of one test, in the way that a profile demands.
 
     Args:
         ending: how it ended.
-        output: what was printed; for a call the result as it left the box.
-        exit_code: of the process; `None` if a signal ended it.
-        wall_s: how long it took: graders have wall clocks.
-        error, traceback: of an error, as the harness reported them.
+        output: the printed output; for a call the encoded result.
+        exit_code: the exit code of the process; `None` if a signal ended it.
+        wall_s: the wall clock, because graders limit wall clock.
+        error, traceback: the error, as the harness reported it.
     """
 
     ending: Ending
@@ -53,7 +53,7 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Whether a grader takes an output for right, and by which of its rules (or the last that failed)."""
+    """Whether a grader accepts an output, and by which of its rules (or the last rule that failed)."""
 
     right: bool
     rule: str
@@ -61,13 +61,13 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graded:
-    """What a grader makes of a program.
+    """The results of a grader for a program.
 
     Args:
-        codes: its results in order, as many as it gives: fewer than there are tests where it stops.
-        rules: for each code, why: the comparison rule, or what happened.
-        metadata: what it says besides, as dictionaries of the source's shape.
-        crash: the grader itself fails on this row or run, with these words; it gives no result.
+        codes: its codes in order. They are fewer than the tests if it stopped early.
+        rules: for each code the reason: the comparison rule, or what happened.
+        metadata: its metadata, as dictionaries in the form of the source.
+        crash: the message, if the grader itself fails on this row or run and gives no result.
     """
 
     codes: tuple[Code, ...] = ()
@@ -77,12 +77,12 @@ class Graded:
 
     @property
     def passed(self) -> int:
-        """How many tests it counts as passed."""
+        """The number of tests that it counts as passed."""
         return sum(code is True for code in self.codes)
 
     @property
     def all_passed(self) -> bool:
-        """Whether it counts the program as right. Without a test most do."""
+        """Whether it counts the program as right. Without any test most graders do."""
         return not self.crash and self.passed == len(self.codes)
 
     @property
@@ -95,7 +95,7 @@ class Calls(StrEnum):
     """What a grader does with a row that asks for a function."""
 
     CALL = "call"  # calls it
-    STDIN = "stdin"  # gives the arguments as text to a program
+    STDIN = "stdin"  # runs a program with the arguments as text on stdin
     LOAD = "load"  # fails after loading the program
     NEVER = "never"  # fails
 
@@ -106,17 +106,17 @@ class Profile:
 
     Args:
         name: `hendrycks`, ….
-        harness: its name for the harness, which runs programs its way; `None` for the plain interpreter.
-        script: whether that runs each test as a script, in a process of its own whose exit code says how it ended.
+        harness: its name in the harness, which runs programs in its way; `None` for the plain interpreter.
+        script: whether each test is run as a script, in a process whose exit code shows how it ended.
         calls: what it does with functions.
-        per_test_s: wall clock for one test.
-        whole_s: wall clock for so many tests together; `None` for no bound.
+        per_test_s: the wall-clock limit of one test.
+        whole_s: the wall-clock limit for that many tests together; `None` for no limit.
         stops: whether it stops at the first failure.
-        given: what a program gets for a test: standard input, or the encoded arguments of a call.
-        grade: the results, from the runs that were made. Runs after the one where it stops may be missing.
-        source: what was read.
-        numpy: whether it puts numpy there.
-        least_python: the oldest Python that can do what it does.
+        given: a function from a test to the program's standard input, or to the encoded arguments of a call.
+        grade: a function from the runs to the results. Runs after the one at which it stops may be missing.
+        source: the version of the grader that was read.
+        numpy: whether its programs have numpy.
+        least_python: the oldest Python with the features that it needs.
     """
 
     name: str
@@ -133,9 +133,9 @@ class Profile:
     least_python: tuple[int, int] = (3, 8)
 
     def wants_another(self, problem: AppsProblem, runs: Sequence[TestRun]) -> bool:
-        """Whether another run could still change what it says.
+        """Whether another run could still change its results.
 
-        Where a program is only loaded, as the grader cannot call functions or there are no tests, one run is wanted.
+        If a program is only loaded (the grader cannot call functions, or there are no tests) one run is needed.
         """
         if not judges(problem) or (problem.fn_name is not None and self.calls is Calls.NEVER):
             return False
@@ -149,12 +149,12 @@ class Profile:
         return not (self.stops and runs) or self.grade(problem, runs).all_passed
 
     def _ends(self, run: TestRun) -> bool:
-        """Whether nothing is run after it: the program does not load, or has taken the grader's process with it."""
+        """Whether no test runs after it: the program does not load, or has ended the grader's process."""
         return run.ending is Ending.LOAD_FAILED or (run.ending is Ending.DIED and not self.script)
 
 
 def judges(problem: AppsProblem) -> bool:
-    """Whether graders come to results on such a row: sound ones, those without a test, those of unequal numbers."""
+    """Whether graders give results for such a row: valid rows, and those without tests or with unequal numbers."""
     return problem.fault in (None, RowFault.EMPTY, RowFault.UNEQUAL)
 
 
@@ -164,7 +164,7 @@ def too_long(runs: Sequence[TestRun], whole_s: float) -> bool:
 
 
 def truncated(text: str, length: int) -> str:
-    """A text as the graders shorten it; what stands in a row as JSON may hold halves of characters."""
+    """A text, shortened as by the graders. Texts from a row's JSON may contain lone surrogates."""
     text = encodable(text)
     if len(text) <= length:
         return text

@@ -1,4 +1,4 @@
-"""Find out by trying what can be judged here, or on a cluster, and what is to be changed."""
+"""Tests what can be judged here or on a cluster, and says what to change."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a program can do where it is judged, found out by trying.
+"""Tests what a program can do in the box where it is judged.
 
-The probes are a contestant like any other (`graders/probe.cpp`), compiled and run on the way that submissions take,
-one attempt a test. So a finding speaks of what really holds there, not of what a kernel version promises: an attempt
-that succeeds is a hole, whatever the settings say.
+The probe (`graders/probe.cpp`) is compiled and run like any submission, with one attempt for each test. So a finding
+shows what is really prevented, not what a kernel version promises: an attempt that succeeds is a hole, whatever the
+settings are.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
         why_not_full: why there is no full isolation there. Of a worker that is not known: its runner cannot say.
 
     Raises:
-        SetupError: nothing can be judged there; `IsolationError` where programs could not be held.
+        SetupError: nothing can be judged there; `IsolationError` if programs could not be confined.
         SandboxError: no endpoint is left.
     """
     result = await scorer.score(PROBLEM, _patient(), exhaustive=True)

@@ -23,12 +23,12 @@ async def examine(
     """Try everything that judging on this machine needs, and everything that it must prevent.
 
     Args:
-        artifacts: where the runner and the probes are kept.
+        artifacts: stores the runner and the probes.
         compiler: the C++ compiler's command.
-        strongest: the isolation to try; `reduced` tells how it would be without namespaces.
+        strongest: the highest isolation to try; `reduced` shows the result without namespaces.
 
     Returns:
-        What was found, in order; never empty.
+        The findings, in order; never empty.
     """
     findings: list[Finding] = [
         _tool("bwrap", "bubblewrap", "full isolation"),
@@ -56,7 +56,7 @@ async def examine(
 
 
 def _limits(limits: Sequence[MachineLimit]) -> list[Finding]:
-    """What was inherited, as the sandbox found it when it was entered."""
+    """The inherited limits that the sandbox found when it was entered."""
     if not limits:
         return [Finding(state=Severity.OK, what="limits", detail="nothing inherited binds programs")]
     return [

@@ -1,4 +1,4 @@
-"""What a doctor finds: lines of a report."""
+"""The findings of the doctor: lines of its report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How a finding is to be taken."""
+    """How serious a finding is."""
 
     OK = "ok"
     WARNING = "warning"
@@ -20,9 +20,9 @@ class Finding:
     """One line of the doctor's report.
 
     Args:
-        state: fine, less than it could be, or not usable.
-        what: what was looked at.
-        detail: what was found.
+        state: fine, restricted, or not usable.
+        what: what was tested.
+        detail: the result.
         advice: what to do; empty if nothing.
     """
 
@@ -33,12 +33,12 @@ class Finding:
 
 
 def healthy(findings: Sequence[Finding]) -> bool:
-    """Whether nothing was found that forbids judging here."""
+    """Whether no finding prevents judging here."""
     return all(finding.state is not Severity.BAD for finding in findings)
 
 
 def linking(*, static: bool) -> Finding:
-    """How a compiler links; it can do without."""
+    """Whether a compiler links statically. Judging also works with dynamic linking."""
     if static:
         return Finding(state=Severity.OK, what="linking", detail="static, as the official judge")
     advice = "install the static C and C++ libraries (Fedora: glibc-static libstdc++-static)"

@@ -1,4 +1,4 @@
-"""What a Piston worker can and cannot do, and which of its settings to change. Everything is found out by trying."""
+"""Tests what a Piston worker can and cannot do, and says which of its settings to change."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PACKAGE_VERSION = "1.0.0"
 """Our package in `piston/packages/`."""
 
 _MIB = 1 << 20
-_PATIENCE_S = 15.0  # a worker that dies while it is examined is not waited for
+_PATIENCE_S = 15.0  # short: a worker that dies while it is examined is not worth waiting for
 _CLOCK_S = 60.0
 _LARGEST_FILE_BYTES = 64 * _MIB  # more than the largest official input; and a program's largest output
-_THREADS = 128  # 64 of a program (`Policy.threads`), and those of its judges
+_THREADS = 128  # 64 for a program (`Policy.threads`), and some for its judge programs
 _NEWEST_STD = 10  # the first GCC with C++20
 
 _STATE = {Effect.FINE: Severity.OK, Effect.NARROW: Severity.WARNING, Effect.FATAL: Severity.BAD}
@@ -38,11 +38,11 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
 
     Args:
         url: the worker.
-        artifacts: where the runner and the probes are kept.
-        slots: how many jobs it is to be given at once.
+        artifacts: stores the runner and the probes.
+        slots: how many jobs it will get at once.
 
     Returns:
-        What was found, in order; never empty.
+        The findings, in order; never empty.
     """
     url = endpoint_url(url)
     findings: list[Finding] = []
@@ -67,7 +67,7 @@ async def examine_worker(url: str, *, artifacts: ArtifactStore, slots: int = 1) 
 
 
 async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
-    """All that is to be changed on a worker that cannot be used: its owner wants to hear it at once."""
+    """Everything that must be changed on an unusable worker, in one report, so that its owner can do it at once."""
     from yarl import URL
 
     from ioi_eval.sandbox.http_client import HttpClient
@@ -80,7 +80,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
         except UnfitWorkerError as error:
             return list(_conditions(error.found) if error.worker is None else _offered(error.worker))
         except (SandboxError, SetupError):
-            pass  # that has been said
+            pass  # already reported
         try:
             learned = await scout.limits(URL(url))
         except (SandboxError, SetupError):
@@ -89,7 +89,7 @@ async def _why_unusable(url: str, refusal: SetupError) -> list[Finding]:
 
 
 def _offered(worker: Worker) -> Iterator[Finding]:
-    """What its exploration found out."""
+    """Findings from the exploration of a worker."""
     yield _package(worker)
     yield from _compiler(worker)
     yield from _conditions(worker.conditions)
@@ -124,12 +124,12 @@ def _compiler(worker: Worker) -> Iterator[Finding]:
         yield _warning("compiler", f"{used.version}: an old image; {lost}{also}", newer)
     else:
         yield _ok("compiler", used.version + also)
-    if worker.service.starter is not Starter.CMS_IOI:  # its scripts link dynamically, whatever is installed
+    if worker.service.starter is not Starter.CMS_IOI:  # the scripts of cms_ioi always link dynamically
         yield linking(static=used.static)
 
 
 def _conditions(found: Iterable[Condition]) -> Iterator[Finding]:
-    """A worker's limits, as everybody who refuses it words them."""
+    """Findings about a worker's limits, with the same messages as in all commands that refuse it."""
     for each in found:
         yield Finding(state=_STATE[each.effect], what=each.what, detail=each.detail, advice=each.setting)
 
@@ -152,7 +152,7 @@ async def _seen_by_a_job(cluster: PistonCluster, slots: int) -> list[Finding]:
 
 
 def _seen(seen: Inspection, slots: int) -> Iterator[Finding]:
-    """What a job saw around itself."""
+    """Findings from a job that inspected its surroundings."""
     yield _ok("system", f"{seen.system or 'unknown'}; {'measures jobs' if seen.measures else 'before isolate (v3)'}")
     if seen.has_network:
         yield _warning("network", "jobs have one; only the runner stands between programs and it", _NETWORK)
@@ -192,12 +192,12 @@ def _cure(words: str) -> str:
 
 
 def _reason(words: str, url: str) -> str:
-    """An error's words without what the report says anyway."""
+    """An error message without the parts that the report has anyway."""
     return words.removeprefix("no endpoint can be used: ").removeprefix(f"{url}/runtimes: ").removeprefix(f"{url}: ")
 
 
 def _told_once(findings: list[Finding]) -> list[Finding]:
-    """Where every attempt failed for one reason, that is one finding."""
+    """If every attempt failed for the same reason, make one finding of them."""
     tried = findings[1:]
     if (
         len(tried) > 1

@@ -1,4 +1,5 @@
 """Generation text to code. Pure.
 
-`messages` makes a text of a conversation, `fences` finds its blocks; `tagged`, with `cpp`, and `python` the program.
+`messages` gets the text from a conversation, and `fences` finds its blocks. `python`, and `tagged` with `cpp`, find the
+program.
 """

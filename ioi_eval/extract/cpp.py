@@ -1,4 +1,4 @@
-"""The C++ program in a generation, and the mending that the reference offers. Pure."""
+"""The C++ program in a generation, and the reference's repair of missing includes. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ioi_eval.extract.tagged import extract_tagged
 CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
 C_TAGS = frozenset({"c"})
 
-# Words that only C++ has (or C, which compiles as C++), and declarations of functions, as IOI submissions without any
-# include begin with one.
+# Words that only C++ has (or C, which compiles as C++), and declarations of functions, because IOI submissions without
+# includes begin with one.
 _SURE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"]|\busing[ \t]+namespace[ \t]+\w|\bint[ \t]+main[ \t]*\(|\btemplate[ \t]*<"
     r"|\b(?:vector|pair|map|set|queue|array|unordered_map)[ \t]*<[^\n<>]*>",
@@ -32,17 +32,17 @@ _LOOKED_AT = 1 << 16
 
 
 def extract_cpp(generation: str, tags: frozenset[str] = CPP_TAGS) -> Extracted:
-    """The program in C++ that a model handed in, by the rule of `extract_tagged`.
+    """The C++ program in a generation, by the rule of `extract_tagged`.
 
     Args:
-        generation: everything the model said.
-        tags: of the blocks that count as tagged, without a year (`C_TAGS` for a program in C).
+        generation: the whole text of the model.
+        tags: the tags of blocks that count, without a year (`C_TAGS` for a program in C).
     """
     return extract_tagged(generation, name="cpp", tags=tags, looks_right=looks_like_cpp)
 
 
 def looks_like_cpp(code: str) -> bool:
-    """Whether code without a tag is C++ (or C), going by its first 64 kB."""
+    """Whether code without a tag is C++ (or C), judged by its first 64 kB."""
     beginning = code[:_LOOKED_AT]
     if _SURE.search(beginning):
         return True
@@ -50,7 +50,7 @@ def looks_like_cpp(code: str) -> bool:
 
 
 def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
-    """Put in front of the code what models forget: a header with everything, the problem's own, and the namespace.
+    """Add the lines that models forget: a header that includes everything, the problem's header, and the namespace.
 
     Args:
         code: the program.
@@ -59,8 +59,9 @@ def fix_includes(code: str, header_name: str | None) -> tuple[str, bool]:
     Returns:
         The code, and whether it was changed. Only empty code is not.
 
-    Source: what the reference does under `--add_includes`: `bits/stdc++.h` always; `<id>.h` unless that very directive
-    is there (also for problems without one, which we do not repeat); `using namespace std` unless it or any `std::` is.
+    Source: the reference with `--add_includes`. It always adds `bits/stdc++.h`; `<id>.h` unless exactly that directive
+    is there (also for problems without such a header, where we do not); `using namespace std` unless it or any `std::`
+    is there.
     """
     if not code:
         return code, False

@@ -1,18 +1,18 @@
-"""Fenced blocks in a model's words. Pure; shared by the languages.
+"""Fenced blocks in the text of a model. Pure; used for all languages.
 
-A fence is CommonMark's, read as leniently as generations need:
+Fences are those of CommonMark, with exceptions that generations need:
 
-- It may be indented by any amount, or stand in a list item; the lines of its block lose that indentation.
-- An opening fence that names a language may stand behind words (`Solution: ```cpp`).
-- A closing fence may have words behind it, and may itself stand behind the last line of code (`}` and the fence):
-  models forget to end lines. In a quoted string a fence is code.
-- A fence that names a language, inside of an open block, opens another: the block before it was never closed.
+- A fence may be indented by any amount, or be in a list item; the same indentation is removed from the block's lines.
+- An opening fence that names a language may follow words on the same line (`Solution: ```cpp`).
+- Words may follow a closing fence, and the fence may follow the last line of code on the same line (`}` and the fence),
+  because models forget to end lines. A fence in a quoted string is code.
+- A fence that names a language inside an open block opens a new block: the earlier block was never closed.
 
-A block that is never closed is not complete, and is not returned. A block that holds fences of its own needs longer
-ones around it, as in any Markdown.
+A block that is never closed is not complete, and is not returned. A block that contains fences needs longer fences
+around it, as in any Markdown.
 
-The text is searched from fence to fence with `find`, each character a bounded number of times whatever the text is:
-generations of 50 MB occur, and some are nothing but backticks.
+The text is searched from fence to fence with `find`. Each character is read a bounded number of times, whatever the
+text is: generations of 50 MB occur, and some consist only of backticks.
 
 Source: CommonMark 0.31, section 4.5.
 """
@@ -28,10 +28,10 @@ _LEADING = re.compile(r"([ \t]*+(?:[-*+][ \t]++|\d{1,9}[.)][ \t]++)?)(`{3,}+|~{3
 _BEHIND_WORDS = re.compile(r"[^`]*+(`{3,}+)([a-z][a-z0-9+#]*+)[ \t\r]*+", re.IGNORECASE)
 _BEHIND_CODE = re.compile(r"([^`]*+)(`{3,}+)[ \t\r]*+")
 
-# The language in what follows a fence: `cpp`, `cpp title="a.cpp"`, `cpp:a.cpp`, `{.cpp #id}`.
+# The language in the text after a fence: `cpp`, `cpp title="a.cpp"`, `cpp:a.cpp`, `{.cpp #id}`.
 _TAG = re.compile(r"[ \t]*+\{?[ \t]*+\.?([^\s{}:,;=\"']*+)")
 
-# The names that make a fence inside an open block an opening one; other words there are written behind a closing one.
+# Inside an open block, a fence with one of these names opens a new block. Other words follow a closing fence.
 _LANGUAGES = frozenset(
     {"bash", "c", "c#", "c++", "cc", "cpp", "csharp", "cxx", "go", "java", "javascript", "js", "json", "kotlin"}
     | {"markdown", "md", "pascal", "plaintext", "py", "python", "ruby", "rust", "sh", "shell", "text", "ts", "txt"}
@@ -46,8 +46,8 @@ class Extracted:
     """What was found in a generation.
 
     Args:
-        code: the program, which UTF-8 can encode; `None` if there is none.
-        rule: what found it (`fence:cpp`, …, `none`).
+        code: the program, which can be encoded in UTF-8; `None` if there is none.
+        rule: the rule that found it (`fence:cpp`, …, `none`).
     """
 
     code: str | None
@@ -55,13 +55,13 @@ class Extracted:
 
 
 class Block(NamedTuple):
-    """A complete fenced block. It points into the text, so that a million of them cost little until they are read.
+    """A complete fenced block. It refers to the text by positions, so a million blocks need little memory.
 
     Args:
         tag: the language in the opening fence, in lower case; empty if there is none.
         text: the whole text.
-        start, end: where the block's lines are in it.
-        indent: how far the opening fence is indented.
+        start, end: the positions of the block's lines in the text.
+        indent: the indentation of the opening fence.
     """
 
     tag: str
@@ -87,8 +87,8 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
     """The complete fenced blocks of a text, in order.
 
     Args:
-        text: what is looked through.
-        tags: further names of languages: of the one that is looked for.
+        text: the text to search.
+        tags: further names of the language that is looked for.
     """
     known = _LANGUAGES | tags
     opened: _Fence | None = None
@@ -109,10 +109,10 @@ def blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
 
 
 def split_thoughts(text: str) -> tuple[list[str], list[str]]:
-    """Tell a model's answer from what it thought aloud, between `<think>` and `</think>`.
+    """Separate a model's answer from its thoughts, which are between `<think>` and `</think>`.
 
-    Templates often put the opening marker into the prompt, so what stands before a lone `</think>` is thought too. A
-    thought that was cut off reaches to the end.
+    Templates often put the opening marker into the prompt, so the text before a single `</think>` is a thought too. A
+    thought that was cut off ends at the end of the text.
 
     Returns:
         The pieces of the answer and those of the thoughts, each in order.
@@ -129,7 +129,7 @@ def split_thoughts(text: str) -> tuple[list[str], list[str]]:
 
 
 def encodable(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate, which JSON can carry and UTF-8 cannot."""
+    """The text with U+FFFD for each lone surrogate, which JSON can represent and UTF-8 cannot."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
@@ -137,7 +137,7 @@ def encodable(text: str) -> str:
 
 
 class _Fence(NamedTuple):
-    """What a line with a fence at its beginning, or with a language at its end, says if it opens a block."""
+    """The parts of a line with a fence: at its beginning, or before a language at its end."""
 
     mark: str
     info: str
@@ -146,7 +146,7 @@ class _Fence(NamedTuple):
 
     @property
     def opens(self) -> bool:
-        """With backticks behind it, it is a piece of code within a line."""
+        """Whether it can open a block. With backticks after it, it is inline code."""
         return self.mark[0] == "~" or "`" not in self.info
 
     @property
@@ -156,12 +156,12 @@ class _Fence(NamedTuple):
 
     @property
     def names_language(self) -> bool:
-        """Whether it names a language, and nothing else reads as a sentence."""
+        """Whether it names a language, and the other words are not a sentence."""
         named = self.tag.rstrip("0123456789") in self.known
         return named and self.opens and (not self.info[0].isspace() or len(self.info.split()) == 1)
 
     def outranks(self, opened: _Fence) -> bool:
-        """Whether it is of the kind and length that means something inside of a block."""
+        """Whether a fence of its kind and length counts inside the open block."""
         return self.mark[0] == opened.mark[0] and len(self.mark) >= len(opened.mark)
 
 
@@ -175,7 +175,7 @@ def _fence(line: str, known: frozenset[str]) -> _Fence | None:
 
 
 def _closes(opened: _Fence, fence: _Fence | None, line: str) -> int | None:
-    """Where in a line the open block ends, if it does."""
+    """The position in a line at which the open block ends; `None` if it does not end there."""
     if fence is not None:
         closing = fence.outranks(opened) and fence.opens and not fence.names_language
         return 0 if closing else None
@@ -187,7 +187,7 @@ def _closes(opened: _Fence, fence: _Fence | None, line: str) -> int | None:
 
 
 def _lines_with_fences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the lines are that hold a fence of either kind: the only ones that matter, and mostly few."""
+    """The positions of the lines with a fence of either kind. Only these matter, and mostly they are few."""
     at = 0
     ticks = text.find("```")
     tildes = text.find("~~~")

@@ -1,4 +1,4 @@
-"""What a model said, where it comes as a conversation: messages, each a text or a list of parts. Pure.
+"""The model's text from a conversation: messages, each a text or a list of parts. Pure.
 
 Messages are dictionaries (a dump) or objects with the same attributes (Eval Protocol's `Message`).
 """
@@ -15,12 +15,13 @@ _ASKING = ("system", "developer", "user", "human", "tool", "function")
 
 
 def last_answer(messages: Sequence[object]) -> str | None:
-    """What the model answered; `None` where it has not.
+    """The model's answer; `None` if there is none.
 
-    That is the last message of the assistant; where nobody is called so, the last of all, unless it speaks to a model.
+    It is the last message of the assistant. If no message has the role `assistant` it is the last message, unless that
+    has the role of a message to a model.
 
     Raises:
-        InputError: a message is none.
+        InputError: an item is not a message.
     """
     answers = [message for message in messages if _part(message, "role") == "assistant"]
     last = next(reversed(answers or messages), None)
@@ -28,19 +29,19 @@ def last_answer(messages: Sequence[object]) -> str | None:
 
 
 def last_content(messages: Sequence[object]) -> str | None:
-    """The last message, whoever wrote it; `None` without messages. Eval Protocol's rule.
+    """The last message of any role; `None` without messages. Eval Protocol's rule.
 
     Raises:
-        InputError: it is no message.
+        InputError: it is not a message.
     """
     return content_text(_part(messages[-1], "content")) if messages else None
 
 
 def last_answer_or_content(messages: Sequence[object]) -> str | None:
-    """What the assistant said last; where nobody is called so, the last message, whoever wrote it.
+    """The last message of the assistant; if there is none, the last message of any role.
 
     Raises:
-        InputError: a message is none.
+        InputError: an item is not a message.
     """
     if any(_part(message, "role") == "assistant" for message in messages):
         return last_answer(messages)
@@ -48,7 +49,7 @@ def last_answer_or_content(messages: Sequence[object]) -> str | None:
 
 
 def content_text(content: object) -> str:
-    """The text of a message's content: a text, nothing, or parts, of which those with text count.
+    """The text of a message's content, which is a text, nothing, or a list of parts; only parts with text count.
 
     Raises:
         InputError: it is something else.

@@ -13,7 +13,7 @@ _OTHER_LANGUAGES = frozenset(
     | {"rust", "scala", "sh", "shell", "sql", "stdin", "stdout", "swift", "ts", "typescript", "xml", "yaml"}
 )
 
-# What a line of a Python program begins with, and a line of prose or of sample output does not.
+# Words with which lines of Python programs begin, but not lines of prose or of sample output.
 _NAMES = r"[A-Za-z_][\w.]*+(?:\[[^\n]*?\])?(?:[ \t]*+,[ \t]*+\*?[A-Za-z_]\w*+(?:\[[^\n]*?\])?)*+"
 _CODE_LINE = re.compile(
     r"^[ \t]*+(?:"
@@ -38,22 +38,21 @@ _LOOKED_AT = 1 << 16
 
 
 def extract_python(generation: str) -> Extracted:
-    """The program that a model handed in: the last complete block tagged Python, else the last untagged one.
+    """The Python program in a generation: the last complete block tagged Python, else the last untagged block.
 
-    Of untagged blocks (and such with tags that name no language, as `solution` or `text`) those that look like Python
-    come first; a block in another language is never taken. Where there is no fence at all, the text itself is the
-    program if it is one: from its first line, or from the first line that is code, behind words; or, where the prompt
-    had opened the block, up to the only fence.
+    Among untagged blocks (and blocks with tags that are not languages, such as `solution` or `text`) those that look
+    like Python are preferred. A block in another language is never used. If there is no fence at all, the text itself
+    may be the program: from its first line, or from its first line of code, after words. If the only fence is a closing
+    one (the prompt had opened the block), the text before it is the program.
 
-    What the model said outside of its thoughts is its answer. Only where that holds no program, the blocks in
-    `<think>…</think>` are looked through, and the rule's name says so. A block without its closing fence was cut off,
-    and is not taken.
+    The answer is the text outside of the thoughts. Only if the answer has no program, the blocks in `<think>…</think>`
+    are searched, and the rule's name says so. A block without its closing fence was cut off, and is not used.
 
     Args:
-        generation: everything the model said.
+        generation: the whole text of the model.
 
     Returns:
-        The code with line feeds for line ends, and the rule: `fence:python`, `fence:untagged`, `bare`,
+        The code with line feeds as line ends, and the rule: `fence:python`, `fence:untagged`, `bare`,
         `bare:after-words`, `bare:before-fence`, `think:python`, `think:untagged`, or `none`.
     """
     answer, thoughts = split_thoughts(generation)
@@ -65,7 +64,7 @@ def extract_python(generation: str) -> Extracted:
 
 
 def looks_like_python(code: str) -> bool:
-    """Whether code without a tag is Python, going by its first 64 kB."""
+    """Whether code without a tag is Python, judged by its first 64 kB."""
     return _CODE_LINE.search(code, 0, _LOOKED_AT) is not None
 
 
@@ -91,7 +90,7 @@ def _last_block(pieces: list[str], where: str) -> Extracted | None:
 
 
 def _bare(text: str) -> Extracted | None:
-    """The text itself, where nothing fences its code."""
+    """The program in a text whose code is not in a block."""
     text = text.replace("\r\n", "\n")
     fences = [match for _, match in zip(range(2), _FENCE_LINE.finditer(text), strict=False)]
     if fences:
@@ -106,7 +105,7 @@ def _bare(text: str) -> Extracted | None:
 
 
 def _is_code_from_start(text: str) -> bool:
-    """Whether the first line that is neither blank nor a comment is code; a text in quotes may stand before it."""
+    """Whether the first line that is neither blank nor a comment is code. A quoted text may precede it."""
     start = _PASSED_OVER.match(text)
     at = start.end() if start else 0
     for quotes in ('"""', "'''"):
@@ -126,13 +125,13 @@ _OPEN_OR_CLOSE = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 
 def extract_eval_protocol(content: str) -> str | None:
-    """What Eval Protocol takes for the code: never mended, and often not what was meant.
+    """The code that Eval Protocol extracts, including its errors, so often not the program that was meant.
 
-    Closed thoughts are removed. Then the first block opened by "```python" counts, else the first of any kind (its tag
-    becomes code), else all from the first "def " (imports above it are lost), else everything.
+    Closed thoughts are removed. Then the code is the first block opened by "```python", else the first block of any
+    kind (its tag becomes code), else the text from the first "def " (imports above it are lost), else the whole text.
 
     Returns:
-        The code without blanks around it; `None` where nothing but thoughts was said.
+        The code without surrounding blanks; `None` if the text has only thoughts.
 
     Source: `_extract_python_code` in eval-protocol 0.3, in linear time.
     """
@@ -149,7 +148,7 @@ def extract_eval_protocol(content: str) -> str | None:
 
 
 def extract_eval_protocol_page(text: str) -> Extracted:
-    """The program by our rule; where that finds none, what Eval Protocol takes for one: any text."""
+    """The program by our rule; if it finds none, the text that Eval Protocol would use as a program."""
     found = extract_python(text)
     if found.code is not None and found.code.strip():
         return found
@@ -157,7 +156,7 @@ def extract_eval_protocol_page(text: str) -> Extracted:
 
 
 def extract_livecodebench(output: str) -> str:
-    """What LiveCodeBench takes for the code: all between the last two lines with a fence; empty without two.
+    """The code that LiveCodeBench extracts: the text between the last two lines with a fence; empty without two.
 
     Source: `extract_code` in LiveCodeBench, for chat models.
     """

@@ -10,24 +10,24 @@ from ioi_eval.extract.fences import Block, Extracted, blocks, encodable, split_t
 def extract_tagged(
     generation: str, *, name: str, tags: frozenset[str], looks_right: Callable[[str], bool]
 ) -> Extracted:
-    """The program that a model handed in: the last complete block tagged so, else the last untagged one that is one.
+    """The program in a generation: the last complete block with such a tag, else the last untagged one.
 
-    What the model said outside of its thoughts is its answer, and is looked through first: a draft inside
-    `<think>…</think>` never wins over it. Only where the answer holds no program at all (the model was cut off while it
-    thought, or did not repeat itself) are the thoughts looked through by the same rules, as the reference does; the
-    rule's name says so, for those who would rather not count these.
+    The text outside of the thoughts is the answer, and is searched first, so a draft inside `<think>…</think>` is never
+    preferred to it. Only if the answer has no program at all (the model was cut off while it thought, or did not repeat
+    the program) the thoughts are searched by the same rules, as in the reference. The rule's name says so, for users
+    who do not want to count these.
 
-    A last block without its closing fence was cut off in the middle of the program: an earlier complete one is taken,
-    else there is none. Blank blocks are passed over.
+    If the last block has no closing fence, it was cut off in the middle of the program. An earlier complete block is
+    used, if there is one. Blank blocks are skipped.
 
     Args:
-        generation: everything the model said.
-        name: what the rule calls the language.
-        tags: of the blocks that count as tagged, without a year.
+        generation: the whole text of the model.
+        name: the name of the language in the rule.
+        tags: the tags of blocks that count, without a year.
         looks_right: whether the text of an untagged block is a program in the language.
 
     Returns:
-        The code with line feeds for line ends, and the rule: `fence:<name>`, `fence:untagged`, `think:<name>`,
+        The code with line feeds as line ends, and the rule: `fence:<name>`, `fence:untagged`, `think:<name>`,
         `think:untagged` or `none`.
     """
     answer, thoughts = split_thoughts(generation)

@@ -1,7 +1,8 @@
-"""Whether the pipeline gives official solutions what their authors state.
+"""Whether official solutions get the verdicts and points that their authors state.
 
-Solutions are judged exhaustively, so that every subtask has been seen whole, and each statement is compared with
-what was seen. What we failed to judge neither agrees nor disagrees: it is listed apart, and is no success either.
+Solutions are judged on all tests, so that every subtask is complete, and each statement is compared with the result.
+If we fail to judge a solution it neither agrees nor disagrees. Such solutions are listed separately, and the validation
+is then not successful.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ __all__ = [
 
 
 class Validating:
-    """Judges solutions on every test, identical ones once; what has been judged can be compared at any moment.
+    """Judges solutions on every test, identical ones only once. Finished results can be compared at any time.
 
     Args:
         reading: the solutions, in the order in which they are reported.
-        judge: judges one.
-        kept: the results of an earlier run; this one's are added.
+        judge: judges one solution.
+        kept: the results of earlier runs; those of this run are added.
     """
 
     def __init__(self, reading: StatedSolutions, judge: Judge, kept: Kept | None = None) -> None:
@@ -52,14 +53,14 @@ class Validating:
         self._ended: str | None = None
 
     async def run(self, *, workers: int, advance: Callable[[str], None] = lambda _: None) -> None:
-        """Judge them all. When no endpoint is left, the rest is JE.
+        """Judge all solutions. If no endpoint is left, the remaining ones are JE.
 
         Args:
             workers: how many are judged at once.
-            advance: is told each one's verdict, or that it was kept.
+            advance: called with each verdict, or with the note that the result was stored.
 
         Raises:
-            ExceptionGroup: of `SetupError` where nothing can be judged here.
+            ExceptionGroup: of `SetupError` if nothing can be judged here.
         """
         waiting = iter(self._alike().items())
 
@@ -69,7 +70,7 @@ class Validating:
                 kept = known is not None
                 for place in places:
                     solution = self._reading.solutions[place]
-                    if known is None or known.score is None:  # a judge error says nothing of anybody else
+                    if known is None or known.score is None:  # it says nothing about other copies
                         known = await self._judged(solution, fingerprints[0])
                     result = self._results[place] = replace(known, submission=solution.submission.id)
                     advance(RESUMED if kept else result.verdict)
@@ -79,7 +80,7 @@ class Validating:
                 group.create_task(work())
 
     def validation(self) -> Validation:
-        """What has been judged so far, compared; the rest is counted."""
+        """The comparison of all solutions judged so far, and the number of the others."""
         validation = Validation.of(self._reading)
         for solution, result in zip(self._reading.solutions, self._results, strict=True):
             if result is None:
@@ -96,7 +97,7 @@ class Validating:
         return validation
 
     def _alike(self) -> dict[tuple[str, ...], list[int]]:
-        """The places of solutions that are the same program for the same problem, by its fingerprints, in order."""
+        """For the fingerprints of each program, the positions of the solutions that are this program, in order."""
         found: dict[tuple[str, ...], list[int]] = {}
         for place, solution in enumerate(self._reading.solutions):
             key = tuple(self._judge.fingerprints(solution.problem, solution.submission))
@@ -126,16 +127,16 @@ class Validating:
 async def validate(
     reading: StatedSolutions, judge: Judge, *, workers: int, advance: Callable[[str], None] = lambda _: None
 ) -> Validation:
-    """Judge solutions on every test and compare; `Validating` for those who run to the end.
+    """Judge solutions on every test and compare: `Validating` from beginning to end.
 
     Args:
         reading: the solutions, in the order in which they are reported.
-        judge: judges one.
+        judge: judges one solution.
         workers: how many are judged at once.
-        advance: is told each one's verdict.
+        advance: called with each verdict.
 
     Raises:
-        ExceptionGroup: of `SetupError` where nothing can be judged here.
+        ExceptionGroup: of `SetupError` if nothing can be judged here.
     """
     validating = Validating(reading, judge)
     await validating.run(workers=workers, advance=advance)
@@ -143,7 +144,7 @@ async def validate(
 
 
 def result_rows(validation: Validation) -> Iterator[dict[str, Any]]:
-    """The results as `score` writes them, with every test's: for a closer look, or another `validate --against`."""
+    """The results as `score` writes them, with all tests: to read, or for another `validate --against`."""
     for solution, judged in validation.judged:
         key = solution.problem.key
         named = {"uuid": solution.submission.id, "year": key.year, "problem_id": key.id, "label": solution.name}

@@ -1,4 +1,4 @@
-"""What was stated beside what was seen. Pure."""
+"""Comparison of the statements with the results. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOTE_CHARS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The test that decided: what a person needs to see who is right."""
+    """The test that decided, with the figures that a person needs to see which side is right."""
 
     test: str
     verdict: str
@@ -45,11 +45,11 @@ class Disagreement:
     """A statement that was contradicted.
 
     Args:
-        problem, solution: whose.
+        problem, solution: the problem and the solution.
         where: the subtask, or `(whole)` or `(total)`.
-        stated, seen: what should have been, and what was.
-        evidence: the test that decided; `None` where none did.
-        note: what decided instead: the compiler's words, or the points of each subtask.
+        stated, seen: the stated result and ours.
+        evidence: the test that decided; `None` if no test did.
+        note: what decided instead: the compiler's message, or the points of each subtask.
     """
 
     problem: str
@@ -63,11 +63,11 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearLimit:
-    """A time within 10 % of the limit: on another machine it may fall on the other side.
+    """A time within 10 % of the limit: on another machine it may be on the other side.
 
     Args:
-        margin: how far below the limit, as a part of it; negative above.
-        reran: the time is that of a repetition alone on the machine.
+        margin: (limit − time) / limit; negative above the limit.
+        reran: whether the time is that of a repetition alone on the machine.
     """
 
     problem: str
@@ -82,7 +82,7 @@ class NearLimit:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """A problem's numbers."""
+    """The counts of a problem."""
 
     solutions: int = 0
     statements: int = 0
@@ -91,18 +91,18 @@ class Counts:
 
 @dataclass(slots=True, kw_only=True)
 class Validation:
-    """What became of all statements.
+    """The comparison of all statements with our results.
 
     Args:
-        problems: numbers by problem.
+        problems: the counts of each problem.
         disagreements: each contradicted statement.
         undecided: solutions that we failed to judge, with the reason.
         refused: rows that cannot be judged, with the reason.
-        silent: how many rows state nothing; they were not judged.
-        unmatched: how many stated results are of no solution.
-        pending: how many solutions were not judged yet, as the run was interrupted.
+        silent: the number of rows that state nothing; they were not judged.
+        unmatched: the number of stated results without a solution.
+        pending: the number of solutions not judged yet, because the run was interrupted.
         near_limit: times close to a limit.
-        targets: what judged, with the isolation.
+        targets: the targets that judged, with their isolation.
         judged: every solution with its result, in order.
     """
 
@@ -119,16 +119,16 @@ class Validation:
 
     @classmethod
     def of(cls, reading: StatedSolutions) -> Validation:
-        """Before anything was judged."""
+        """The validation before anything was judged."""
         return cls(refused=list(reading.refused), silent=reading.silent, unmatched=reading.unmatched)
 
     @property
     def agrees(self) -> bool:
-        """Whether every statement was found true."""
+        """Whether every statement agrees with our results."""
         return not (self.disagreements or self.undecided or self.refused or self.pending)
 
     def add(self, solution: StatedSolution, result: SubmissionResult) -> None:
-        """Compare what was seen of a solution with what is stated of it."""
+        """Compare the result of a solution with the statements about it."""
         counts = self.problems.setdefault(str(solution.problem.key), Counts())
         counts.solutions += 1
         counts.statements += solution.statements
@@ -145,7 +145,7 @@ class Validation:
             self.targets.add(f"{result.target}, isolation {result.isolation}")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON and the reports."""
+        """All of it as a dictionary, for JSON and the reports."""
         return {
             "format": 1,
             "agrees": self.agrees,
@@ -162,7 +162,7 @@ class Validation:
 
 
 def compare(solution: StatedSolution, result: SubmissionResult) -> Iterator[Disagreement | None]:
-    """For each statement a disagreement, or `None` where it agrees; nothing where we failed to find out."""
+    """For each statement a disagreement, or `None` if it agrees; nothing if we failed to judge."""
     by_name = {subtask.subtask: subtask for subtask in result.subtasks}
     for name, expectation in solution.subtasks.items():
         seen = Observation.of(by_name[name])
@@ -221,7 +221,7 @@ def _compare_whole(
 
 
 def _note(result: SubmissionResult) -> str:
-    """What decided where no test did."""
+    """What decided, if no test did."""
     if result.compile.verdict is not None:
         return result.compile.message[:_NOTE_CHARS]
     return ", ".join(f"{one.subtask} {_words(one)}" for one in result.subtasks)
@@ -243,7 +243,7 @@ def _disagreement(
 def _evidence(
     problem: Problem, subtask: SubtaskResult, *, by_memory: bool = False, test: str | None = None
 ) -> Evidence | None:
-    """The test that is named, else the deciding one; where all is well, the one that came closest to failing."""
+    """The named test, else the deciding one. If all tests are AC, the one that came closest to failing."""
     ran = [outcome for outcome in subtask.tests if outcome.verdict not in (Verdict.SKIPPED, Verdict.JE)]
     if not ran:
         return None

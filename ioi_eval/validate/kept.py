@@ -1,4 +1,4 @@
-"""Results of exhaustive judging in a journal, so that a validation that was stopped goes on."""
+"""Results of exhaustive judging in a journal, so that an interrupted validation can continue."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ioi_eval.model import ProblemKey, SubmissionResult
 
 
 class Kept:
-    """What was judged, by problem and fingerprint. What has no score is not kept: it is judged again.
+    """Stored results, by problem and fingerprint. Results without a score are not stored, so they are judged again.
 
     Args:
-        journal: where it is. One of `score` may be the same: what is judged there, not exhaustively, has other keys.
+        journal: the journal. It may be that of `score`: results of `score` are not exhaustive, and have other keys.
     """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     def find(self, problem: ProblemKey, fingerprints: Sequence[str]) -> SubmissionResult | None:
-        """The result of a program, judged in one of these ways; as that of the submission it was judged for."""
+        """The stored result of a program with one of these fingerprints, under the id of the submission judged then."""
         for fingerprint in fingerprints:
             keys = _keys(problem, fingerprint)
             stored = self._journal.find(keys)
@@ -31,7 +31,7 @@ class Kept:
         return None
 
     def add(self, result: SubmissionResult, fingerprint: str) -> None:
-        """Keep a result, if it has a score; once this returns, a killed process does not lose it."""
+        """Store a result if it has a score. After this returns, it is not lost if the process is killed."""
         if result.score is not None:
             body = orjson.dumps({"fingerprint": fingerprint, **encode_result(result)})
             self._journal.append(RecordKind.RESULT, _keys(result.problem, fingerprint), body)

@@ -1,19 +1,20 @@
-"""Results that somebody else stated, in the columns of the reference's, beside ours. Pure.
+"""Comparison of our results with results of others, in the columns of the reference. Pure.
 
 The columns are those of the reference's results and of `open-r1/ioi-sample-solutions`: `all_subtasks_points`, and
 `all_subtasks_results` with subtask, weighted_score (or score × points), status and test_results. Three things are
 compared: each subtask's points, each subtask's status, the total.
 
-**Points** agree when they are equal at the problem's precision. The reference rounds more than once: `score` is
-rounded before anybody multiplies it by the points, and its total is a sum of rounded numbers. What is derived from
-such numbers is compared no more precisely than they are.
+**Points** agree if they are equal at the problem's precision. The reference rounds more than once: `score` is rounded
+before it is multiplied by the points, and the total is a sum of rounded numbers. Numbers derived from rounded numbers
+are compared only at the precision of those.
 
-**Statuses** are words of another vocabulary. The reference has no words for what it cannot see (`READ_AS`): a C++
-program over its memory is RE there, and so is whatever a checker or manager says of a 0 in other words than CMS's
-("Protocol Violation"); a flood of output is killed like one over the time. So these agree. And the reference's rule is
-another: a subtask's status is the worst of the tests that were run, and it stops in another place than we do. Where the
-tests' own statuses are stated, that rule is applied to our outcomes of the same tests; else our verdict is taken.
-Results that we wrote ourselves, told by their columns, have our words and our rule: only the same verdict agrees.
+**Statuses** of the reference have other meanings, because it cannot distinguish some failures (`READ_AS`). A C++
+program over its memory limit is RE there. So is a score of 0 if the message of the checker or manager is not CMS's
+("Protocol Violation"). A program with too much output is killed like one over its time. So these statuses agree with
+ours. The rule for subtasks differs too: the status is the worst of the tests that ran, and the reference stops at
+another test than we do. If the statuses of tests are stated, that rule is applied to our outcomes of the same tests;
+otherwise our verdict is compared. Results of our own, recognised by their columns, have our verdicts and our rule, so
+only the same verdict agrees.
 
 Source: `ioi/run_tests/scoring.py` of huggingface/ioi (`SubtaskResult`, `_extract_single_status`).
 """
@@ -32,7 +33,7 @@ from ioi_eval.problems.row import Row
 READ_AS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.AC: ("AC",),
     Verdict.PA: ("PA",),
-    Verdict.WA: ("WA",),  # and RE, where it is said in other words than CMS's
+    Verdict.WA: ("WA",),  # and RE, if the message is not CMS's
     Verdict.TLE: ("TLE",),
     Verdict.MLE: ("MLE", "RE"),
     Verdict.OLE: ("TLE", "RE"),
@@ -58,10 +59,10 @@ class StatedSubtask:
     """What is stated of a subtask.
 
     Args:
-        points: what it is worth; `None` if unknown.
-        tolerance: how far our points may be off.
-        status: `None` where nothing is stated.
-        tests: the statuses of tests that were run, by test; empty where they are not stated.
+        points: the stated points; `None` if unknown.
+        tolerance: by how much our points may differ.
+        status: the stated status; `None` if none is stated.
+        tests: for each test that ran, its status; empty if none are stated.
     """
 
     points: float | None = None
@@ -75,10 +76,10 @@ class StatedResult:
     """What is stated of a submission.
 
     Args:
-        subtasks: by name.
+        subtasks: the subtasks, by name.
         total: its points; `None` if unknown.
-        tolerance: how far our total may be off.
-        is_ours: whether the words are ours.
+        tolerance: by how much our total may differ.
+        is_ours: whether the statuses are our verdicts.
     """
 
     subtasks: Mapping[str, StatedSubtask]
@@ -88,19 +89,19 @@ class StatedResult:
 
     @property
     def statements(self) -> int:
-        """How many."""
+        """The number of statements."""
         stated = [value for subtask in self.subtasks.values() for value in (subtask.points, subtask.status)]
         return sum(value is not None for value in (*stated, self.total))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something that came out otherwise.
+    """A difference between a stated result and ours.
 
     Args:
-        subtask: where; `None` for the total.
-        stated, seen: in words.
-        test: the first test that was stated otherwise, where that is known.
+        subtask: the subtask; `None` for the total.
+        stated, seen: both results, as text.
+        test: the first test with another status, if known.
     """
 
     subtask: SubtaskResult | None
@@ -110,10 +111,10 @@ class Difference:
 
 
 def stated_result(row: Row, problem: Problem) -> StatedResult:
-    """What a row of results states; one that was not judged (null) states nothing.
+    """What a row of results states. A row that was not judged (null) states nothing.
 
     Raises:
-        RowError: it names subtasks that the problem does not have, or its columns are of another shape.
+        RowError: it names subtasks that the problem does not have, or its columns have another form.
     """
     is_ours = all(column in row.values for column in _OURS)
     names = {subtask.name for subtask in problem.subtasks}
@@ -161,12 +162,12 @@ def _test_statuses(values: Row) -> dict[str, str]:
             raise values.error(f"test_results holds {item!r:.60}, where objects are needed")
         name, status = item.get("test_name"), item.get("status")
         if isinstance(name, str) and isinstance(status, str) and status not in _SILENT:
-            found[sys.intern(name)] = sys.intern(status)  # a million of them, but few different ones
+            found[sys.intern(name)] = sys.intern(status)  # there may be a million texts, but few different ones
     return found
 
 
 def differences(stated: StatedResult, result: SubmissionResult) -> Iterator[Difference | None]:
-    """For each statement a difference, or `None` where it agrees; nothing where we failed to find out."""
+    """For each statement a difference, or `None` if it agrees; nothing if we failed to judge."""
     for subtask in result.subtasks:
         claim = stated.subtasks.get(subtask.subtask)
         if claim is None:
@@ -223,7 +224,7 @@ def read_as(verdict: Verdict, message: str) -> tuple[str, ...]:
 
 
 def _can_be_worst(status: str, tests: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the worst of the tests' statuses can be this one, if each has one of these."""
+    """Whether this status can be the worst, if each test has one of its possible statuses."""
     if status not in STATUSES:
         return False
     rank = STATUSES.index(status)
@@ -242,5 +243,5 @@ def _first_other_test(claim: StatedSubtask, subtask: SubtaskResult) -> str | Non
 
 
 def _half_digit(precision: int) -> float:
-    """Half of the last digit that is kept, and a little for what floats lose."""
+    """Half a unit of the last decimal, plus a little for rounding errors of floats."""
     return math.ldexp(10.0**-precision, -1) * (1 + 1e-6) + 1e-9

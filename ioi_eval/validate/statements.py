@@ -1,4 +1,4 @@
-"""Solutions with what their authors state of them."""
+"""Solutions with what their authors state about them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ COLUMNS = ("expected_subtasks", "expected_total", "expected")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedSolution:
-    """A solution and what is stated of it.
+    """A solution and what is stated about it.
 
     Args:
         name: its label, else its id.
-        problem: what it is for.
-        submission: what is judged.
-        subtasks: what is stated of single subtasks.
-        whole: what is stated of it as a whole, where nothing is of subtasks.
-        total: the least and the most points that are stated.
-        stated: results that somebody else had.
+        problem: its problem.
+        submission: the submission to judge.
+        subtasks: the statements about single subtasks.
+        whole: the statement about the whole solution, if there are none about subtasks.
+        total: the lowest and the highest stated points.
+        stated: results of others.
     """
 
     name: str
@@ -40,20 +40,20 @@ class StatedSolution:
 
     @property
     def statements(self) -> int:
-        """How many."""
+        """The number of statements."""
         others = 0 if self.stated is None else self.stated.statements
         return len(self.subtasks) + (self.whole is not None) + (self.total is not None) + others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedSolutions:
-    """What a data set of solutions comes to.
+    """The contents of a data set of solutions.
 
     Args:
-        solutions: those that state something, in order.
+        solutions: the solutions with statements, in order.
         refused: rows that cannot be judged, with the reason.
-        silent: how many rows state nothing.
-        unmatched: how many stated results are of no solution that was read.
+        silent: the number of rows that state nothing.
+        unmatched: the number of stated results without a solution.
     """
 
     solutions: tuple[StatedSolution, ...]
@@ -71,17 +71,17 @@ def read_solutions(
     years: Collection[int] = (),
     ids: Collection[str] = (),
 ) -> StatedSolutions:
-    """Read solutions and what is stated of them.
+    """Read solutions and what is stated about them.
 
     Args:
         source: rows with `code`, `label` or an id, and `expected_subtasks`, `expected_total` or `expected`.
-        problems: what they are for.
-        id_column: names a solution that has no label.
-        against: results that somebody else had, by the same names; may be `source` itself.
+        problems: their problems.
+        id_column: the column with the id of a solution that has no label.
+        against: results of others, with the same names; may be `source` itself.
         years, ids: only solutions to these problems; to all if empty.
 
     Raises:
-        RowError: what is stated makes no sense.
+        RowError: a statement is not valid.
         InputError: no row states anything.
     """
     stated = {} if against is None else _stated_results(against, problems, id_column)
@@ -138,7 +138,7 @@ def _name(row: Row, id_column: str) -> str:
 def _stated_results(
     against: RowSource, problems: ProblemSet, id_column: str
 ) -> dict[tuple[ProblemKey, str], StatedResult]:
-    """Somebody else's results by problem and name; those of problems that we do not have are left out."""
+    """The results of others by problem and name, without those for problems that we do not have."""
     columns = ("year", "problem_id", "label", id_column, *RESULT_COLUMNS)
     found: dict[tuple[ProblemKey, str], StatedResult] = {}
     for row in against.iterate(columns):
@@ -171,7 +171,7 @@ def _solution(
 
 
 def _total(row: Row) -> tuple[float, float]:
-    """Points, or a list of the least and the most."""
+    """The lowest and the highest points, from a number or from a list of both."""
     if isinstance(row.values["expected_total"], int | float):
         points = row.number_of("expected_total")
         return points, points
@@ -189,7 +189,7 @@ def _subtasks(row: Row, problem: Problem) -> dict[str, Expectation]:
         raise row.error("expected_subtasks must be an object: subtask → verdict")
     names = [subtask.name for subtask in problem.subtasks]
     unknown = sorted(set(stated) - set(names))
-    unknown = [name for name in unknown if stated[name] is not None]  # tables fill up with nulls
+    unknown = [name for name in unknown if stated[name] is not None]  # tables fill missing values with null
     if unknown:
         there = f"problem {problem.key} has the subtasks {', '.join(names)}"
         raise row.error(f"expected_subtasks names {', '.join(unknown)}, but {there}")

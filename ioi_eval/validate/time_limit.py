@@ -1,7 +1,7 @@
-"""A time limit for a package that states none: from its own accepted solutions, as Kattis finds it.
+"""A time limit for a package that states none, derived from its accepted solutions as by Kattis.
 
-The slowest of them on any test, times the package's multiplier, rounded up to its resolution. They are judged in the
-embedded sandbox, by the clock that submissions are judged by; solutions in languages that are not judged do not count.
+It is the longest time of such a solution on any test, times the package's multiplier, rounded up to its resolution. The
+solutions are judged in the embedded sandbox and timed like submissions. Unsupported languages do not count.
 
 Source: Kattis problem package format, "Problem timing" (2025-09), `time_multiplier` (legacy); problemtools.
 """
@@ -31,7 +31,7 @@ from ioi_eval.scorer import Scorer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Slowest:
-    """What the slowest solution took on a test."""
+    """The longest time of a solution on a test."""
 
     seconds: float
     solution: str
@@ -39,13 +39,13 @@ class _Slowest:
 
 
 def with_measured_limit(task: ImportedTask) -> ImportedTask:
-    """The task with a time limit of its own, if it is one that states none; else itself.
+    """The task with a derived time limit if it states none; else the task itself.
 
     Args:
-        task: its `timing` says how a limit is derived.
+        task: its `timing` says how to derive the limit.
 
     Raises:
-        InputError: it has no accepted solution that can be judged, or one is not accepted here.
+        InputError: it has no accepted solution that can be judged, or one of them is not accepted here.
         SetupError: nothing can be judged here.
     """
     timing = task.timing
@@ -85,7 +85,7 @@ def with_measured_limit(task: ImportedTask) -> ImportedTask:
 
 
 async def _slowest(problem: Problem, counted: Sequence[Submission], rejected: Collection[str]) -> tuple[_Slowest, int]:
-    """What the slowest took, and how many could be judged here."""
+    """The longest time, and the number of solutions that could be judged here."""
     here = 0
     async with LocalSandbox() as sandbox:
         scorer = Scorer(sandbox, artifacts=ArtifactStore())
@@ -110,7 +110,7 @@ async def _slowest(problem: Problem, counted: Sequence[Submission], rejected: Co
 
 
 def _require_accepted(problem: Problem, submission: Submission, result: SubmissionResult, *, rejected: bool) -> None:
-    """Refuse to measure one that is not what it is to be: accepted, or `rejected` within the time."""
+    """Refuse to use a solution whose result is not as expected: accepted or, if `rejected`, failed but not late."""
     fine = {Verdict.AC, Verdict.PA} if not rejected else set(Verdict) - {Verdict.TLE, Verdict.JE, Verdict.CE}
     wrong = next((one for one in result.subtasks if one.points > 0 and one.verdict not in fine), None)
     if wrong is None:
