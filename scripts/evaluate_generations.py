@@ -4,8 +4,8 @@
     scripts/evaluate_generations.py [DUMP PROBLEMS TESTS [DIR]]
 
 Without arguments it evaluates the sample contest's dump. DIR (`evaluation` by default) gets results.jsonl, tests.jsonl,
-summary.json, report.md and the journal: started again, it goes on where it stopped. `ioi-eval score` does more
-(clusters, options, several ways of reading a dump): this shows what is underneath.
+summary.json, report.md and the journal. Started again, it continues where it stopped. `ioi-eval score` can do more
+(clusters, options, several ways of reading a dump); this script shows the functions that it uses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path) -> int:
-    """Score what is not scored yet, write all, and print the best scores. Gives 1 if something was not judged."""
+    """Score the rows without a score, write all results, print the best scores. Returns 1 if not all was judged."""
     from ioi_eval import ArtifactStore, BlobStore, LocalSandbox, Scorer, load_problems, open_source
     from ioi_eval.journal import Journal
     from ioi_eval.pipeline import Intake, RowSelection, Settings, score_dump, survey
@@ -57,7 +57,7 @@ async def evaluate(dump: str, problem_rows: str, test_rows: str, directory: Path
 
 
 def show(summary: Mapping[str, Any]) -> None:
-    """Print the best scores, and what was not judged: JE, our failure or a checker's, is not a zero."""
+    """Print the best scores, and what was not judged. (JE, our failure or a checker's, is not a zero.)"""
     for problem in summary["problems"]:
         if problem["best_score"] is not None:
             print(f"{problem['year']}/{problem['problem']}\t{problem['best_score']:g}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Make `docs/fidelity.md` of what `ioi-eval validate … --out DIR` found.
+"""Make `docs/fidelity.md` from the results of `ioi-eval validate … --out DIR`.
 
     scripts/fidelity_table.py DIR…
 
-Each DIR holds a `validation.json`. Rows of tasks that are in none of them stay as they were, with a mark. Exit code 1
-if a disagreement has no reason in `docs/fidelity-reasons.toml`, 2 if something cannot be read.
+Each DIR has a `validation.json`. Rows of tasks that are in none of them are kept, and marked. Exit code 1 if a
+disagreement has no reason in `docs/fidelity-reasons.toml`, 2 if something cannot be read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main(directories: list[str]) -> int:
-    """Write the document; say what nobody has explained yet, and which reasons are not needed."""
+    """Write the page; print the disagreements without a reason, and the reasons that are not needed."""
     try:
         found = [_read(Path(name) / "validation.json") for name in directories]
         document = DOCS / "fidelity.md"

@@ -1,8 +1,8 @@
 """Two samples of our own: a contest of four small tasks, and five problems as in APPS; each with a dump to score.
 
-They show how tasks are packaged, they are what `ioi-eval demo` scores, and they prove that a sandbox judges as it
-should: what each program is worth is known. `tasks/` and `apps/` hold what people wrote, one folder a task;
-`python -m ioi_eval.sample.generate` makes the rows, which lie beside this file, out of it.
+They show how tasks are packaged. `ioi-eval demo` scores them. The score of each program is known, so they also show
+that a sandbox judges correctly. `tasks/` and `apps/` have the sources, one folder for each task;
+`python -m ioi_eval.sample.generate` makes the rows beside this file from them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ YEAR = 2026
 
 
 def problems() -> Path:
-    """The problems: a row a subtask, columns as in `open-r1/ioi`."""
+    """The problems: a row for each subtask, columns as in `open-r1/ioi`."""
     return _path("problems.jsonl")
 
 
@@ -24,17 +24,17 @@ def tests() -> Path:
 
 
 def solutions() -> Path:
-    """The solutions: year, problem_id, label, code, and what they are worth (expected_subtasks, expected_total)."""
+    """The solutions: year, problem_id, label, code, and the expected results (expected_subtasks, expected_total)."""
     return _path("solutions.jsonl")
 
 
 def dump() -> Path:
-    """The dump: generations in the manner of a language model, some of them of no use."""
+    """The dump: generations as a language model might write them, some of them without a correct program."""
     return _path("dump.jsonl")
 
 
 def dump_expected() -> Path:
-    """What each generation of the dump is worth, by uuid."""
+    """The expected results of each generation of the dump, by uuid."""
     return _path("dump_expected.jsonl")
 
 
@@ -54,7 +54,7 @@ def apps_dump() -> Path:
 
 
 def apps_expected() -> Path:
-    """What each generation of that dump is worth, by uuid."""
+    """The expected results of each generation of that dump, by uuid."""
     return _path("apps_expected.jsonl")
 
 
@@ -64,5 +64,5 @@ def apps_checker() -> Path:
 
 
 def _path(name: str) -> Path:
-    # The package is installed as files, never zipped: sources go to a compiler, rows to readers that want a path.
+    # The package is installed as files, never zipped, because compilers and readers of rows need paths.
     return Path(str(files(__name__).joinpath(name)))

@@ -1,12 +1,12 @@
-"""The rows of the sample of APPS: problems as in `codeparrot/apps`, a dump, and what each of its programs is worth.
+"""The rows of the sample of APPS: problems as in `codeparrot/apps`, a dump, and the expected results of its programs.
 
-A problem is a folder below `apps/`: `problem.json`, `statement.md` and `answers.md`. There each answer that a model
-might have given begins with a line
+A problem is a folder below `apps/`: `problem.json`, `statement.md` and `answers.md`. In `answers.md` each answer that a
+model might have given begins with a line
 
     %% found=<a name for its program, or none> verdict=<by default> passed=<tests> [by_<rules>=<tests>]
 
-where `by_checker` is what passes if the problem's `checker.cpp` judges, and `by_page` what passes by the rules of Eval
-Protocol's page, where it is not the same. The program is the last block of the answer.
+where `by_checker` is the number of tests that pass if the problem's `checker.cpp` judges, and `by_page` the number by
+the rules of Eval Protocol's page, if it differs. The program is the last block of the answer.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def problem_rows() -> Iterator[Row]:
 
 
 def dump_rows() -> Iterator[tuple[Row, Row]]:
-    """Each answer as a row of a dump, with what it is worth."""
+    """Each answer as a row of a dump, with its expected result."""
     for name, tests in TESTS.items():
         problem = _facts(name)["problem_id"]
         total = len(list(tests()))
@@ -83,6 +83,6 @@ def _facts(name: str) -> Row:
 
 
 def program_of(answer: str) -> str | None:
-    """The program in an answer; `None` if it holds none."""
+    """The program in an answer; `None` if it has none."""
     programs: list[str] = _PROGRAM.findall(answer)
     return programs[-1] if programs else None

@@ -12,7 +12,7 @@ class Case:
 
     Args:
         name: `<number of the subtask that it was made for>-<two digits>`, as in official packages.
-        input: what the grader, the program or the manager reads.
+        input: the input of the grader, the program or the manager.
         answer: the official output.
     """
 
@@ -22,5 +22,5 @@ class Case:
 
 
 def lines(rows: Iterable[Iterable[object]]) -> str:
-    """Rows of words as text: blanks between the words, a newline after each row."""
+    """Rows of words as text, with blanks between the words and a newline after each row."""
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)

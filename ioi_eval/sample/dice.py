@@ -1,6 +1,6 @@
 """Random numbers that are the same on every machine and under every version of Python.
 
-`random` promises that only for `random()` itself; how `sample` or `shuffle` use it has changed before.
+Python guarantees this only for `random.random()` itself; `sample` and `shuffle` have changed between versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Dice:
     Source: the generator is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 
     Args:
-        name: the seed; streams with different names have nothing to do with each other.
+        name: the seed; streams with different names are independent.
     """
 
     def __init__(self, name: str) -> None:
@@ -33,7 +33,7 @@ class Dice:
         return z ^ (z >> 31)
 
     def between(self, low: int, high: int) -> int:
-        """An integer in [low, high]. The bias of the remainder is below 2**-20 for all that is needed here."""
+        """An integer in [low, high]. The bias of the remainder is below 2**-20 for all uses here."""
         return low + self._next() % (high - low + 1)
 
     def distinct(self, count: int, low: int, high: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Makes the rows of the sample contest and of the sample of APPS: `python -m ioi_eval.sample.generate`.
 
-The rows are committed, so that an installed package has them at once; a test checks that this program still
-makes exactly these bytes.
+The rows are committed, so that an installed package has them. A test checks that this program still makes exactly
+these bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def contest() -> tuple[Task, ...]:
 
 
 def made_files() -> Iterator[tuple[str, str]]:
-    """Name and contents of every file that is made."""
+    """Name and contents of every generated file."""
     made = contest()
     yield "problems.jsonl", _jsonl(row for task in made for row in task.problem_rows())
     yield "tests.jsonl", _jsonl(row for task in made for row in task.test_rows())

@@ -1,12 +1,12 @@
-"""The dump: what a language model might have answered, and what that is worth.
+"""The dump: answers that a language model might have given, and their expected results.
 
-People write the answers in `tasks/<id>/generations.md`. Each begins with a line
+The answers are written by hand in `tasks/<id>/generations.md`. Each begins with a line
 
-    %% target=<subtask> found=<what a judge finds in it> [fixed=<label>]
+    %% target=<subtask> found=<label> [fixed=<label>]
 
-where `found` is the label of a solution, or `none` (no code) or `ce` (a program without its includes, which does not
-compile); `fixed` is what that program is once the includes are there. In the text, `{{label}}` stands for the
-solution's source without its opening comment, and a filter may follow:
+where `found` is the label of the solution in it, or `none` (no code) or `ce` (a program without its includes, which
+does not compile); `fixed` is the label of that program after the includes are added. In the text, `{{label}}` is
+replaced by the solution's source without its opening comment; a filter may follow:
 
     {{label | bare}}         without any #include
     {{label | first half}}   cut off in the middle
@@ -25,10 +25,10 @@ from ioi_eval.sample.task import Row, Task
 _HEADER = re.compile(r"^%% target=(?P<target>\S+) found=(?P<found>\S+)(?: fixed=(?P<fixed>\S+))?\n", re.MULTILINE)
 _CODE = re.compile(r"\{\{(?P<label>[^|}\s]+)(?: \| (?P<filter>[a-z ]+))?\}\}\n")
 
-# From the worst to the best. Source: the reference's order, which lacks OLE and puts NC nowhere.
+# From the worst to the best. Source: the reference's order, which has neither OLE nor NC.
 _WORST_FIRST = ("CE", "NC", "RE", "OLE", "WA", "MLE", "TLE", "PA", "AC")
 
-# A real prompt would hold the whole statement: column `problem` of the subtask's row.
+# A real prompt would contain the whole statement: column `problem` of the subtask's row.
 _PROMPT = """\
 Write a C++ program for subtask {target} of the task "{name}". End your answer with the whole program in a code block.
 """
@@ -39,11 +39,11 @@ class Generation:
     """One answer.
 
     Args:
-        number: its place among the answers to its task.
+        number: its position among the answers to its task.
         target: the subtask that the model was asked to solve.
         text: the answer.
         found: label of the program in it, `none` or `ce`.
-        fixed: with `ce`: what the program is once its includes are mended.
+        fixed: with `ce`: the label of the program after its includes are added.
     """
 
     number: int
@@ -69,9 +69,9 @@ def generations(task: Task) -> Iterator[Generation]:
 
 
 def dump_row(task: Task, generation: Generation) -> Row:
-    """The row as a generator of answers would have written it. It has no `code`: finding that is our work."""
+    """The row, as a program that generates answers would write it. It has no `code`: we must extract it."""
     prompt = _PROMPT.format(name=task.settings["name"], target=generation.target)
-    asked, answered = len(prompt) // 4, len(generation.text) // 4  # about four characters a token
+    asked, answered = len(prompt) // 4, len(generation.text) // 4  # a token has about four characters
     return {
         "year": task.year,
         "problem_id": task.id,
@@ -90,7 +90,7 @@ def dump_row(task: Task, generation: Generation) -> Row:
 
 
 def expected_row(task: Task, generation: Generation) -> Row:
-    """What the answer is worth, as it is and (where that differs) with mended includes."""
+    """The expected result of the answer, unchanged and (if that differs) with added includes."""
     fixed = _worth(task, generation.fixed) if generation.fixed else None
     return {
         "uuid": _uuid(task, generation),
@@ -134,7 +134,7 @@ def _filtered(task: Task, match: re.Match[str]) -> str:
 
 
 def _cut_off(text: str) -> bool:
-    """Whether a code block or a thought is still open at the end."""
+    """Whether a code block or a thought is not closed at the end."""
     return text.count("```") % 2 == 1 or text.count("<think>") > text.count("</think>")
 
 

@@ -1,12 +1,12 @@
-"""A task's folder, as people write it, and the rows that come out of it.
+"""A task's folder, which is written by hand, and the rows that are made from it.
 
-tasks/<id>/problem.json     limits, type, subtasks, and what each solution is worth
-           statement.md     for contestants; its section "Subtasks" is a table of all of them
-           starting.cpp     what a contestant begins with
+tasks/<id>/problem.json     limits, type, subtasks, and the expected results of each solution
+           statement.md     for contestants; its section "Subtasks" is a table of all subtasks
+           starting.cpp     the code that a contestant starts from
            graders/         header, grader or stub, manager
            checker/         the checker, if there is one
            solutions/       <label>/<name>.cpp; labels as in official packages
-           generations.md   what a language model might have answered
+           generations.md   answers that a language model might have given
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Task:
         return self._text("generations.md")
 
     def problem_rows(self) -> Iterator[Row]:
-        """A row a subtask. Columns: `open-r1/ioi`."""
+        """A row for each subtask. Columns: `open-r1/ioi`."""
         for subtask in self.settings["subtasks"]:
             yield {
                 "year": self.year,
@@ -95,7 +95,7 @@ class Task:
             }
 
     def test_rows(self) -> Iterator[Row]:
-        """A row a test. Columns: `open-r1/ioi-test-cases`."""
+        """A row for each test. Columns: `open-r1/ioi-test-cases`."""
         for case in self.cases:
             yield {
                 "year": self.year,
@@ -108,7 +108,7 @@ class Task:
             }
 
     def solution_rows(self) -> Iterator[Row]:
-        """A row a solution, with what it is worth."""
+        """A row for each solution, with its expected results."""
         for label, expected in self.settings["solutions"].items():
             yield {
                 "year": self.year,
@@ -129,7 +129,7 @@ class Task:
         yield "graders/grader_config.json", self._grader_config()
 
     def _grader_config(self) -> str:
-        """What a judge has to know, as official rows carry it: flat keys, limits in seconds and bytes."""
+        """`grader_config.json` as in official rows: flat keys, limits in seconds and bytes."""
         config = {
             "code": self.id,
             "name": self.settings["name"],
@@ -143,7 +143,7 @@ class Task:
         return json.dumps(config, indent=4) + "\n"
 
     def _problem_text(self, subtask: Mapping[str, Any]) -> str:
-        """The statement for somebody who is to solve one subtask only."""
+        """The statement for a contestant who must solve only one subtask."""
         before, table = self._text("statement.md").split("## Subtasks\n")
         _, heading, after = table.partition("\n## ")
         only = f"## Subtask\n\nOnly this subtask counts. Further constraints: {subtask['constraint']}.\n"

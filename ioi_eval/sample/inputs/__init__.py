@@ -1,1 +1,1 @@
-"""The tests of the sample contest: one module a task, each with a function `cases()`."""
+"""The tests of the sample contest: one module for each task, with a function `cases()`."""

@@ -1,4 +1,4 @@
-"""Tests of the sample of APPS: what goes in, and what comes out by a way of its own, apart from the solutions."""
+"""Tests of the sample of APPS: inputs, and outputs that are computed independently of the solutions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tides() -> Pairs:
 
 
 def watch() -> Pairs:
-    """Arguments and results; each stretch is looked at, which is slow and sure."""
+    """Arguments and results; all stretches are tried, which is slow but certain."""
     dice = Dice("apps watch")
     for keepers, most in (
         ([1, 2, 1, 3, 3, 2], 2),
@@ -65,14 +65,14 @@ def flags() -> Pairs:
 
 
 def crews() -> Pairs:
-    """Texts; the answer is one of several: the smallest crews, and all others in the last boat."""
+    """Texts; the answer is one of several: the smallest crews, and everybody else in the last boat."""
     for boats, sailors in ((3, 10), (1, 1), (5, 14), (4, 20), (100, 1_000_000)):
         sizes = [*range(1, boats), sailors - boats * (boats - 1) // 2]
         yield _lines([boats, sailors]), _lines(sizes if sizes[-1] >= boats else [-1])
 
 
 def moorings() -> Pairs:
-    """Texts; hour by hour, the best until then."""
+    """Texts; computed hour by hour: the best until each hour."""
     dice = Dice("apps moorings")
 
     def some(count: int, last: int, longest: int, dearest: int) -> list[tuple[int, int, int]]:

@@ -22,9 +22,9 @@ def cases() -> Iterator[Case]:
 
 
 def fewest_berths(ships: list[Ship]) -> list[int]:
-    """A plan with as few berths as possible: ships by arrival, each into a berth that is free again, if any is."""
+    """A plan with as few berths as possible: ships in order of arrival; each gets a free berth if there is one."""
     plan = [0] * len(ships)
-    busy: list[tuple[int, int]] = []  # until when, berth
+    busy: list[tuple[int, int]] = []  # (end of the stay, berth)
     for i in sorted(range(len(ships)), key=lambda i: ships[i]):
         arrive, depart = ships[i]
         berth = heapq.heappop(busy)[1] if busy and busy[0][0] < arrive else len(busy)
@@ -60,7 +60,7 @@ def _inputs() -> Iterator[tuple[str, list[Ship]]]:
 
 
 def _stays(dice: Dice, count: int, *, until: int, longest: int) -> list[Ship]:
-    """Ships that arrive at any time and stay for any time up to `longest`."""
+    """Ships with random arrivals, and random stays of at most `longest`."""
     ships = []
     for _ in range(count):
         arrive = dice.between(0, until)
@@ -69,7 +69,7 @@ def _stays(dice: Dice, count: int, *, until: int, longest: int) -> list[Ship]:
 
 
 def _relay(dice: Dice, count: int, *, until: int, step: int) -> list[Ship]:
-    """Stays that begin and end at full steps only, so that many ships meet in one second."""
+    """Stays that begin and end only at multiples of `step`, so that many ships meet in one second."""
     ships = []
     for _ in range(count):
         begin = dice.between(0, until // step - 1)
@@ -97,7 +97,7 @@ def _all_different_short(dice: Dice, count: int) -> list[Ship]:
 
 
 def _nested(dice: Dice, count: int) -> list[Ship]:
-    """Every stay lies within the next longer one."""
+    """Each stay is contained in the next longer one."""
     times = sorted(dice.distinct(2 * count, 0, REGATTA))
     ships = list(zip(times[:count], reversed(times[count:]), strict=True))
     dice.shuffle(ships)

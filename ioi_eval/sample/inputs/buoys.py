@@ -9,7 +9,7 @@ from ioi_eval.sample.case import Case, lines
 from ioi_eval.sample.dice import Dice
 
 LARGEST = 1_000_000_000
-FRESH = 100_000  # the most flashes that are asked about while batteries are fresh
+FRESH = 100_000  # the largest number of a flash in questions, while batteries are fresh
 
 
 class Buoy(NamedTuple):
@@ -20,7 +20,7 @@ class Buoy(NamedTuple):
     flashes: int
 
     def until(self, second: int) -> int:
-        """How often it has flashed up to this second, and in it."""
+        """The number of its flashes up to and including this second."""
         return 0 if second < self.start else min(self.flashes, (second - self.start) // self.period + 1)
 
 
@@ -74,7 +74,7 @@ def _inputs() -> Iterator[tuple[str, list[Buoy], list[int]]]:
 
 
 def _one_night(dice: Dice, count: int) -> tuple[list[Buoy], list[int]]:
-    """Nothing later than second 100,000; the last of the questions are about flashes that there are not."""
+    """No flash after second 100,000; the last questions are about flashes that do not happen."""
     buoys = []
     for _ in range(count):
         start, flashes = dice.between(0, 20_000), dice.between(1, 150)
@@ -84,7 +84,7 @@ def _one_night(dice: Dice, count: int) -> tuple[list[Buoy], list[int]]:
 
 
 def _fresh(dice: Dice, count: int, *, periods: tuple[int, int]) -> tuple[list[Buoy], list[int]]:
-    """Batteries that last for more flashes than anybody asks about."""
+    """Batteries that last for more flashes than the questions need."""
     buoys = [Buoy(dice.between(0, 10_000), dice.between(*periods), dice.between(FRESH, LARGEST)) for _ in range(count)]
     return buoys, [dice.between(1, FRESH) for _ in range(20)] + [FRESH]
 

@@ -57,7 +57,7 @@ def _zip(dice: Dice, n: int, *, highest: int) -> Heights:
 
 
 def _split(dice: Dice, n: int) -> Heights:
-    """The lower heights for one, the higher ones for the other."""
+    """One keeper has the lower heights, the other the higher ones."""
     heights = sorted(dice.distinct(2 * n, 0, HIGHEST))
     return heights[:n], heights[n:]
 
