@@ -1,6 +1,6 @@
-"""How much longer honest programs take when attackers are judged beside them, in time that counts and in wall clock.
+"""How much longer honest programs take if attackers are judged at the same time, in CPU time and in wall clock.
 
-Both runs have two slots; the honest programs of the first are judged beside each other.
+Both runs have two slots. In the first run the honest programs are judged beside each other.
 """
 
 from __future__ import annotations

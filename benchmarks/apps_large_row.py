@@ -1,9 +1,9 @@
-"""What a test with 10 MB of input costs, beside a plain interpreter that gets the same bytes through a pipe.
+"""What a test with 10 MB of input costs, compared with a plain interpreter that gets the same bytes through a pipe.
 
     python benchmarks/apps_large_row.py [--megabytes 10] [--isolation full|reduced]
 
-Both in turns, the best of several rounds: a program that reads all of it and prints it again, so that 10 MB are
-compared too. `row` is what precedes it: the JSON of the row, read as `apps score` reads it, beside `json.loads` twice.
+The two alternate; the best of several rounds counts. The program prints its input, so that 10 MB are compared too.
+`row` is the step before: the row's JSON, read as by `apps score`, compared with two calls of `json.loads`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def row(megabytes: int) -> dict[str, object]:
 
 
 def cpu_s() -> float:
-    """CPU seconds of this process and of all that it has waited for."""
+    """CPU seconds of this process and of its ended children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
@@ -52,7 +52,7 @@ def piped(python: str, test: StdinTest) -> None:
 
 
 def best(runs: dict[str, Callable[[], object]]) -> dict[str, tuple[float, float]]:
-    """The least CPU time and wall clock of each, in seconds; they run in turns."""
+    """The least CPU time and wall clock of each, in seconds; they alternate."""
     found = dict.fromkeys(runs, (float("inf"), float("inf")))
     for _ in range(ROUNDS):
         for name, run in runs.items():

@@ -1,7 +1,7 @@
-"""Anonymous memory of scoring a dump against 10,000 rows of APPS as large as the test split's (245 kB), all generated.
+"""Anonymous memory of scoring a dump for 10,000 generated rows of APPS, as large as those of the test split (245 kB).
 
-The dump has a row for every problem, in another order, and a program for 100 of them, three times each: what is
-measured is what rows cost, not interpreters. Anonymous memory is what the process cannot give back (`RssAnon`).
+The dump has a row for every problem, in another order, and a program for 100 of them, three times each: this measures
+the memory for rows, not for interpreters. Anonymous memory is memory without a file behind it (`RssAnon`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write_inputs(directory: Path, rows: int) -> None:
 
 
 def main() -> None:
-    """Generate, score, watch."""
+    """Generate the inputs, score them, watch the memory."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(name)

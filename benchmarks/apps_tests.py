@@ -1,14 +1,14 @@
-"""What a trivial APPS test costs: 50 programs x 20 tests, each test an isolated process of its own, beside two peers.
+"""What a trivial APPS test costs: 50 programs x 20 tests, each test an isolated process, compared with two others.
 
     python benchmarks/apps_tests.py [--programs 50] [--tests 20] [--isolation full|reduced] [--slots 1] [--cold]
                                     [--python PYTHON] [--eval-protocol PYTHON]
 
-The peers are what graders do that isolate nothing: a process for each program, which executes it again and again with
-other streams (`in-process`), and a process for each test (`process`), by the same interpreter as ours: a bare one, or
-with `--python` one whose installed packages run code at its start, as they do in many an environment. With
-`--eval-protocol`, an interpreter that has that package, its grader is a third: in-process too, with all that it does
-around a test. All run in turns, so that the ratios hold on a machine that is busy; wall clock alone holds on an idle
-one. CPU time is that of everything together: boxes, runners, interpreters, tests, and this process.
+The others work like graders that do not isolate: one process for each program, which executes it repeatedly with other
+streams (`in-process`), and one process for each test (`process`). They use the same interpreter as ours: a bare one, or
+with `--python` one whose installed packages run code at its start, as in many environments. With `--eval-protocol` (an
+interpreter that has that package) its grader is a third: in-process too, with everything that it does around a test.
+All alternate, so the ratios are valid on a busy machine; wall clock is only valid on an idle one. CPU time is that of
+everything together: boxes, runners, interpreters, tests, and this process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ioi_eval.sandbox.local import LocalSandbox
 
 PROGRAM = "a, b = map(int, input().split())\nprint(a + b)\n"
 ROUNDS = 3
-IN_LINE = 8  # programs that are judged at once for each slot, as `apps score` has it
+IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`
 
 IN_PROCESS = """
 import io, json, signal, sys
@@ -66,7 +66,7 @@ for line in sys.stdin:
 
 
 def problem(tests: int) -> AppsProblem:
-    """So many sums of two numbers."""
+    """A problem with sums of two numbers."""
     rows = tuple(StdinTest(number=n, given=f"{n} {n}\n", expected=f"{2 * n}\n") for n in range(tests))
     return AppsProblem(id="sum", index=0, tests=rows, inputs=tests, outputs=tests)
 
@@ -107,7 +107,7 @@ class EvalProtocol:
         self(problem(1), 1)
 
     def __call__(self, asked: AppsProblem, programs: int) -> None:
-        """Judge so many programs."""
+        """Judge this number of programs."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         tests = [(test.given, test.expected) for test in asked.tests]
@@ -116,12 +116,12 @@ class EvalProtocol:
         self.cpu_s = float(self._process.stdout.readline())
 
     def end(self) -> None:
-        """Let it go."""
+        """End the process."""
         self._process.communicate()
 
 
 class Ours:
-    """The embedded sandbox, warm: the runner is there and the interpreter has been asked."""
+    """The embedded sandbox, warm: the runner is compiled and the interpreter has been inspected."""
 
     def __init__(self, options: argparse.Namespace, loop: asyncio.Runner, cache: str) -> None:
         self._slots, self._loop = options.slots, loop
@@ -133,7 +133,7 @@ class Ours:
         self.python = loop.run(self._executor.interpreter()).path
 
     def __call__(self, asked: AppsProblem, programs: int) -> None:
-        """Judge so many programs."""
+        """Judge this number of programs."""
         self._loop.run(self._score(asked, programs))
 
     async def _score(self, asked: AppsProblem, programs: int) -> None:
@@ -149,7 +149,7 @@ class Ours:
 
 
 def cpu_s(peer: EvalProtocol | None) -> float:
-    """CPU seconds of this process, of all that it has waited for, and of the peer that goes on."""
+    """CPU seconds of this process, of its ended children, and of the grader that is still running."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used) + (peer.cpu_s if peer is not None else 0.0)
 

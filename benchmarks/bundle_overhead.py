@@ -1,4 +1,4 @@
-"""What a trivial test in a bundle costs in wall clock, above the CPU time of the program itself."""
+"""The wall clock of a trivial test in a bundle, minus the CPU time of the program itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROBLEM = Problem(
 
 
 async def measure(isolation: Isolation) -> None:
-    """Score the same program with all tests and with one; the difference is what the others cost."""
+    """Score the same program with all tests and with one test; the difference is the cost of the others."""
     one = replace(PROBLEM, subtasks=(replace(PROBLEM.subtasks[0], tests=NAMES[:1]),))
     submission = Submission(id="sum", problem=PROBLEM.key, code=PROGRAM)
     costs = []

@@ -1,7 +1,7 @@
-"""What one process of a submission can tell another by the time that it works, and by the memory that both use.
+"""How much one process of a submission can tell another by the time for which it computes, and by shared memory.
 
-Neither can be closed: a manager waits for who works, and processors share their memory. Both cost CPU time, which the
-limit bounds. The second process knows what it is told, and counts how often it would have guessed right.
+Neither channel can be closed: a manager waits for the process that computes, and processors share their memory. Both
+cost CPU time, which the limit bounds. The second process knows the message, and counts its correct guesses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CPU_US = {"work": 7.5, "memory": 2.0}
 
 
 def problem() -> Problem:
-    """A test for each way and each length of a symbol."""
+    """A problem with a test for each channel and each length of a symbol."""
     names = [f"{way} {unit}" for way, units in UNITS_US.items() for unit in units]
     return Problem(
         key=ProblemKey(year=2000, id="channels"),
@@ -44,7 +44,7 @@ def problem() -> Problem:
 
 
 def bits(right: int, of: int, kinds: int) -> float:
-    """What a symbol carries if every wrong one is as likely as another."""
+    """The bits that a symbol carries, if all wrong symbols are equally likely."""
     p = min(max(right / of, 1 / kinds), 1 - 1e-9)
     wrong = 1 - p
     return math.log2(kinds) + p * math.log2(p) + wrong * math.log2(wrong / (kinds - 1))

@@ -1,7 +1,7 @@
 """What faults cost a cluster's client: `cluster_faults.py [--jobs N] [--rate R]`.
 
-The same jobs through the fault tests' proxy, undisturbed and with one request in twenty going wrong in every way that
-it knows, in turns: answers that differ, requests sent, and the time of one against the other.
+The same jobs go through the fault tests' proxy, alternately without faults and with a fault in one request of twenty
+(all kinds of faults). It prints the wrong answers, the requests sent, and the ratio of the times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SERVERS, SLOTS, ROUNDS = 3, 4, 3
 
 
 class Program:
-    """A running program that told its ports."""
+    """A running program that has printed its ports."""
 
     def __init__(self, name: str, *arguments: str) -> None:
         command = [sys.executable, str(PROGRAMS / name), *arguments]
@@ -39,7 +39,7 @@ class Program:
         self.ports: list[int] = json.loads(self.process.stdout.readline())
 
     def ask(self, what: str) -> dict[str, int]:
-        """A question to the first of its servers."""
+        """Ask the first of its servers."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[0]}/{what}", timeout=10) as answer:
             said: dict[str, int] = json.load(answer)
         return said
@@ -51,14 +51,14 @@ class Program:
 
 
 def job(number: int) -> Job:
-    """A job that answers with its number after 50 ms, and carries up to 80 kB."""
+    """A job of up to 80 kB that answers with its number after 50 ms."""
     files = {"run": b"", "echo": str(number).encode(), "delay_ms": b"50", "padding": b"x" * (number % 5 * 20_000)}
     listed = tuple(JobFile(name=name, content=content) for name, content in files.items())
     return Job(kind=JobKind.SCRIPTS, files=listed, run_limits=LIMITS)
 
 
 async def run(proxy: Program, jobs: int) -> tuple[float, int]:
-    """Execute them all: how long it took, and how many answers were not their job's."""
+    """Execute all jobs. Returns the time, and the number of answers that were not those of their jobs."""
     urls = [f"http://127.0.0.1:{port}" for port in proxy.ports]
     async with PistonCluster(urls, max_requests_per_endpoint=SLOTS) as cluster:
         target = cluster.targets()[0]
@@ -93,7 +93,7 @@ def measure(stub: Program, rate: float, jobs: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Undisturbed and disturbed, in turns, as the machine's other work comes and goes."""
+    """Measure without and with faults, alternately, because other load on the machine varies."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=0.05)

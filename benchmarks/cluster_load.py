@@ -1,12 +1,12 @@
 """What the Piston client costs: `cluster_load.py [many|churn|large] [--seconds S] [--steady]`.
 
-Client and stub share the machine. On one that is busy with other things the stub answers so late that the client
-checks endpoints and connects anew, which costs CPU that a quiet machine would not need: `--steady` does without both,
-so that the CPU of a request can be measured there too.
+Client and stub share the machine. If other programs keep it busy, the stub answers so late that the client checks
+endpoints and connects again, which takes CPU time that it would not need on a quiet machine. `--steady` turns both off,
+so that the CPU time of a request can be measured there too.
 
 many    1,500 endpoints that answer after 500 ms: requests a second, CPU a request, memory, event-loop lag
-churn   500 endpoints of which 5 % die and return each minute: how busy the living ones are
-large   16 jobs in flight with 10 MB of test data each: CPU a request, memory
+churn   500 endpoints, of which 5 % fail and return each minute: how busy the working ones are
+large   16 jobs at once with 10 MB of test data each: CPU a request, memory
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Lag:
         self.late_ms: list[float] = []
 
     async def measure(self) -> None:
-        """Ask to be woken a hundred times a second, and note how late that happens."""
+        """Sleep a hundred times a second, and record how late each sleep ends."""
         while True:
             before = time.perf_counter()
             await asyncio.sleep(0.01)
@@ -73,7 +73,7 @@ class Lag:
 
 
 async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seconds: float) -> dict[str, Any]:
-    """Keep `at_once` jobs going, and report on the time after the first three seconds."""
+    """Keep `at_once` jobs running, and report on the time after the first three seconds."""
     began = time.perf_counter()
     async with PistonCluster(urls) as cluster:
         target = cluster.targets()[0]
@@ -110,7 +110,7 @@ async def measure(urls: list[str], job: Callable[[int], Job], at_once: int, seco
 
 
 def against(arguments: list[str], port: int, run: Callable[[list[str]], dict[str, Any]]) -> dict[str, Any]:
-    """Run something against a stub cluster; with what the stub itself saw."""
+    """Run a measurement against a stub cluster; the result includes what the stub reports."""
     count = int(arguments[arguments.index("--count") + 1])
     command = [sys.executable, str(STUB), *arguments, "--port", str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
@@ -133,7 +133,7 @@ def many(seconds: float) -> dict[str, Any]:
 
 
 def churn(seconds: float) -> dict[str, Any]:
-    """500 endpoints, 25 deaths a minute."""
+    """500 endpoints, of which 25 fail each minute."""
     job = Job(kind=JobKind.SCRIPTS, files=(SCRIPT,), run_limits=LIMITS)
     return against(
         ["--count", "500", "--deaths-per-minute", "25"],
@@ -143,7 +143,7 @@ def churn(seconds: float) -> dict[str, Any]:
 
 
 def large(seconds: float) -> dict[str, Any]:
-    """16 endpoints, 10 MB a job, four different tests."""
+    """16 endpoints, 10 MB for each job, four different tests."""
     with tempfile.TemporaryDirectory() as directory:
         blobs = []
         for number in range(4):

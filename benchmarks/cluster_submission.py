@@ -1,8 +1,8 @@
 """What one submission costs on a real Piston server: `cluster_submission.py URL [--server-pid PID]`.
 
 30 tests, judged exhaustively, with a grader and a checker that takes seconds to compile, two slots, the bundled
-profile. First with nothing in the cache, then once more with the problem's own programs there. CPU time is that of this
-process, and of the server with all its jobs if its process id is given.
+profile. First with an empty cache, then again with the problem's programs in the cache. CPU time is that of this
+process, plus that of the server with all its jobs if its process id is given.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ int main(int, char** argv) {
 
 
 def problem() -> Problem:
-    """Sums of two numbers, behind a grader."""
+    """A problem with sums of two numbers and a grader."""
     tests = {
         f"t{n:02}": TestCase(name=f"t{n:02}", input=f"{n} {n * n}\n".encode(), answer=f"{n + n * n}\n".encode())
         for n in range(TESTS)
@@ -76,7 +76,7 @@ def problem() -> Problem:
 
 
 def clock(server: int | None) -> Callable[[], float]:
-    """Tells the CPU time of this process and, with its id, of the server and its ended jobs, in seconds."""
+    """A function that returns the CPU time, in s, of this process and (given its id) of the server and its jobs."""
 
     def now() -> float:
         usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,7 +1,7 @@
 """Anonymous memory of scoring a dump of 100,000 generations with a year's worth of tests (800 MB), all generated.
 
-Most rows are copies of a few programs, so that the run takes minutes: what is measured is what rows and tests cost,
-not compilers. Anonymous memory is what the process cannot give back (`RssAnon`), read ten times a second.
+Most rows are copies of a few programs, so that the run takes minutes: this measures the memory for rows and tests, not
+for compilers. Anonymous memory is memory without a file behind it (`RssAnon`); it is read ten times a second.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def write_inputs(directory: Path, rows: int) -> None:
 
 
 def main() -> None:
-    """Generate, score, watch."""
+    """Generate the inputs, score them, watch the memory."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(name)

@@ -1,11 +1,11 @@
-"""What a run costs where nearly nothing is left to judge: 100,000 rows, 300 distinct programs, a tenth without code.
+"""What a run costs if almost nothing is left to judge: 100,000 rows, 300 distinct programs, a tenth without code.
 
     python benchmarks/large_results.py [ROWS [DIRECTORY]]
 
-Judged once, resumed with nothing new, grown by 1,000 rows, and read back; then as many rows of which none has a program
-as a fifth of these; and what reading our own rules costs. CPU seconds are of the process itself and of what it has
-started, the median of three runs; memory is the most that was resident. A directory in which all was judged before is
-gone on with.
+The rows are judged once, resumed with nothing new, extended by 1,000 rows, and loaded. Then a fifth as many rows
+without any program are judged, and the rules of our own code are read for the fingerprint. CPU seconds are those of the
+process and its children, the median of three runs; memory is the peak resident size. If everything in the directory was
+judged before, the run continues from there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOTHING = "I do not know."
 
 
 def write_inputs(directory: Path) -> None:
-    """Problems and their tests: each subtask holds those of the one before."""
+    """Problems and their tests: each subtask includes the tests of the one before."""
     names = [f"{number:02}" for number in range(TESTS)]
     with (directory / "problems.jsonl").open("w") as problems, (directory / "tests.jsonl").open("w") as tests:
         for problem in range(PROBLEMS):
@@ -68,13 +68,13 @@ def write_dump(path: Path, rows: int, text_of: Callable[[int], str]) -> None:
 
 
 def often_the_same(number: int) -> str:
-    """The same program often, and sometimes none."""
+    """One of a few programs, and sometimes none."""
     program = PROGRAM.format(number=number % PROGRAMS + 8)
     return NOTHING if number % 10 == 9 else f"{PROSE}\n```cpp\n{program}```\n"
 
 
 def cpu_s_of(command: list[str]) -> tuple[float, str]:
-    """What CPU time it takes, in seconds, and what it prints."""
+    """Run a command. Returns its CPU time in seconds, and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -84,7 +84,7 @@ def cpu_s_of(command: list[str]) -> tuple[float, str]:
 
 
 def measured(what: str, command: list[str], *, times: int = TIMES, prepare: Callable[[], None] | None = None) -> float:
-    """Run it some times; say and return the median of what CPU time it took, in seconds."""
+    """Run a command several times; print and return the median of its CPU time, in seconds."""
     taken: list[float] = []
     started, printed = time.monotonic(), ""
     for _ in range(times):

@@ -1,13 +1,13 @@
-"""What late tests cost: how long a machine is kept for those that run alone, against their own CPU time there.
+"""What late tests cost: how long a machine is reserved for tests that run alone, divided by their own CPU time.
 
     python benchmarks/late_tests.py [--programs 24] [--late 8] [--tests 10] [--limit 0.5] [--slots 2] [--runs 3]
 
-Of both families, contest problems (C++, two subtasks) and APPS (Python). Of the programs a part is late on every test,
-by 8 % of the limit: in the first run only, as on a busy machine, or always, as those are that are too slow. The others
-take 0.1 s a test. The machine is kept from the moment when a slot is free that somebody waits for and does not get, as
-others wait to be alone, to the moment when others may run again. On a machine that is busy with other things the wall
-clock says how busy; what is told last then comes nearest: the CPU time of all that ran meanwhile for us, boxes, runner
-and ourselves, against that of the repeated tests.
+It measures contest problems (C++, two subtasks) and APPS (Python). Some of the programs are late on every test, by 8 %
+of the limit: only in the first run (as on a busy machine), or always (programs that are too slow). The other programs
+take 0.1 s for each test. The machine counts as reserved from the moment when a job could have a free slot but does not
+get it, because another job waits to run alone, until jobs may start again. If other programs keep the machine busy, the
+wall clock mostly shows how busy it is. The last figure is then the best one: the CPU time of everything of ours that
+ran meanwhile (boxes, runner and this process), divided by that of the repeated tests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ioi_eval.model.apps import AppsProblem, StdinTest
 from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.slots import Slots
 
-IN_LINE = 8  # programs that are judged at once for each slot, as `apps score` has it; `score` has one, and two more
+IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`; in `score`: one, and two more in all
 OTHER_S = 0.1
 PYTHON = """# {number}
 import time
@@ -51,7 +51,7 @@ int main() {{
 
 
 class Timed(Slots):
-    """Slots that know how long they were kept for somebody who is alone, or waits to be."""
+    """Slots that measure how long they were reserved for a job that runs alone or waits to."""
 
     kept_s = kept_cpu_s = 0.0
     since: tuple[float, float] | None = None
@@ -59,7 +59,7 @@ class Timed(Slots):
     def _wake(self) -> None:
         super()._wake()
         refused = self._is_turn_of_all() and bool(self._free) and bool(self._waiting)
-        now, cpu = time.monotonic(), math.fsum(os.times()[:4])  # of ourselves, and of what has ended
+        now, cpu = time.monotonic(), math.fsum(os.times()[:4])  # of this process and its ended children
         if (self._is_quiet or refused) and self.since is None:
             self.since = now, cpu
         elif not (self._is_quiet or refused) and self.since is not None:
@@ -69,7 +69,7 @@ class Timed(Slots):
 
 
 class Sandbox(LocalSandbox):
-    """With such slots; programs are told when they are alone, and it counts those jobs."""
+    """A sandbox with such slots. It tells programs when they run alone, and counts those jobs."""
 
     def __init__(self, slots: int) -> None:
         super().__init__(slots=slots)
@@ -90,7 +90,7 @@ def _told(content: bytes | Blob) -> bytes | Blob:
 
 @dataclass(frozen=True)
 class Ran:
-    """A test, in either family."""
+    """A test of either family."""
 
     verdict: Verdict
     reran: bool
@@ -146,7 +146,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def programs(text: str, count: int, late: int, limit_s: float, *, always: bool) -> list[str]:
-    """The programs: each is another one, so that none is judged in the place of another."""
+    """The programs. All differ, so that none is a copy of another."""
     step = max(1, count // late)
     first_s = [1.08 * limit_s if n % step == 0 and n // step < late else OTHER_S for n in range(count)]
     return [
@@ -156,7 +156,7 @@ def programs(text: str, count: int, late: int, limit_s: float, *, always: bool) 
 
 
 async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> float:
-    """Judge all of them, and print what it took; returns how long the machine was kept, in the tests' CPU time."""
+    """Judge all programs and print the figures. Returns the reserved time, divided by the tests' CPU time."""
     make, text, in_line = FAMILIES[family]
     waiting = programs(text, wanted.programs, wanted.late, wanted.limit, always=always)
     async with Sandbox(wanted.slots) as sandbox:
@@ -187,7 +187,7 @@ async def measure(family: str, wanted: argparse.Namespace, *, always: bool) -> f
 
 
 def main() -> None:
-    """Measure both kinds, in both families."""
+    """Measure both kinds of late programs, for both families."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=24)
     parser.add_argument("--late", type=int, default=8)

@@ -1,12 +1,12 @@
-"""Whether verdicts hold on a loaded machine: stated expectations, again and again, beside busy processes.
+"""Whether verdicts stay the same on a loaded machine: the same validation, repeated beside busy processes.
 
     python benchmarks/loaded.py [--busy 8] [--repeats 10] [ROWS…]
 
 ROWS are directories as `ioi-eval import` makes them (problems.jsonl, tests.jsonl, solutions.jsonl); without any, the
-sample contest. Each repetition is `ioi-eval validate` with that many busy processes beside it: half of them compute,
-half of them walk through memory, which slows others down even in CPU time. A **flip** is a subtask whose verdict or
-score is not that of the first repetition. Where in some repetition a test of the subtask lies within 10 % of the limit
-it is listed apart, with its margin: machines differ by as much.
+sample contest is used. Each repetition is `ioi-eval validate` beside that number of busy processes: half of them
+compute, half of them walk through memory, which slows others down even in CPU time. A **flip** is a subtask whose
+verdict or score differs from the first repetition. If a test of the subtask is within 10 % of the limit in some
+repetition, the flip is listed separately, with its margin, because machines differ by as much.
 
 Exit code 1 if there is a flip that is not near a limit.
 """
@@ -32,7 +32,7 @@ COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 
 def main() -> int:
-    """Repeat, compare, tell."""
+    """Repeat, compare, and print the flips."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--busy", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=10)
@@ -55,7 +55,7 @@ def main() -> int:
 
 @contextmanager
 def busy(count: int) -> Iterator[None]:
-    """So many busy processes."""
+    """Run this number of busy processes."""
     works = [multiprocessing.Process(target=(compute, walk)[n % 2], daemon=True) for n in range(count)]
     for work in works:
         work.start()
@@ -74,14 +74,14 @@ def compute() -> None:
 
 
 def walk() -> None:
-    """Keep a processor busy, and the caches and the memory with it."""
+    """Keep a processor, its caches and the memory busy."""
     block = bytearray(64 * 1024 * 1024)
     while True:
         block[:] = block[4096:] + block[:4096]
 
 
 def validate(source: tuple[Path, Path, Path], out: Path) -> str:
-    """One repetition; its last line."""
+    """Run one repetition. Returns the last line of its output."""
     solutions, problems, tests = map(str, source)
     command = [COMMAND, "validate", solutions, "--problems", problems, "--tests", tests, "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -91,7 +91,7 @@ def validate(source: tuple[Path, Path, Path], out: Path) -> str:
 
 
 def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> None:
-    """Note what a repetition found in every subtask, and how near to a limit one of its tests came."""
+    """Record the results of a repetition for every subtask, and how near to a limit one of its tests was."""
     found = json.loads((out / "validation.json").read_text(encoding="utf-8"))["near_limit"]
     margins = {(one["problem"], one["solution"], one["test"]): abs(one["margin"]) for one in found}
     for line in (out / "results.jsonl").open(encoding="utf-8"):
@@ -106,7 +106,7 @@ def collect(out: Path, seen: dict[Subtask, list[str]], near: dict[Subtask, float
 
 
 def tell(seen: dict[Subtask, list[str]], near: dict[Subtask, float]) -> int:
-    """Print what flipped; how many of them are far from any limit."""
+    """Print the flips. Returns the number of those that are not near a limit."""
     flipped = {key: found for key, found in seen.items() if len(set(found)) > 1}
     print(f"{len(seen)} subtasks of solutions, {len(flipped)} of them flipped; {len(near)} are near a limit")
     for key, found in flipped.items():

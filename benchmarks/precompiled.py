@@ -2,8 +2,8 @@
 
 Usage: python benchmarks/precompiled.py [PROGRAMS]
 
-The same programs are scored twice, each time in a cache of its own that holds what the problems need. The second time
-a macro stands before the header, so that GCC cannot take the precompiled one. The first includes building it.
+The same programs are scored twice, each time with a separate cache that has the problems' own programs. The second time
+a macro precedes the header, so that GCC cannot use the precompiled one. The first time includes building it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HEADER = "#include <bits/stdc++.h>\n"
 
 
 def programs(count: int) -> list[dict[str, object]]:
-    """Rows of the sample contest's right solutions, each told from the others by a comment at its end."""
+    """Rows of the sample contest's correct solutions, made different by a comment at the end."""
     rows = [json.loads(line) for line in sample.solutions().read_text().splitlines()]
     right = [row for row in rows if row["label"].startswith("model_solution/") and row["label"].endswith(".cpp")]
     return [
@@ -39,7 +39,7 @@ def programs(count: int) -> list[dict[str, object]]:
 
 
 def cpu_s(directory: Path, name: str, rows: list[dict[str, object]]) -> float:
-    """What the command and all that it starts use, in seconds of CPU time; the problems' own programs are there."""
+    """The CPU time of the command and its children, in seconds. The problems' own programs are in the cache."""
     environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache" / name)}
     for part, some in (("warm-up", rows[:4]), ("measured", rows)):
         dump = directory / f"{name}-{part}.jsonl"
@@ -53,7 +53,7 @@ def cpu_s(directory: Path, name: str, rows: list[dict[str, object]]) -> float:
 
 
 def main() -> None:
-    """Print both, and their ratio."""
+    """Print both times, and their ratio."""
     rows = programs(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
     with tempfile.TemporaryDirectory() as directory:
         (Path(directory) / "cache").mkdir()

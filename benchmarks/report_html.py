@@ -1,4 +1,4 @@
-"""What `report.html` costs: to be made of many submissions, and to be opened and used in Chromium.
+"""What `report.html` costs: making it for many submissions, and opening and using it in Chromium.
 
 Results as `ioi-eval score` writes them: six models, 24 problems of four years, 5 subtasks, 20 tests, all programs
 different. `report_html.py [ROWS…]`: by default 10,000 rows, with the browser, and 100,000 without.
@@ -35,7 +35,7 @@ _LINES = (
 
 
 def program(dice: random.Random) -> str:
-    """Some 1.5 kB of what looks like a program."""
+    """About 1.5 kB of text that looks like a program."""
     lines = ["#include <bits/stdc++.h>", "using namespace std;", f"int solve_{dice.randrange(10**6)}(int n) {{"]
     for _ in range(dice.randrange(15, 40)):
         a, b, c = dice.sample(_WORDS, 3)
@@ -99,7 +99,7 @@ def write_results(directory: Path, rows: int) -> None:
 
 
 def made(directory: Path) -> None:
-    """Make the report, as the command does; say what it took."""
+    """Make the report, as the command does, and print time and memory."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [str(Path(sys.executable).with_name("ioi-eval")), "report", str(directory)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -133,7 +133,7 @@ const timed = async (act, start = performance.now()) => { act(); await painted()
 def used(directory: Path) -> None:
     """Open the page, filter, sort, open a submission: wall clock, and CPU time of the page's main thread.
 
-    On a machine that is busy with other things only the CPU time says something.
+    If other programs keep the machine busy, only the CPU time is meaningful.
     """
     with browser_tab() as tab:
         tab.call("Performance.enable", timeDomain="threadTicks")

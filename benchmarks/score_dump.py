@@ -1,8 +1,8 @@
-"""Wall clock of scoring a dump, against the CPU time that it cannot do without.
+"""Wall clock of scoring a dump, divided by the CPU time that it needs at least.
 
-The least there is to do: compile each distinct program once, run and check the tests that can still matter, on all
-cores. What is above that is ours. Programs that sleep until the idle rule stops them use wall clock without CPU; that
-time is shown, and counted as needed, as no judge can shorten it.
+The necessary work is: compile each distinct program once, and run and check the tests that can change the score, on all
+cores. Everything above that is our overhead. Programs that sleep until the idle rule stops them use wall clock without
+CPU time; that time is printed, and counted as necessary, because no judge can shorten it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 
 def main() -> None:
-    """Score twice, so that the second run finds the problems' own programs compiled; print the second."""
+    """Score twice, and print the second run, for which the problems' own programs are already compiled."""
     sources = sys.argv[1:] or [str(sample.dump()), str(sample.problems()), str(sample.tests())]
     dump, problems, tests = sources[:3]
     options = sources[3:]
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _idle_s(row: dict[str, Any]) -> float:
-    """The wall clock that a row's tests spent asleep: of those that the idle rule stopped."""
+    """The wall clock of a row's tests that the idle rule stopped."""
     if row.get("duplicate_of"):
         return 0.0
     tests = {test["test_name"]: test for subtask in row["all_subtasks_results"] for test in subtask["test_results"]}

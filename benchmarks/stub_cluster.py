@@ -1,10 +1,10 @@
-"""Many Piston servers in one process, as cheap as they can be: what is left of two cores is the client's.
+"""Many Piston servers in one process that uses as little CPU time as possible, so that the client has the rest.
 
     stub_cluster.py --count 1500 --delay 0.5 [--deaths-per-minute 25 --down 5] [--port 20000]
 
-Every endpoint answers the probe of an exploration, then every job after the delay with one fixed execution, without
-reading its body. Endpoints that die refuse connections, reset those they had, and come back on the same port. When
-its standard input ends it prints, as JSON: jobs answered, and how busy the living endpoints were on average.
+Every endpoint answers the probe of an exploration. Then it answers every job after the delay with one fixed execution,
+without parsing its body. Endpoints that fail refuse connections, reset those that they had, and come back on the same
+port. When stdin ends the program prints as JSON: jobs answered, and how busy the working endpoints were on average.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFUSED = (
 
 
 def http(body: bytes) -> bytes:
-    """A whole answer, with the headers of an express server."""
+    """A complete answer, with the headers of an express server."""
     head = (
         "HTTP/1.1 200 OK\r\nX-Powered-By: Express\r\nContent-Type: application/json; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n"
@@ -43,7 +43,7 @@ LISTED = http(RUNTIMES)
 
 
 def look(body: bytes) -> bytes:
-    """The answer to a probe: its nonce and padding, and a machine that is always the same."""
+    """The answer to a probe: its nonce and padding, and a fixed description of a machine."""
     request = json.loads(body)
     for name in ("compile_memory_limit", "run_memory_limit"):
         if request[name] // 1000 > _MOST_KB:
@@ -80,7 +80,7 @@ class Endpoint:
         self.server = await loop.create_server(lambda: Connection(self), "127.0.0.1", self.port, backlog=64)
 
     def die(self) -> None:
-        """Refuse, and reset what is there."""
+        """Refuse connections, and reset the present ones."""
         if self.server is not None:
             self.server.close()
             self.server = None
@@ -89,7 +89,7 @@ class Endpoint:
 
 
 class Connection(asyncio.Protocol):
-    """One connection, with at most one request under way."""
+    """One connection, with at most one request at a time."""
 
     transport: asyncio.Transport
 
@@ -100,20 +100,20 @@ class Connection(asyncio.Protocol):
         self.is_running = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It begins."""
+        """The connection begins."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.endpoint.connections.add(self)
 
     def connection_lost(self, _: Exception | None) -> None:
-        """It ends, with the job that was running."""
+        """The connection ends, with the job that was running."""
         self.endpoint.connections.discard(self)
         if self.is_running:
             self.is_running = False
             self.endpoint.running -= 1
 
     def data_received(self, data: bytes) -> None:
-        """A piece of a request. Long bodies are counted, not kept."""
+        """A part of a request. Long bodies are counted, not stored."""
         if self.missing:
             self.missing -= len(data)
             if self.missing <= 0:
@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
                 self.run()
 
     def run(self) -> None:
-        """A job has arrived whole."""
+        """A job has arrived completely."""
         self.missing = 0
         self.is_running = True
         self.endpoint.running += 1
@@ -169,7 +169,7 @@ class Stub:
         self.busy: list[float] = []
 
     async def kill_some(self) -> None:
-        """Endpoints die and return, evenly spread over the minute."""
+        """Let endpoints fail and return, evenly distributed over the minute."""
         rng = random.Random(1)
         while True:
             await asyncio.sleep(60 / self.options.deaths_per_minute)
@@ -178,11 +178,11 @@ class Stub:
             asyncio.get_running_loop().call_later(self.options.down, self.revive, victim)
 
     def revive(self, endpoint: Endpoint) -> None:
-        """One returns."""
+        """Let an endpoint return."""
         self.group.create_task(endpoint.start())
 
     async def sample(self) -> None:
-        """How many of the living endpoints have a job, ten times a second once jobs have begun."""
+        """Record how many of the working endpoints have a job, ten times a second after the first job."""
         while True:
             await asyncio.sleep(0.1)
             living = [endpoint for endpoint in self.endpoints if endpoint.server]

@@ -1,4 +1,4 @@
-"""A run of `ioi-eval` whose memory is watched from outside: what the benchmarks of large dumps share."""
+"""A run of `ioi-eval` whose memory is watched from outside. The benchmarks of large dumps use it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ COMMAND = str(Path(sys.executable).with_name("ioi-eval"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """How a run ended.
+    """The figures of a run.
 
     Args:
-        written: how many results.
-        seconds: of wall clock.
-        peak_mb: most anonymous memory.
-        exit_code: of the command.
+        written: the number of results.
+        seconds: the wall clock.
+        peak_mb: the peak anonymous memory.
+        exit_code: the exit code of the command.
     """
 
     written: int
@@ -30,12 +30,12 @@ class Watched:
 
 
 def watched(directory: Path, *words: str, every_s: float) -> Watched:
-    """Run a command that writes results, with a cache of its own.
+    """Run a command that writes results, with a separate cache.
 
     Args:
-        directory: gets the cache and the results.
-        words: the command's, without `--out`.
-        every_s: how often its memory is read.
+        directory: the directory for the cache and the results.
+        words: the command and its arguments, without `--out`.
+        every_s: the time between two readings of its memory.
     """
     environment = {**os.environ, "IOI_EVAL_CACHE": str(directory / "cache")}
     command = [COMMAND, *words, "--out", str(directory / "out")]
@@ -50,7 +50,7 @@ def watched(directory: Path, *words: str, every_s: float) -> Watched:
 
 
 def anonymous_mb(pid: int) -> float:
-    """`RssAnon` of a process in MB; 0 once it is gone."""
+    """`RssAnon` of a process in MB; 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
