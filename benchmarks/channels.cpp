@@ -1,6 +1,6 @@
-// Two processes of one submission, and their manager (-DMANAGER is its first line). One tells the other a number that both can
-// check: by working for so long before its word (`work`, a turn is a symbol of 4 bits, a unit is so many microseconds), or by
-// using the memory that both share the way to (`memory`, a slot of so many microseconds is a bit). Prints "right of".
+// Two processes of one submission, and their manager (-DMANAGER). One process sends the other numbers that both know: by the
+// time for which it computes before its message (`work`: a turn is a symbol of 4 bits, a unit is in microseconds), or by the
+// load that it puts on the shared memory (`memory`: a slot of that many microseconds is a bit). Prints "right of".
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -44,8 +44,8 @@ static void work(long us) {
     }
 }
 
-// How many symbols of the second half are right: each is by so many units above the least of the first half (`unit` > 0), or it
-// is on the side of the mean of those of its kind.
+// Counts the correct symbols of the second half. If `unit` > 0, a symbol is the number of units above the least time of the first
+// half; otherwise it is the one whose mean in the first half is on the same side of the middle.
 static void tell(const std::vector<unsigned> &symbols, const std::vector<long> &took, long unit) {
     const size_t half = symbols.size() / 2;
     double sum[2] = {}, count[2] = {};

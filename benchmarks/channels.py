@@ -23,7 +23,7 @@ CODE = Path(__file__).with_suffix(".cpp").read_text()
 UNITS_US = {"work": (30, 100, 300, 1000, 3000), "memory": (100, 300, 1000, 3000, 10000)}
 KINDS = {"work": 16, "memory": 2}
 CPU_US = {"work": 7.5, "memory": 2.0}
-"""Of both processes together, for one symbol, in units."""
+"""CPU time of both processes together for one symbol, in units."""
 
 
 def problem() -> Problem:

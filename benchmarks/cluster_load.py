@@ -36,7 +36,7 @@ BOUNDS: dict[str, dict[str, float]] = {
     "churn": {"busy": 0.95},
     "large": {"cpu_us_per_request": -6000, "peak_rss_mb": -200},
 }
-"""What each figure should be at least; or at most, where the number is negative."""
+"""The bound of each figure: a minimum, or a maximum if the number is negative."""
 
 SCRIPT = JobFile(name="run", content=b"#!/bin/bash\ncat input.txt\n")
 

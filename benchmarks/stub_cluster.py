@@ -26,7 +26,7 @@ REFUSED = (
     b'{"stdout":"","stderr":"Numeric parameter out of range","output":"","code":null,"signal":null,'
     b'"message":null,"status":null,"memory":null,"cpu_time":null,"wall_time":null}'
 )
-"""A stage whose memory limit isolate cannot hold (`opt_uint`): a client that sends such a number is not measured."""
+"""The stage of a job whose memory limit isolate cannot parse (`opt_uint`). Such a client is not measured."""
 
 
 def http(body: bytes) -> bytes:

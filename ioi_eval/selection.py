@@ -32,7 +32,7 @@ LIMIT = 50
 """Submissions a problem. Source: IOI regulations."""
 
 SEEDS = 100
-"""How often submissions are drawn at random."""
+"""The number of random draws."""
 
 
 class Way(StrEnum):

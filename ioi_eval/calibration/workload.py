@@ -10,10 +10,10 @@ from ioi_eval import boxfiles
 from ioi_eval.model import Problem, ProblemKey, Submission, SubmissionResult, Subtask, TaskType, TestCase, Verdict
 
 ROUNDS = 9
-"""How often each part is measured alone: enough for a median that one disturbance does not move; 15 s in all."""
+"""How often each part is measured alone: enough that one disturbance does not change the median; 15 s in all."""
 
 REFERENCE = "AMD EPYC (Zen 4), a KVM guest with 2 processors, g++ 12.2"
-"""The machine on which the verdicts of `docs/fidelity.md` came out, with the limits as they are."""
+"""The machine on which the verdicts of `docs/fidelity.md` were found, with unscaled limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from ioi_eval.sandbox import Sandbox
 from ioi_eval.sandbox.confinement import PATH
 
 SPLITS = ("test", "train")
-"""Which split is taken unasked: published numbers are of `test`."""
+"""The order in which splits are looked for by default: published numbers are for `test`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from ioi_eval.sandbox.processors import processors
 from ioi_eval.scorer import Scorer
 
 _CROWDED = 1.1
-"""Slower than this with all slots busy, a right program may be over its limit and beyond what is repeated alone."""
+"""If programs are slower by this factor with all slots busy, a correct one may be too late even to be repeated."""
 
 
 def calibrate_here() -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ioi_eval.cli.sandboxes import Place
 
 TIME_LIMIT_S = 2.0
-"""For a test of the sample of APPS: programs that end need less than a tenth of it, and nobody waits for the others."""
+"""Limit of a test of the sample of APPS: programs that end need less than a tenth; the others are stopped soon."""
 
 
 def demo(

@@ -75,7 +75,7 @@ OTHER_NAMES: Mapping[tuple[str, ...], Sequence[OtherProgram]] = {
     ("validate",): (_RUN_TESTS_AND_VALIDATE,),
     ("apps", "score"): (_MCPBR,),
 }
-"""By our command, the programs whose options are known."""
+"""For each command of ours, the other programs whose options are known."""
 
 _WHOLE_COMMAND = {("score",): "ioi-eval run-tests takes all of that program's options as they are"}
 
@@ -85,7 +85,7 @@ _OTHER_COMMANDS = {
     "run": "apps score DUMP --dataset SRC --out DIR (for what `mcpbr run` scores)",
     "evaluate.py": "score (answers of a model are made elsewhere; this scores them)",
 }
-"""What is typed where a command stands."""
+"""Names of other programs that users type instead of a command, and the command to type."""
 
 
 def refuse_other_names(words: Sequence[str]) -> str | None:

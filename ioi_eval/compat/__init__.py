@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "profile_named"]
 
 NAMES = ("hendrycks", "eval-protocol", "eval-protocol-page", "livecodebench", "mcpbr")
-"""Each has a module of this name here, with its `PROFILE`."""
+"""The names of the graders. Each has a module of its name here, with a `PROFILE`."""
 
 
 def profile_named(name: str) -> Profile:

@@ -18,7 +18,7 @@ KILLED = {
     "error": "Global timeout or process killed prematurely",
     "details": "No results returned from subprocess.",
 }
-"""What it tells of a test whose process was stopped or died."""
+"""Its message about a test whose process was stopped or died."""
 
 
 def given(test: AppsTest) -> bytes:

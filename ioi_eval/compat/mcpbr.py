@@ -23,7 +23,7 @@ ERRORS = {
     RowFault.EMPTY: EMPTY,
     RowFault.WRONG_TEST: UNREADABLE,
 }
-"""What it says of rows that cannot be judged. Those of unequal numbers it judges as far as they pair."""
+"""Its messages about rows that cannot be judged. If inputs and outputs are of unequal number, it judges the pairs."""
 
 
 def given(test: AppsTest) -> bytes:

@@ -11,7 +11,7 @@ from ioi_eval.extract.fences import encodable
 from ioi_eval.model.apps import AppsProblem, AppsTest, RowFault
 
 Code: TypeAlias = "bool | int"
-"""`True` passed, `False` wrong, else a grader's own number."""
+"""`True`: passed; `False`: wrong; else a number of the grader."""
 
 TRUNCATED = "...(truncated) ..."
 

@@ -49,7 +49,7 @@ ATTEMPTS = {
     "io-uring": "use io_uring",
     "kernel-programs": "load kernel programs",
 }
-"""What the probe tries, by the name that it reads, and what that means."""
+"""For each name that the probe reads, what it tries and what success means."""
 
 ALLOW = "use Linux 5.13 or newer with Landlock (lsm=landlock,…), or allow unprivileged user namespaces"
 
@@ -83,7 +83,7 @@ async def attempt_all(scorer: Scorer, *, why_not_full: str = "") -> list[Finding
 
 
 HIDDEN_CALL = "hidden_call"
-"""What the runner writes for a call that ends a program, and that a filter around the runner has answered first."""
+"""The runner's name for a call that ended a program and was hidden by a filter around the runner."""
 
 _UNNAMED = Finding(
     state=Severity.WARNING,

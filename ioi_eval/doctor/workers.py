@@ -184,7 +184,7 @@ _CURES = {
     "make a box": "a package that is half installed, perhaps: ioi-eval cluster uninstall, then install",
     "no connection": "check that the worker runs and that this machine reaches its address (ioi-eval cluster status)",
 }
-"""By words of an error: what to do."""
+"""For words in an error message: what to do."""
 
 
 def _cure(words: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from ioi_eval.errors import InputError
 
 _ASKING = ("system", "developer", "user", "human", "tool", "function")
-"""Who speaks to a model. What they say is no answer, whatever code it holds: an example, or a solution."""
+"""Roles of messages to a model. Their code is never the answer: it may be an example or a solution."""
 
 
 def last_answer(messages: Sequence[object]) -> str | None:

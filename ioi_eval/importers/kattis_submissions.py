@@ -41,8 +41,7 @@ _FOLDERS = {
     "REJECTED": ("WA", "TLE", *_CRASHES, "OLE"),
     "BRUTE_FORCE": ("TLE", *_CRASHES),
 }
-"""Folders beside those that are called like verdicts. Source: Kattis problem package format 2025-09, "Default
-directories"."""
+"""Folders whose names are not verdicts. Source: Kattis problem package format 2025-09, "Default directories"."""
 
 _LEAST_POINTS = 1e-6  # the fewest points above 0, at the precision of the rows
 _MOST_PARSED = 1 << 18

@@ -19,7 +19,7 @@ from ioi_eval.importers.package import Package
 from ioi_eval.importers.task import Timing
 
 MOST_MEASURED_S = 60.0
-"""The limit while they are measured. Source: ours; problemtools has 300 s."""
+"""The limit while solutions are measured. Source: chosen; problemtools has 300 s."""
 
 _FOLDER = "submissions/accepted/"
 _LEGACY_MULTIPLIER, _MULTIPLIER = 5.0, 2.0

@@ -39,7 +39,7 @@ _FORMATS = {
     "task.yaml": ("task in the Italian YAML format", "italian-yaml"),
     "domjudge-problem.ini": ("problem package of DOMjudge", "kattis"),
 }
-"""What a package is by its root file, and the command that reads it."""
+"""For each root file, the kind of package and the command that reads it."""
 
 _ARCHIVE_ENDING = re.compile(r"\.(?:zip|tar|tgz|txz|tar\.\w+)$")
 

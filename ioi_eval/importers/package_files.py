@@ -31,8 +31,8 @@ _MOST_ENTRIES = 200_000
 _DEEPEST = 64
 _LEAST_EXPANDED, _MOST_EXPANDED = 2 << 30, 32 << 30
 _RATIO = 100
-"""An archive may hold 2 GiB, or a hundred times its size where that is more: random data of contests shrinks to a
-third, and what is all alike to a thousandth."""
+"""An archive may expand to 2 GiB, or to a hundred times its size if that is more. Random data of contests shrinks to a
+third, uniform data to a thousandth."""
 _KEPT_FREE = 1 << 30
 _LARGEST_INNER_ZIP = 256 << 20
 _LARGEST_TAR_HEADER = 1 << 20

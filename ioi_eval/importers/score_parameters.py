@@ -20,7 +20,7 @@ from ioi_eval.importers.task import SubtaskFile
 from ioi_eval.model import ScoreType
 
 SUM_SUBTASK = "all"
-"""The name of the only subtask of a task that is a sum over its tests."""
+"""The name of the only subtask of a task whose score is the sum over its tests."""
 
 
 def subtasks_of(where: Path, score_type: ScoreType, parameters: object, tests: Sequence[str]) -> list[SubtaskFile]:

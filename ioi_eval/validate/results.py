@@ -41,15 +41,15 @@ READ_AS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.RE: ("RE",),
     Verdict.CE: ("CE",),
 }
-"""The reference's words for a verdict of ours. Without code (NC) it states none but SKIPPED."""
+"""For each verdict of ours, the reference's statuses. Without code (NC) the reference has only SKIPPED."""
 
 STATUSES = ("CE", "RE", "WA", "MLE", "TLE", "PA", "AC")
-"""The reference's words, from the worst."""
+"""The reference's statuses, the worst first."""
 
 _STANDARD_WRONG = "Output isn't correct"
 _OURS = ("fingerprint", "duplicate_of")
 RESULT_COLUMNS = ("all_subtasks_points", "all_subtasks_results", *_OURS)
-"""The columns that are looked at."""
+"""The columns that are compared."""
 
 _SILENT = frozenset({"SKIPPED", "JE"})
 

@@ -107,4 +107,4 @@ def _lines(*rows: Any) -> str:
 TESTS: dict[str, Callable[[], Pairs]] = {
     "tides": tides, "watch": watch, "flags": flags, "crews": crews, "moorings": moorings,
 }  # fmt: skip
-"""By the folder of the problem, in the order of their ids."""
+"""For the folder of each problem its tests, in the order of the problems' ids."""
