@@ -104,7 +104,7 @@ def require_idle(others: float | None, processors: int, when: str, tolerance: To
     if others is not None and others > tolerance.others * processors:
         raise SetupError(
             f"this machine is busy: something else kept {others:.1f} of its {processors} processors busy {when}, and "
-            "would be taken for slowness; calibrate when nothing else runs"
+            "would make it seem slow; calibrate when nothing else runs"
         )
 
 

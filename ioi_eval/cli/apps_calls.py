@@ -109,7 +109,7 @@ class Rules:
             most = TIME_LIMIT_S if profile is None else profile.per_test_s
             timeout = min(most, configuration.timeout_seconds)
         if profile is not None and self.comparator != "lines":
-            raise InputError(f"--compat {profile.name} has its own rules; leave --comparator {self.comparator} away")
+            raise InputError(f"--compat {profile.name} has its own rules; leave --comparator {self.comparator} out")
         return AppsSettings(
             python=self.python,
             time_limit_s=timeout,

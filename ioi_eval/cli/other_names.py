@@ -51,8 +51,8 @@ _RUN_TESTS_AND_VALIDATE = OtherProgram(
     options={**_RUN_TESTS.options, **dict.fromkeys(_NOT_OF_VALIDATE, "nothing; leave it out")},
 )
 
-_LEAVE_OUT_MODEL = "nothing; leave it out, as no model is asked here; DUMP holds what it wrote"
-_LEAVE_OUT_BENCHMARK = "nothing; leave it out, as the command itself says that the benchmark is APPS"
+_LEAVE_OUT_MODEL = "nothing; leave it out, because no model is asked here: DUMP has its programs"
+_LEAVE_OUT_BENCHMARK = "nothing; leave it out, because this command is for APPS only"
 
 _MCPBR = OtherProgram(
     name="mcpbr",
@@ -64,7 +64,7 @@ _MCPBR = OtherProgram(
         "--output-dir": "--out DIR",
         "--sampling-strategy": "--sampling sequential, random or stratified",
         "--random-seed": "--seed N",
-        "--stratify-field": "nothing; leave it out, as --sampling stratified goes by difficulty",
+        "--stratify-field": "nothing; leave it out, because --sampling stratified goes by difficulty",
         "-m": _LEAVE_OUT_MODEL,
         "--model": _LEAVE_OUT_MODEL,
     },

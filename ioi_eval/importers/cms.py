@@ -174,14 +174,14 @@ def _tests(package: Package, notes: list[str]) -> dict[str, tuple[str, str]]:
         tests[test] = (given, answer)
     known = {path for paths in tests.values() for path in paths}
     if others := [name for name in names if name not in known]:
-        notes.append(f"left out, as they belong to no test: {', '.join(others[:5])}")
+        notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
     return tests
 
 
 def _subtasks(package: Package, tests: tuple[str, ...], notes: list[str]) -> list[SubtaskFile]:
     files = [name for name in package.names("subtasks") if name.endswith(".json")]
     if not files:
-        notes.append("there are no subtasks/*.json: as CMS does then, each test is worth the same part of 100 points")
+        notes.append("there are no subtasks/*.json: as in CMS, each test is then worth an equal part of 100 points")
         return [SubtaskFile(name=test, points=100 / len(tests), tests=(test,)) for test in tests]
     stated = {file: package.json(file) for file in files}
     listed = {file: meta.get("testcases", meta.get("regex")) for file, meta in stated.items()}
@@ -232,7 +232,7 @@ def _solutions(package: Package, task_type: TaskType, notes: list[str]) -> list[
             continue
         label, _, file = path.removeprefix("solutions/").partition("/")
         if language(path) is None or not file:
-            notes.append(f"{path} is left out: it is no source of a solution")
+            notes.append(f"{path} is left out: it is not a source of a solution")
             continue
         if task_type is TaskType.OUTPUT_ONLY:
             notes.append(f"{path} is left out: the task takes outputs only")

@@ -34,8 +34,7 @@ def with_our_order(files: Sequence[tuple[str, str]], notes: list[str]) -> list[t
     if set(talking.values()) != _ROLES or any(ends != _REVERSED for ends in opened):
         return list(files)
     notes.append(
-        "manager and stub open their FIFOs the other way round than CMS calls them; argv[1] and argv[2] are swapped in"
-        " both"
+        "manager and stub use their FIFOs in the opposite order of CMS; argv[1] and argv[2] are swapped in both"
     )
     return [(path, _swapped(text) if path in talking else text) for path, text in files]
 

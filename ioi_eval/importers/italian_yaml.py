@@ -115,12 +115,12 @@ def _tests(package: Package, count: int, notes: list[str]) -> dict[str, tuple[st
     tests = {f"{n:03}": (f"input/input{n}.txt", f"output/output{n}.txt") for n in range(count)}
     if absent := [path for pair in tests.values() for path in pair if not package.has(path)]:
         raise InputError(
-            f"{package.where}: there is no {absent[0]}, though there are to be {count} tests ({len(absent)} of"
+            f"{package.where}: there is no {absent[0]}, though there should be {count} tests ({len(absent)} of"
             f" {2 * count} files are missing); generate them first"
         )
     known = {given for given, _ in tests.values()}
     if others := [name for name in package.names("input") if name not in known]:
-        notes.append(f"left out, as they belong to no test: {', '.join(others[:5])}")
+        notes.append(f"left out, because they belong to no test: {', '.join(others[:5])}")
     return tests
 
 
@@ -133,7 +133,7 @@ def _scoring(package: Package, meta: Mapping[str, Any], notes: list[str]) -> tup
         names = [f"{n:03}" for n in range(count)]
         return score_type, subtasks_of(package.where, score_type, meta["score_type_parameters"], names), count
     if stated - {"n_input"}:
-        notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} do not count: as CMS does, only all three together")
+        notes.append(f"{', '.join(sorted(stated))} in {ROOT_FILE} are ignored: CMS too needs all three")
     groups, count = _generated(package, meta)
     if len(groups) == 1 and groups[0][0] is None:
         if not count:

@@ -37,7 +37,7 @@ def constants(where: Path, meta: Mapping[str, Any]) -> Callable[[str, str], str]
         variants = value if isinstance(value, Mapping) else {"value": value}
         if not _NAME.fullmatch(str(name)) or "value" not in variants:
             raise InputError(
-                f"{where}: the constant {name!r} in problem.yaml has no name or no value that one may have"
+                f"{where}: the constant {name!r} in problem.yaml has a name or a value that is not allowed"
             )
         for variant, one in variants.items():
             if isinstance(one, bool) or not isinstance(one, int | float | str):

@@ -119,7 +119,7 @@ def _tests(package: Package, info: Mapping[str, Any]) -> dict[str, tuple[str, st
 def _check_hashes(package: Package, tests: Mapping[str, tuple[str, str]]) -> list[str]:
     """Compare inputs and outputs with `hash.json`."""
     if not package.has("hash.json"):
-        return ["there is no hash.json: nothing shows that the tests were generated as they should be"]
+        return ["there is no hash.json, so it is not checked whether the tests were generated correctly"]
     stated = package.json("hash.json")
     for path in (path for paths in tests.values() for path in paths):
         name = PurePosixPath(path).name

@@ -70,7 +70,7 @@ def _output_set(package: Package, name: str, paths: Iterable[str], is_source: Ca
                 raise InputError(f"{package.where}: {path}: {file} is not text: {error}") from error
             taken.append(path)
     if len(sources) > 1 and outputs:
-        raise InputError(f"{package.where}: {sources[0]} and {sources[1]} are of one solution, which has one program")
+        raise InputError(f"{package.where}: {sources[0]} and {sources[1]} are both programs of one solution; keep one")
     source = sources[0] if sources else None
     paths_of_it = frozenset([*taken, *([source] if source else [])])
     return OutputSet(name=name, outputs=tuple(outputs.items()), source=source, paths=paths_of_it)

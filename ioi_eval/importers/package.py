@@ -168,8 +168,8 @@ class Package:
             try:
                 node = loader.get_single_node()
                 if node is not None and (size := _expanded_size(node)) > _MOST_NODES:
-                    words = f"stands for {size:,} values" if size < 1 << 60 else "stands for values without end"
-                    raise InputError(f"{self.where}: {name} {words} by its aliases; write out what is meant")
+                    words = f"stands for {size:,} values" if size < 1 << 60 else "stands for infinitely many values"
+                    raise InputError(f"{self.where}: {name} {words} by its aliases; write the values out")
                 value = None if node is None else loader.construct_document(node)
             finally:
                 loader.dispose()

@@ -95,7 +95,7 @@ class PackageFiles(ABC):
 
 
 class _Folder(PackageFiles):
-    instead_of_link = " that leads out of the package; where that is meant, import a copy without links (cp -rL)"
+    instead_of_link = " that leads out of the package; if that is intended, import a copy without links (cp -rL)"
 
     def __init__(self, where: Path) -> None:
         self.where, self._root = where, _real(where)
@@ -120,7 +120,7 @@ class _Folder(PackageFiles):
                 yield f"{prefix}{name}", path
                 continue
             if path.is_symlink() and _real(folder).is_relative_to(_real(path)):
-                raise InputError(f"{path} is a link to a folder that it lies in; remove it")
+                raise InputError(f"{path} is a link to a folder that contains it; remove it")
             yield from self._walk(path, f"{prefix}{name}/", depth + 1, seen)
 
     def _is_folder(self, path: Path) -> bool:

@@ -182,9 +182,9 @@ def _problem_rows(
 def _lacks(*, unused: Sequence[str], has_model: bool) -> Iterator[str]:
     """Notes about tests that are in no subtask, and about missing solutions."""
     if unused:
-        yield f"{len(unused)} tests stand in no subtask and are left out: {', '.join(unused[:5])}"
+        yield f"{len(unused)} tests are in no subtask and are left out: {', '.join(unused[:5])}"
     if not has_model:
-        yield "no solution is labelled model_solution: nothing shows that full marks can be had"
+        yield "no solution is labelled model_solution: nothing shows that full marks are possible"
 
 
 def _checked(where: Path, rows: Sequence[RowValues]) -> Problem:

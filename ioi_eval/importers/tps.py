@@ -151,7 +151,7 @@ def _code_files(package: Package, meta: Mapping[str, Any], task_type: TaskType) 
         files += [(f"checker/{_name(path)}", package.text(path)) for path in _directly(package, "checker")]
         if not package.has(_CHECKER):
             raise InputError(
-                f"{package.absent(_CHECKER)}; if the task has none, and outputs are compared but for blanks, set"
+                f"{package.absent(_CHECKER)}; if the task has none, and outputs are compared except for blanks, set"
                 " has_checker to false"
             )
     return files
@@ -299,7 +299,7 @@ def _solutions(
     output_only: bool,
 ) -> list[PackageSolution]:
     if not package.has("solutions.json"):
-        notes.append("there is no solutions.json: nothing is stated of any solution, and none is imported")
+        notes.append("there is no solutions.json, which states the solutions' verdicts: no solution is imported")
         return []
     verdicts = package.json("solutions.json")
     if output_only:
@@ -311,7 +311,7 @@ def _solutions(
     ]
     paths = {solution.path for solution in found}
     if others := [path for path in package.names("solution") if language(path) is not None and path not in paths]:
-        notes.append(f"left out, as solutions.json does not state what they do: {', '.join(others[:5])}")
+        notes.append(f"left out, because solutions.json states no verdicts for them: {', '.join(others[:5])}")
     return found
 
 

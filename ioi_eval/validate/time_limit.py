@@ -117,6 +117,6 @@ def _require_accepted(problem: Problem, submission: Submission, result: Submissi
         return
     wanted = "rejected in time" if rejected else "accepted"
     raise InputError(
-        f"{submission.id} is to be {wanted}, and is {wrong.verdict} within {problem.time_limit_s:g} s in subtask"
+        f"{submission.id} should be {wanted}, but is {wrong.verdict} within {problem.time_limit_s:g} s in subtask"
         f" {wrong.subtask}; a time limit cannot be derived from it: give one with --time-limit"
     )

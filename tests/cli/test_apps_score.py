@@ -349,7 +349,7 @@ def test_pass_at_k(score: Start, write: Write, tmp_path: Path) -> None:
         (["-o", "results.json"], "-o is an option of mcpbr; in ioi-eval apps score it is: --out DIR"),
         (["--sampling-strategy", "random"], "it is: --sampling sequential, random or stratified"),
         (["--random-seed", "7"], "it is: --seed N"),
-        (["--model", "m"], "no model is asked here; DUMP holds what it wrote"),
+        (["--model", "m"], "no model is asked here: DUMP has its programs"),
         (["--python", "/no/python"], "/no/python"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -162,7 +162,7 @@ def test_aliases_that_multiply(refused: Refused, tmp_path: Path, kind: str) -> N
     """9^11 values in half a kilobyte."""
     root, _, files = PACKAGES[kind]
     where = folder(tmp_path / "package", {**files, root: f"a0: &a0 lol\n{ALIASES}{files[root]}"})
-    refused(kind, where, root, "by its aliases; write out what is meant")
+    refused(kind, where, root, "by its aliases; write the values out")
 
 
 @pytest.mark.parametrize("kind", PACKAGES)

@@ -393,7 +393,7 @@ def _m_run(row: Cells, folder: Path) -> None:
 
 def _m_benchmark(_: Cells, folder: Path) -> None:
     for option in ("--benchmark", "-b"):
-        assert "the command itself says that the benchmark is APPS" in refused(folder, f"{option} apps")
+        assert "this command is for APPS only" in refused(folder, f"{option} apps")
 
 
 def _m_number(row: Cells, folder: Path) -> None:

@@ -166,7 +166,7 @@ def test_score_type_parameters(
         ({"task.yaml": "name: [\n"}, "task.yaml is not YAML"),
         ({"task.yaml": "title: x\n"}, "name is missing in task.yaml"),
         ({"task.yaml": "name: x\ntime_limit: soon\n"}, "time_limit is 'soon' in task.yaml"),
-        ({"output/output2.txt": None}, "there is no output/output2.txt, though there are to be 4 tests"),
+        ({"output/output2.txt": None}, "there is no output/output2.txt, though there should be 4 tests"),
         ({"gen/GEN": GEN + "#ST: 60\n4 5\n"}, "are worth 160 points together, not 100"),
         ({"gen/GEN": "1 2\n#ST: 100\n3 4\n"}, "gen/GEN, line 2 begins the first subtask, but there are tests"),
         ({"gen/GEN": "#ST: all\n"}, "gen/GEN, line 1: the subtask is worth 'all'"),

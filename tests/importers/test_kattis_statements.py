@@ -115,7 +115,7 @@ accepted/a.py:
         ("accepted: 5", "accepted is 5, where named values are needed"),
         ("other: {permitted: [OK]}", "permitted is \\['OK'\\]"),
         ("other: {required: []}", r"required is \[\]"),
-        ("other: {permitted: [AC], required: [WA]}", "of which none can be both"),
+        ("other: {permitted: [AC], required: [WA]}", "has no verdict that is both permitted and required"),
         ("other: {score: high}", "score is 'high'"),
         ("'" + "{a,b}" * 20 + "': {}", "stands for more than 10000 patterns"),
     ],

@@ -149,7 +149,7 @@ def test_what_a_person_should_know_is_noted(tmp_path: Path) -> None:
     notes = "\n".join(task.notes)
     assert "solution/old.cpp" in notes
     assert "the subtask samples, worth nothing, has no tests and is left out" in notes
-    assert "1 tests stand in no subtask and are left out: 0-01" in notes
+    assert "1 tests are in no subtask and are left out: 0-01" in notes
     assert [row["subtask"] for row in task.problem_rows] == ["01-small", "02-full"]
     without = read(tmp_path / "other", **{"solutions.json": None})
     assert "there is no solutions.json" in "\n".join(without.notes)

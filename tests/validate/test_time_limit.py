@@ -94,7 +94,7 @@ def test_a_limit_that_is_stated_is_taken(tmp_path: Path, changes: dict[str, str]
 def test_an_accepted_one_that_is_wrong_derives_nothing(tmp_path: Path) -> None:
     """It is named."""
     task = imported(tmp_path, **{"submissions/accepted/wrong.py": "print(2)\n"})
-    with pytest.raises(InputError, match=r"accepted/wrong\.py is to be accepted, and is WA within 60 s"):
+    with pytest.raises(InputError, match=r"accepted/wrong\.py should be accepted, but is WA within 60 s"):
         with_measured_limit(task)
 
 
