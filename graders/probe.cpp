@@ -1,9 +1,9 @@
-// The doctor's patient: a contestant that tries what no contestant may do.
+// The program that `ioi-eval doctor` runs as a contestant: it tries what no contestant may do.
 //
-// stdin holds the name of one attempt; stdout says how it went: `denied <errno text>`, or `ALLOWED <what it got>`.
-// An attempt for which the runner kills the program says nothing, which the doctor counts as denied too. Run by
-// `ioi-eval doctor` in the very box that submissions get, so that what it reports is what really holds here. Do not
-// start it by hand as root: outside of a box the attempts succeed (`mount` covers `/`).
+// stdin has the name of one attempt; stdout reports its result: `denied <errno text>`, or `ALLOWED <what it got>`.
+// If the runner kills the program for an attempt, nothing is printed, and the doctor counts it as denied too. It runs in
+// the same box as submissions, so its results are those that hold for them on this machine. Do not start it by hand as
+// root: outside of a box the attempts succeed (`mount` covers `/`).
 
 #include <cerrno>
 #include <cstdio>
@@ -32,7 +32,7 @@ extern char **environ;
 
 namespace {
 
-std::string got;  // what a successful attempt brought home
+std::string got;  // what a successful attempt got
 
 bool opens(const char *path, int flags) {
     const int fd = open(path, flags, 0600);
@@ -116,7 +116,7 @@ bool starts_a_shell() {
     return false;
 }
 
-// The parent is outside of a PID namespace of its own (0), where it would mean this very process.
+// In its own PID namespace, a process has no visible parent: its pid is 0, which would mean this process itself.
 pid_t somebody_else() { return getppid() != 0 ? getppid() : 1; }
 
 bool signals_others() { return kill(somebody_else(), 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0; }

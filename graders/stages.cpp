@@ -1,33 +1,32 @@
-// The keeper of a script job: starts `compile` and `run` in the box, one after the other, and says how each ended.
+// Runs a script job: starts `compile` and `run` in the box, one after the other, and reports how each ended.
 //
 // THEORY OF OPERATION
 //
-// It is PID 1 of the box's PID namespace. Whatever the scripts start is a descendant that it inherits when the parent
-// dies, so when a stage is over it kills everything that is left and reaps it: nothing of `compile` lives on in `run`,
-// and nothing of `run` in the answer.
+// It is PID 1 of the box's PID namespace, so it inherits every process whose parent dies. When a stage is over, it kills
+// and reaps all processes that are left: no process of `compile` survives into `run`, and none of `run` into the answer.
 //
-// It alone writes the answer. Its children get pipes for stdout and stderr, which it empties into memory files, and no
-// other descriptor; they run under the same user id, but cannot open its descriptors or its memory, as it is not
-// dumpable, and cannot signal it, as no signal reaches a PID 1 that has no handler for it. With `prlimit` they can
-// starve it: then there is no answer, which is never a status.
+// Only this program writes the answer. Its children get pipes for stdout and stderr, which it empties into memory files,
+// and no other descriptor. They have the same user id, but cannot open its descriptors or its memory, because it is not
+// dumpable, and cannot signal it, because PID 1 gets only signals for which it has a handler. With `prlimit` they can
+// starve it: then there is no answer, which is never taken for a result.
 //
-// How it measures. CPU time is whole: what was reaped here (getrusage), and for each living process its own and that of
-// the children it has reaped (/proc/<pid>/stat). Lost are only the children of a process that ignores SIGCHLD; wall
-// clock and RLIMIT_CPU still hold those. Memory is the resident memory of all processes together, as often as the loop
-// looks; pages that processes share are counted for each. Over the limit the largest process is killed, as the kernel
-// does when a memory cgroup is full: the script itself may go on and tell. Files on the box's tmpfs are bounded by its
-// size and not counted.
+// How it measures. CPU time is complete: that of reaped processes (getrusage), and for each living process its own and
+// that of the children it has reaped (/proc/<pid>/stat). Only children of a process that ignores SIGCHLD are missed; wall
+// clock and RLIMIT_CPU still limit those. Memory is the resident memory of all processes together, measured whenever the
+// loop polls; pages that processes share count for each. Over the limit, the largest process is killed, as the kernel
+// does if a memory cgroup is full: the script itself may continue and report it. Files on the box's tmpfs are limited by
+// its size and not counted.
 //
 // How it is started:   stages STAGE…     where STAGE is
 //     NAME WALL_MS CPU_MS MEMORY_BYTES OUTPUT_BYTES STDIN_FD WORDS WORD…
 // STDIN_FD is a descriptor, or -1 for /dev/null; WORDS is how many words of a command follow. A stage after one that
 // failed is not started.
 //
-// What it answers on stdout: for each stage that ran one line of JSON, then the stage's stdout and stderr as they came,
-// as many bytes as the line says:
+// Its answer on stdout: for each stage that ran, one line of JSON, then the unchanged stdout and stderr of the stage, with
+// the lengths that the line states:
 //     {"stage":"run","code":0,"signal":0,"limit":null,"cpu_us":…,"wall_us":…,"memory_bytes":…,"stdout":…,"stderr":…}
-// `limit` is `cpu`, `wall`, `stdout` or `stderr` where one of these ended the stage. Exit code 0: all stages that had to
-// run are told. Anything else: the keeper itself failed, and what it said does not count.
+// `limit` is `cpu`, `wall`, `stdout` or `stderr` if one of these ended the stage. Exit code 0: the answer has all stages
+// that had to run. Any other: this program itself failed, and its answer does not count.
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,7 +75,7 @@ void write_all(int fd, const char* data, size_t size) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------ what is asked
+// ------------------------------------------------------------------------------------------------ the arguments
 
 struct Stage {
   const char* name;
@@ -98,7 +97,7 @@ int64_t number(const char* text) {
 
 // ------------------------------------------------------------------------------------------------ one stream
 
-// A pipe's reading end, and the memory file that keeps what came: a fat keeper would make every child report its size.
+// A pipe's reading end, and a memory file for its data: if we held it in our memory, every child would report our size.
 class Stream {
  public:
   explicit Stream(int64_t most) : most_(most) {
@@ -119,7 +118,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   int into() const { return into_; }
-  int from() const { return open_ ? from_ : -1; }  // poll passes over negative numbers
+  int from() const { return open_ ? from_ : -1; }  // poll ignores negative numbers
   int64_t size() const { return size_; }
   bool over() const { return over_; }
 
@@ -142,7 +141,7 @@ class Stream {
       }
       write_all(kept_, buffer, static_cast<size_t>(n));
       size_ += n;
-      if (over_) return;  // a flood must not keep us from looking at the clocks
+      if (over_) return;  // much output must not keep us from checking the clocks
     }
   }
 
@@ -182,7 +181,7 @@ bool look(int directory, const char* pid, Census& census) {
   close(fd);
   if (n <= 0) return false;
   text[n] = '\0';
-  const char* rest = strrchr(text, ')');  // a process may give itself any name
+  const char* rest = strrchr(text, ')');  // a process can choose any name
   long long user, system, reaped_user, reaped_system, pages;
   if (rest == nullptr ||
       sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %*u %lld",
@@ -235,7 +234,7 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   if (syscall(kSysCloseRange, 3, ~0U, 0) != 0) {
     for (int fd = 3; fd < 1 << 16; fd++) close(fd);
   }
-  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);  // before anybody else on this machine
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);  // to be killed before any other process on this machine
   if (fd >= 0 && write(fd, "1000", 4) == 4) close(fd);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, kOpenFiles);
@@ -278,7 +277,7 @@ class StageRun {
     close(input);
     out_.close_into();
     err_.close_into();
-    pidfd_ = static_cast<int>(syscall(kSysPidfdOpen, main_, 0));  // close-on-exec; without it the ticks must do
+    pidfd_ = static_cast<int>(syscall(kSysPidfdOpen, main_, 0));  // close-on-exec; if it fails, the ticks suffice
   }
 
   void wait_a_little() {
@@ -315,7 +314,7 @@ class StageRun {
     kill(main_, SIGKILL);
   }
 
-  // Nobody but us is left in this namespace afterwards, so nobody holds a writing end.
+  // Afterwards only we are left in this namespace, so no process holds a writing end.
   void end_all() {
     for (;;) {
       kill(-1, SIGKILL);

@@ -1,4 +1,4 @@
-// Capabilities: what isolation can be had here, found by trying, and the directory in which the runner works.
+// Capabilities: which isolation is available here, found by trying, and the directory in which the runner works.
 #pragma once
 
 #include <errno.h>
@@ -36,22 +36,22 @@ namespace runner {
 // What isolation is available here.
 struct Capabilities {
   bool userns = false, pidns = false, mountns = false, netns = false;
-  bool boxed = false;  // somebody (bwrap) gave us namespaces and a root directory without the host's files
-  bool root = false;   // the machine's: its contestants could not be told from us
+  bool boxed = false;  // an outer box (bwrap) gave us namespaces and a root directory without the host's files
+  bool root = false;   // the machine's root: contestants would have the same user id as we
   int landlock = 0;
   bool seccomp = false, notify = false;
   unsigned long uids = 1;
   uid_t contestant_uid = 0;  // other than ours only if several are mapped
-  CallSet hidden;            // calls of which the listener does not hear
-  bool hides = false;        // some of them are there
+  CallSet hidden;            // calls that are not reported to the listener
+  bool hides = false;        // whether there are any
   Isolation isolation = Isolation::None;
 };
 
-// The machine as the runner found it, and prepared it for itself.
+// The machine's capabilities, and the runner's own directory.
 struct Machine {
   Capabilities can;
   Fd own_pidns;
-  std::string base;  // full: our own tmpfs. reduced: a directory that we may write.
+  std::string base;  // full: our own tmpfs. reduced: a directory to which we may write.
 
   bool full() const { return can.isolation == Isolation::Full; }
 };
@@ -80,8 +80,8 @@ inline void read_uid_map(Capabilities& found) {
   found.uids = std::max(total, 1UL);
 }
 
-// As an ordinary user, outside of any box: namespaces of our own, where the system lets us. The caller goes on as PID 1 of
-// a PID namespace, while the process that it was waits for its end.
+// For an ordinary user outside of any box: creates our own namespaces, if the system allows it. The caller continues as PID 1
+// of a PID namespace, while the original process waits for its end.
 inline bool enter_own_namespaces() {
   uid_t uid = geteuid();
   gid_t gid = getegid();
@@ -92,7 +92,7 @@ inline bool enter_own_namespaces() {
   pid_t child = fork();
   if (child < 0) return false;
   if (child > 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // new credentials may have taken it away
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // new credentials may have reset it
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -112,8 +112,8 @@ inline bool make_base(std::string& base) {
   return true;
 }
 
-// Capabilities alone do not say so: the PID namespace that we are in may belong to somebody else's user namespace, and
-// there would be no way back into it.
+// Capabilities alone do not show this: our PID namespace may belong to another user namespace, and then we could not return
+// to it.
 inline bool can_make_pid_namespaces(Fd& own) {
   own = Fd(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC));
   if (!own || setns(own.get(), CLONE_NEWPID) != 0) return false;
@@ -130,7 +130,7 @@ inline bool has_no_network() {
   return interfaces == 0 || (interfaces == 1 && strstr(text, "lo:") != nullptr);
 }
 
-// Tried in a child: of all filters that a process is under only one can have a listener, and who started us may have it.
+// Tried in a child: of all filters of a process only one can have a listener, and our parent may have installed one already.
 inline bool can_listen() {
   pid_t child = fork();
   if (child == 0) {
@@ -153,7 +153,7 @@ inline bool action_available(uint32_t action) {
   _exit(enter_own_namespaces() && make_base(tried.base) && can_make_pid_namespaces(tried.own_pidns) ? 0 : 1);
 }
 
-// There is no way back from half of a set of namespaces, so a child tries first.
+// If only some of the namespaces can be created, this cannot be undone; so a child tries first.
 inline bool could_have_own_namespaces() {
   pid_t child = fork();
   if (child == 0) try_own_namespaces();
@@ -163,7 +163,7 @@ inline bool could_have_own_namespaces() {
   return child > 0 && status == 0;
 }
 
-// `most` bounds what is tried; `without` names what is taken for missing, to test what is done without it.
+// `most` is the strongest isolation that is tried; `without` names features that are treated as missing, for tests.
 inline Machine find_machine(Isolation most, const std::string& without) {
   auto pretended = [&](const char* what) { return ("," + without + ",").find(std::string(",") + what + ",") != std::string::npos; };
   Machine machine;
@@ -196,7 +196,7 @@ inline Machine find_machine(Isolation most, const std::string& without) {
   return machine;
 }
 
-// Without a tmpfs of ours: the working directory if we may write it, else /tmp. Names in it cannot be guessed.
+// The base directory without our own tmpfs: the working directory if we may write to it, else /tmp. Names in it are random.
 inline void find_base(Machine& machine) {
   if (!machine.base.empty()) return;
   char here[PATH_MAX];

@@ -1,4 +1,4 @@
-// Compile mode: the steps of a plan, and what they leave.
+// Compile mode: runs the steps of a plan, and returns the artifacts.
 #pragma once
 
 #include <dirent.h>
@@ -84,14 +84,13 @@ class Compilation {
   }
 
  private:
-  // The work directory lies in it at the path that it has anyway, as steps get it as HOME.
+  // The work directory is in it at its original path, because steps get that path as HOME.
   void make_root() {
     runner::make_root(place_, machine_, plan_.sees, "", {"/tmp", "/proc", "/proc/self", directory_.c_str()});
     if (mount(directory_.c_str(), (place_.root + directory_).c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind work");
   }
 
-  // A step finds itself where Linux would show it, and nothing else in /proc: rustc looks for its library by that, and
-  // the loader for what lies beside a program.
+  // In /proc, a step sees only its own /proc/self/exe: rustc finds its library by that, and the loader files next to a program.
   void show_itself(const std::string& command) {
     if (place_.root.empty() || command[0] != '/') return;
     std::string link = place_.outside + "/proc/self/exe";
@@ -103,13 +102,13 @@ class Compilation {
     for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       mkdirat(work_.get(), path.substr(0, slash).c_str(), 0755);
     }
-    // Not O_TRUNC: a step must not have put anything there that we would follow or overwrite.
+    // Not O_TRUNC: we must not follow or overwrite anything that a step has put there.
     unlinkat(work_.get(), path.c_str(), 0);
     Fd to(openat(work_.get(), path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!to || !copy_bytes(files_.get(file), to.get())) system_fault("put %s into the work directory", path.c_str());
   }
 
-  // How much all files are that steps are given.
+  // The total size of the files that steps are given.
   long long seen_bytes() const {
     long long total = 0;
     for (const CompileAction& action : plan_.actions) {
@@ -145,14 +144,14 @@ class Compilation {
     watch(s);
     int64_t wall = now_us() - s.begun_us;
     s.pid_namespace.end();
-    // Of processes that were killed with their parent there is no account but what was seen of them.
+    // For processes that were killed together with their parent, only the polled values are known.
     s.cpu_us = std::max(s.cpu_us, s.process.cpu_us() + kill_leftovers({}));
     s.peak_bytes = std::max(s.peak_bytes, s.process.peak_bytes());
     drain(s);
     std::string unstarted = s.start_error.read();
     if (!unstarted.empty()) fault(FaultKind::System, format("step %d was not started: %s", number, unstarted.c_str()));
     if (s.limit == Limit::None) s.limit = late_limit(s);
-    // A compiler driver whose compiler was killed exits with a code like any other. The kernel counts such kills.
+    // If a compiler was killed, its driver exits with an ordinary code. But the kernel counts such kills.
     bool killed = s.process.failed() && s.limit == Limit::None && out_of_memory_kills() > kills;
     Json line;
     line.open('{').member("step", number).member("code", s.process.code()).member("signal", s.process.signal());
@@ -203,7 +202,7 @@ class Compilation {
     if (largest_file() > plan_.file_bytes) stop(s, Limit::File);
   }
 
-  // What polling has missed.
+  // Limits that polling has missed.
   Limit late_limit(const Step& s) const {
     if (s.cpu_us > plan_.cpu_ms * 1000) return Limit::Cpu;
     if (s.peak_bytes > plan_.memory_bytes) return Limit::Memory;
@@ -278,7 +277,7 @@ class Compilation {
     return inherited != nullptr && *inherited != '\0' ? inherited : kPath;
   }
 
-  // What the plan names, the work directory, and nothing else of this machine. Returns what failed.
+  // Allows only the paths that the plan names, and the work directory. Returns what failed.
   const char* confine() const {
     if (machine_.can.landlock >= 1) {
       Landlock landlock(machine_.can.landlock);
@@ -300,7 +299,7 @@ class Compilation {
   void artifact(const std::string& path, const std::string& as, const std::string& into) {
     Fd fd(openat(work_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
-    if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line: there is no such artifact
+    if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;  // no line if there is no such artifact
     int file = files_.inherited(into);
     if (file >= 0 && !copy_bytes(fd.get(), file)) system_fault("write %s", into.c_str());
     Json line;

@@ -1,4 +1,4 @@
-// Contestants: their start, and what they were refused.
+// Contestants: their start, and the calls that they were refused.
 #pragma once
 
 #include <errno.h>
@@ -44,9 +44,9 @@
 
 namespace runner {
 
-// What a contestant's child says before its exec; the end of the socket says that the exec has happened.
+// A contestant's child sends this before its exec; the socket's end of file means that the exec has happened.
 struct StartMessage {
-  int64_t cpu_us = 0;  // spent before the exec: not the program's
+  int64_t cpu_us = 0;  // spent before the exec, so not by the program
   int64_t now_us = 0;
   int error = 0;
   char step[24] = {};
@@ -62,15 +62,15 @@ struct Contestant {
   ProcFiles files;
   Sample last;
   int64_t settled_us = 0;          // CPU time and delay up to the last settlement
-  int64_t peak_bytes = 0;          // as polled; wait4 has the last word
+  int64_t peak_bytes = 0;          // as polled; wait4 gives the final value
   int64_t written_bytes = 0;       // of the output file, if it has a name
-  bool left_output = true;         // there is one
+  bool left_output = true;         // whether there is an output
   Limit limit = Limit::None;       // the rule that stopped it
-  bool not_executable = false;              // the kernel does not execute it, for what is in its file
-  bool made_deadly_call = false;           // a deadly call
+  bool not_executable = false;              // the kernel refuses to execute it because of the file's content
+  bool made_deadly_call = false;           // a call that ends the program (SV)
   bool killed_itself = false;            // by SIGKILL
-  bool has_timers = false;         // that send a signal of its choice
-  bool stopped = false;            // by us, for what another process did
+  bool has_timers = false;         // it has timers that send a signal of its choice
+  bool stopped = false;            // by us, because of another process
   int refusals = 0;
   int looks = 0;
   std::vector<std::pair<std::string, int>> attempted;
@@ -85,30 +85,30 @@ struct Contestant {
   }
 };
 
-// Where its stdout goes.
+// The target of its stdout.
 inline int open_output(const Plan& plan, const Contestant& contestant) {
   return plan.output_file.empty() ? reopen(contestant.output.get(), O_WRONLY) : open("/dev/null", O_WRONLY | O_CLOEXEC);
 }
 
-// After the end of all that could write it: what the output file holds becomes the output, as if it had been printed.
+// The output file's content becomes the output, as if it had been printed. Called after the end of all possible writers.
 inline void collect_output(const Plan& plan, Contestant& contestant, const ProcessDirectories& place) {
   struct stat status;
   Fd found = find_output(place, plan.output_file, status);
   contestant.left_output = found && (status.st_mtim.tv_sec != 0 || status.st_size > 0);
   contestant.written_bytes = found ? status.st_size : 0;
   if (!contestant.left_output || contestant.written_bytes > plan.output_bytes) return;
-  chmod(format("/proc/self/fd/%d", found.get()).c_str(), 0400);  // it may be closed even to its owner
+  chmod(format("/proc/self/fd/%d", found.get()).c_str(), 0400);  // its mode may forbid reading even to its owner
   Fd readable(reopen(found.get(), O_RDONLY));
   if (!readable || !copy_bytes(readable.get(), contestant.output.get())) system_fault("read an output file");
 }
 
-// CPU time and run-queue delay together: the wall clock that a process can account for.
+// CPU time plus run-queue delay: the wall clock in which a process was not idle.
 inline int64_t busy_us(const Process& process, const Sample& last) {
   return (process.ended ? std::max(process.cpu_us(), last.cpu_us) : last.cpu_us) + last.delay_us;
 }
 
-// Of the errors of an exec, those that do not come from what is in the file. (The file lies in memory: EIO is a file that
-// ends too early, unless a dynamic linker had to be read from a disk.)
+// Whether an error of exec is not caused by the file's content. (The file is in memory: EIO means that it ends too early,
+// unless a dynamic linker had to be read from a disk.)
 inline bool is_ours(const Plan& plan, int exec_error) {
   if (!plan.interpreter.empty()) return true;
   switch (exec_error) {
@@ -121,10 +121,10 @@ inline bool is_ours(const Plan& plan, int exec_error) {
 const char* const kExecStep = "execute the program";
 constexpr int kNotExecutableCode = 127;  // as shells say of a program that cannot be executed
 
-// How a contestant's program, or the interpreter that reads it, is called.
+// The command line of a contestant's program, or of the interpreter that reads it.
 class Command {
  public:
-  // `word`: what an interpreter is to do.
+  // `word`: the argument that tells an interpreter what to do.
   Command(const Plan& plan, const char* word) : environment_(plan.environment) {
     if (plan.interpreter.empty()) {
       words_ = {"./program"};
@@ -152,8 +152,8 @@ class Command {
   std::vector<char*> argv_, envp_;
 };
 
-// The threads that RLIMIT_NPROC counts beside a contestant's own: since Linux 5.14 none in a user namespace of ours, else all
-// of its user's. Those are not counted one by one: they are fewer than the machine has now, and may become more.
+// The threads that RLIMIT_NPROC counts in addition to a contestant's own: none in our own user namespace since Linux 5.14, else
+// all of its user. We take an upper bound instead of counting them: the machine's threads now, and a number for new ones.
 inline rlim_t threads_of_other_processes(bool full) {
   utsname system;
   int major = 0, minor = 0;
@@ -166,29 +166,29 @@ inline rlim_t threads_of_other_processes(bool full) {
   return static_cast<rlim_t>(threads) + kMoreThreadsOfOthers;
 }
 
-// All but that of descriptors, which comes last.
+// All limits except that of descriptors, which is set last.
 inline std::vector<std::pair<__rlimit_resource_t, rlim_t>> contestant_limits(const Plan& plan, bool full) {
   rlim_t memory = static_cast<rlim_t>(plan.memory_bytes);
-  // These two are counted for a user id: what one sibling leaves of them the other could read, so siblings get none, or
-  // no limit. Threads are counted by polling; NPROC stops a burst: on a loaded machine it could take all the ids that there
-  // are before we get to look. (Siblings have no threads where theirs could: under reduced isolation.)
+  // NPROC and SIGPENDING are counted for a user id: one sibling could read from what is left how much the other uses. So with
+  // siblings they are 0 or unlimited. Threads are counted by polling; NPROC stops a burst, which on a busy machine could use
+  // up all ids before the next poll. (Siblings have no threads under reduced isolation, where they could do this.)
   bool siblings = plan.processes > 1;
   std::vector<std::pair<__rlimit_resource_t, rlim_t>> limits{
       {RLIMIT_CORE, kNoCore},
       {RLIMIT_STACK, RLIM_INFINITY},
       {RLIMIT_AS, std::max(2 * memory + (rlim_t{1} << 30), memory + (rlim_t{4} << 30))},
-      // The limit on output is kept by polling: stderr, which is cut at every tick, must not meet it in between.
+      // The output limit is enforced by polling; FSIZE must be higher, as stderr is cut only at every tick and grows in between.
       {RLIMIT_FSIZE, static_cast<rlim_t>(plan.output_bytes + kFileSlackBytes)},
       {RLIMIT_CPU, cpu_backstop_s(plan.cpu_ms + (plan.margin_us() + plan.page_margin_us()) / 1000)},
       {RLIMIT_MEMLOCK, 0},
       {RLIMIT_MSGQUEUE, 0},
-      // (A timer takes one of the signals that may wait: a thousand timers would keep a processor busy at nobody's cost.)
+      // (A timer takes one of the pending signals: a thousand timers would use CPU time that is charged to no process.)
       {RLIMIT_SIGPENDING, siblings ? 0 : kWaitingSignals}};
   if (!siblings) limits.emplace_back(RLIMIT_NPROC, static_cast<rlim_t>(plan.threads) + 200 + threads_of_other_processes(full));
   return limits;
 }
 
-// What the paths of all tests may be used for. `root`: where a contestant's root directory is, for who asks.
+// The access rights to the paths that all tests use. `root`: the contestant's root directory, as the caller sees it.
 inline void grant_system(const Plan& plan, Landlock& landlock, const std::string& root) {
   auto grant = [&](const std::string& path, uint64_t rights) { landlock.grant((root + path).c_str(), rights); };
   grant("/dev/null", right::ReadFile | right::WriteFile | right::Truncate);
@@ -198,7 +198,7 @@ inline void grant_system(const Plan& plan, Landlock& landlock, const std::string
 
 inline void grant_scratch(const Job& job, Landlock& landlock, const char* path) {
   uint64_t scratch = right::Read | right::WriteFile | right::Truncate;
-  // The file system numbers the files of siblings from one counter, where it is not one of their own.
+  // If siblings share a file system, it numbers their files from one counter.
   bool names_files = job.plan.names_files();
   if (!names_files && (job.full() || job.plan.processes == 1)) scratch |= right::MakeReg;
   if (!names_files && job.full()) scratch |= right::RemoveFile | right::MakeDir | right::RemoveDir | right::Refer;
@@ -230,7 +230,7 @@ class Launch {
     plain_signals();
     umask(077);
     write_text("/proc/self/oom_score_adj", "1000");
-    // Opened anew, for writing only; append, so that what is too much of stderr can be cut off while it grows.
+    // Opened again, for writing only; with O_APPEND, so that stderr can be cut while it grows.
     int input = input_, output = open_output(plan_, contestant_);
     int errors = reopen(contestant_.errors.get(), O_WRONLY | O_APPEND);
     if (output < 0 || errors < 0) die("open outputs");
@@ -242,7 +242,7 @@ class Launch {
       if (!plan_.with.empty() && (with = reopen(job_.with.get(), O_RDONLY)) < 0) die("open a file");
     }
     if (plan_.has_manager() && plan_.fifo_use == FifoUse::Standard) {
-      // In this order, as isolate does: managers rely on it. Each open waits for the manager's.
+      // In this order, as in isolate, because managers rely on it. Each open waits for the manager's.
       if ((input = open(place_.fifo_in.c_str(), O_RDONLY | O_CLOEXEC)) < 0) die("open input fifo");
       if ((output = open(place_.fifo_out.c_str(), O_WRONLY | O_CLOEXEC)) < 0) die("open output fifo");
     }
@@ -376,7 +376,7 @@ inline std::string read_start_messages(const Plan& plan, Contestant& contestant)
   }
 }
 
-// One refused call, reported by the kernel. The caller waits for our answer, or for its end.
+// One refused call, reported by the kernel. The calling process waits for our answer, or until it is killed.
 inline void answer_refusal(const Plan& plan, Contestant& contestant) {
   union {
     seccomp_notif fields;

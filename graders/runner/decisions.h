@@ -1,4 +1,4 @@
-// What is decided of each system call: the pieces of which a filter is made.
+// The decision about each system call, as pieces of a seccomp filter.
 #pragma once
 
 #include <errno.h>
@@ -29,8 +29,8 @@ struct Piece {
   }
 };
 
-// Who else is of a contestant's submission: processes that live at the same time, or other passes of the same test, which
-// must learn nothing of each other either.
+// Other processes of a contestant's submission: they run at the same time, or they are other passes of the same test, which
+// must not communicate either.
 enum class Siblings { Nobody, Together, InTurn };
 
 constexpr long kCalls = 512;     // there are fewer numbers
@@ -42,9 +42,10 @@ struct CallSet {
   bool any() const { return std::any_of(has, has + kCalls, [](bool is) { return is; }); }
 };
 
-// Writes what is decided of a call. What is not let pass goes to the listener if there is one, else it is decided here. So
-// are calls that are hidden from a listener, for which a filter outside of ours has an error: of errors that of the newest
-// filter is taken, so ours, and a kill is stricter. What comes of a call is the same everywhere.
+// Writes the decision about a call. A call that is not allowed goes to the listener if there is one, else the filter decides.
+// The filter also decides calls that are hidden from a listener because an outer filter answers them with an error: of several
+// errors the kernel takes that of the newest filter, which is ours, and a kill outranks an error. So the result of a call is
+// the same everywhere.
 class Decider {
  public:
   Decider(bool notify, bool reduced, Siblings siblings, bool libraries, bool interpreted)
@@ -55,14 +56,14 @@ class Decider {
         libraries_(libraries),
         interpreted_(interpreted) {}
 
-  // Of a call that stands nowhere.
+  // The decision about a call that is not in the table.
   Piece unknown(bool hidden) {
     hidden_ = hidden;
     emit(BPF_RET | BPF_K, asks() ? static_cast<uint32_t>(SECCOMP_RET_USER_NOTIF) : SECCOMP_RET_ERRNO | ENOSYS);
     return std::exchange(piece_, {});
   }
 
-  // `hidden`: whether some of its calls may be.
+  // `hidden`: whether some of its calls may be hidden from the listener.
   Piece foreign_abi(bool hidden) {
     hidden_ = hidden;
     end_program();
@@ -72,7 +73,7 @@ class Decider {
   Piece by(const Rule& rule, bool hidden) {
     hidden_ = hidden;
     Let let = rule.where == Where::Sibling && !siblings_ ? Let::Always : holds(rule.where) ? rule.let : Let::Never;
-    if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown(false);  // the listener knows
+    if (asks() && rule.noted && (let == Let::Never || let == Let::Deadly)) return unknown(false);  // the listener decides
     decide(rule, let);
     return std::exchange(piece_, {});
   }
@@ -83,7 +84,7 @@ class Decider {
   }
   void load(size_t offset) { emit(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
   void load_argument(uint32_t index) {
-    // The low half: the kernel takes none of the arguments that are judged here as more than 32 bits.
+    // The low half: the kernel uses only 32 bits of the arguments that are checked here.
     load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index));
   }
   void allow() { emit(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
@@ -96,7 +97,7 @@ class Decider {
   }
   void refuse(const Rule& rule) { emit(BPF_RET | BPF_K, refusal(rule)); }
 
-  // Goes on if an argument is a null pointer.
+  // Continues if an argument is a null pointer.
   void must_be_null(uint32_t index, uint32_t otherwise) {
     for (size_t half : {0, 4}) {
       load(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index) + half);
@@ -105,7 +106,7 @@ class Decider {
     }
   }
 
-  // Decides of a futex, in four instructions or in one. What siblings could both have mapped is libraries.
+  // Decides about a futex, in four instructions or in one. Only pages of libraries could be mapped by several siblings.
   void only_private(const Rule& rule, uint32_t op) {
     if (!libraries_) return allow();
     load_argument(op);
@@ -164,7 +165,7 @@ class Decider {
         if (asks()) return refuse(rule);
         [[fallthrough]];
       case Let::OwnClock:
-        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, which is oneself.
+        // A clock of a process or thread is ~id << 3 | kind: the last eight numbers are those of id 0, the caller itself.
         load_argument(static_cast<uint32_t>(rule.arg));
         emit(BPF_JMP | BPF_JGE | BPF_K, 0xfffffff8, 2, 0);
         emit(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 0, 1);

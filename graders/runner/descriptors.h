@@ -1,4 +1,4 @@
-// Descriptors that close themselves, and what is done with them.
+// Descriptors that close themselves, and functions for them.
 #pragma once
 
 #include <errno.h>
@@ -47,14 +47,14 @@ class Fd {
   int fd_ = -1;
 };
 
-// The same file, opened anew: an offset of its own.
+// The same file, opened again, so that it has its own offset.
 inline int reopen(int fd, int flags) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   return open(path, flags | O_CLOEXEC);
 }
 
-// A file that need not be there. That it is not says something; that it cannot be opened says nothing of anybody but us.
+// Opens a file that need not exist. If it exists and cannot be opened, that is our failure.
 inline Fd open_if_there(const std::string& path, int flags = O_RDONLY) {
   Fd file(open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno != ENOENT) system_fault("open %s", path.c_str());
@@ -72,7 +72,7 @@ inline int64_t file_size(int fd) {
   return fstat(fd, &status) == 0 ? status.st_size : 0;
 }
 
-// The first bytes of a file, whatever its offset.
+// The first bytes of a file, whatever the descriptor's offset.
 inline std::string head(int fd, size_t most) {
   std::string text(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(most), file_size(fd))), '\0');
   size_t got = 0;
@@ -103,7 +103,7 @@ inline bool copy_bytes(int from, int to) {
   }
 }
 
-// The first bytes of a file, a piece at a time: it may be larger than we care to be.
+// The first bytes of a file, a piece at a time: it may be larger than the memory that we want to use.
 inline void print_base64(int fd, int64_t bytes) {
   unsigned char block[3 * 4096];
   for (int64_t offset = 0; offset < bytes;) {
@@ -132,7 +132,7 @@ inline size_t read_text(int directory, const char* path, char* buffer, size_t si
   return static_cast<size_t>(std::max<ssize_t>(n, 0));
 }
 
-// How many processes the kernel has killed since its start because there was no memory, of the machine or of a cgroup.
+// How many processes the kernel has killed since its start because the machine, or a cgroup, had no memory.
 inline long long out_of_memory_kills() {
   Fd fd(open("/proc/vmstat", O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -142,7 +142,7 @@ inline long long out_of_memory_kills() {
   return at != std::string::npos ? atoll(text.c_str() + at + 10) : 0;
 }
 
-// How a child says what went wrong before its exec: a pipe that the exec closes.
+// A pipe by which a child reports an error before its exec; the exec closes it.
 class StartError {
  public:
   StartError() {

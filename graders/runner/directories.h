@@ -29,7 +29,7 @@ inline std::string make_directory(const std::string& path, mode_t mode = 0700) {
   return path;
 }
 
-// Removes a directory that a judge or a step filled. (What contestants fill is unmounted, or flat.)
+// Removes a directory that a judge or a step filled. (Directories that contestants fill are unmounted, or flat.)
 inline void remove_tree(int parent, const char* name) {
   if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
   Fd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

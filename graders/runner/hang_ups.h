@@ -1,4 +1,4 @@
-// Who hung up first: which side of a FIFO pair closed it, by the kernel's account.
+// Who hung up first: which side of a FIFO pair closed it first, as the kernel reports it.
 #pragma once
 
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 namespace runner {
 
-// Which side of a FIFO pair closed it first, by the kernel's account.
+// Finds out which side of each process's FIFO pair closed it first, by inotify.
 class HangUps {
  public:
   explicit HangUps(Job& job)
@@ -33,7 +33,7 @@ class HangUps {
   HangUps(const HangUps&) = delete;
   HangUps& operator=(const HangUps&) = delete;
 
-  // Leaves nothing to the next test, neither a watch nor what may have filled the queue.
+  // Removes the watches and empties the queue, for the next test.
   ~HangUps() {
     for (const Watched& w : watched_) inotify_rm_watch(closes_.get(), w.descriptor);
     if (lifeline_ >= 0) inotify_rm_watch(closes_.get(), lifeline_);
@@ -44,8 +44,9 @@ class HangUps {
 
   enum Side { Nobody, TheProcess, TheManager };
 
-  // A manager that ends closes its FIFOs one after the other, and its process may end before we see the second close. But it
-  // has two descriptors of its own `errors`, its lowest and its highest number: one of them is closed before any FIFO.
+  // A manager that ends closes its FIFOs one after the other, and the program may end before we see the second close. But the
+  // manager also has the file `errors` open at its lowest and its highest descriptor number: at its end, one of these is closed
+  // before any FIFO.
   void watch_end(const Judge& manager) {
     lifeline_ = inotify_add_watch(closes_.get(), format("/proc/self/fd/%d", manager.errors.get()).c_str(), IN_CLOSE_WRITE);
     if (lifeline_ < 0) system_fault("inotify_add_watch");
@@ -66,10 +67,10 @@ class HangUps {
         for (const Watched& w : watched_) {
           if (w.descriptor != event->wd || first_[w.process] != Nobody) continue;
           if ((event->mask & w.of_process) != 0) first_[w.process] = TheProcess;
-          // It may close one FIFO only to send an end of file. It has hung up when it has closed the other one too.
+          // The manager may close one FIFO only to send an end of file. It has hung up when it has closed the other one too.
           if ((event->mask & w.of_manager) == 0) continue;
           left_by_manager_[w.process] |= w.of_manager;
-          // An interactor's FIFOs are its first descriptors and are closed before its `errors`: closing the one it reads is enough.
+          // An interactor's FIFOs have its lowest numbers and close before `errors`: closing the one that it reads is enough.
           bool deaf = interactive_ && w.of_manager == IN_CLOSE_NOWRITE;
           if (manager_leaves_ || deaf || left_by_manager_[w.process] == IN_CLOSE) first_[w.process] = TheManager;
         }

@@ -1,4 +1,4 @@
-// Calls that a filter outside of ours answers first, as that of a container does.
+// Calls that an outer filter, such as a container's, answers before ours.
 #pragma once
 
 #include <errno.h>
@@ -31,9 +31,9 @@
 
 namespace runner {
 
-// Of all filters that a process is under the strictest word counts, and an error of a filter outside is stricter than ours
-// that the listener is to be asked: we never hear of such a call. So we must know which of the calls that may be refused
-// are answered so. A child tries them, under a filter that has the listener asked for each; none is carried out.
+// If a process has several filters, the strictest answer counts, and an error from an outer filter is stricter than our "ask
+// the listener": such a call is never reported to us. So we must know for which calls this is the case. A child tries them
+// under a filter that asks the listener for each; none is carried out.
 class HiddenCalls {
  public:
   CallSet found() {
@@ -52,7 +52,7 @@ class HiddenCalls {
 
  private:
   struct Asking {
-    volatile int listener;  // in the table of descriptors that both have; 0: not yet
+    volatile int listener;  // a number in the shared table of descriptors; 0: not yet there
     volatile long number;   // the call that is being made
   };
 
@@ -63,8 +63,8 @@ class HiddenCalls {
     return line == nullptr || atoi(line + strlen("\nSeccomp:")) != 0;
   }
 
-  // How often a call is tried. What is deadly is tried with other arguments too: a filter may look at them. What never goes
-  // to the listener needs not be tried.
+  // How often a call is tried. A deadly call is tried with several arguments, because a filter may depend on them. Calls that
+  // never go to the listener need not be tried.
   static int times(long number) {
     if (number == 335 || number == 336) return 0;  // of the kernel's own trampolines (uprobes): no filter sees them
     const Rule* rule = rule_of(number);
@@ -74,7 +74,7 @@ class HiddenCalls {
     return rule->noted && !always ? 1 : 0;
   }
 
-  // Returns where to go on: after the last call, or after one for which the filter outside killed the child.
+  // Returns where to continue: after the last call, or after a call for which the outer filter killed the child.
   long ask(long from) {
     asking_->listener = 0;
     asking_->number = from;
@@ -125,7 +125,7 @@ class HiddenCalls {
                                   {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
                                   {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF}};
     int listener = install_filter(code, true);
-    if (listener < 0) _exit(1);  // nothing is tried, so all is taken for hidden
+    if (listener < 0) _exit(1);  // nothing is tried, so all calls count as hidden
     asking_->listener = listener;
     for (long number = from; number < kCalls; number++) {
       int tries = times(number);

@@ -45,8 +45,8 @@ class Judge {
   Sample last;
   JudgeFault fault = JudgeFault::None;
   std::string explanation;
-  bool ours = false;  // the fault is none of its own
-  std::string kept_feedback;  // a directory, of an earlier pass
+  bool ours = false;  // the fault is not the judge program's
+  std::string kept_feedback;  // the feedback directory of an earlier pass
 
   explicit Judge(const Job& job) : job_(job) {}
   Judge(const Judge&) = delete;
@@ -57,7 +57,7 @@ class Judge {
 
   Culprit culprit() const { return ours ? Culprit::Runner : who_; }
 
-  // Comes before `begin`, so that they can be watched from the start.
+  // Called before `begin`, so that they can be watched from the start.
   void open_outputs() {
     output = memory_file("judge stdout");
     errors = memory_file("judge stderr");
@@ -84,7 +84,7 @@ class Judge {
 
   bool over(int64_t cpu_us) const { return cpu_us > spec_->cpu_ms * 1000; }
 
-  // Looks at it, and stops it if it is over a limit. `states`: whether what its threads are at will be asked.
+  // Measures it, and stops it if it is over a limit. `states`: whether to read the states of its threads.
   void look(bool states = false) {
     if (!process.alive()) return;
     last = files.read(process.pid, last, states);
@@ -101,7 +101,7 @@ class Judge {
     process.kill();
   }
 
-  // After its end: what its exit says, but for the codes of its protocol.
+  // After its end: the failure that its exit shows, except for the exit codes of its protocol.
   void conclude() {
     const ProtocolRules& rules = rules_of(spec_->protocol);
     ended_us = now_us();
@@ -162,7 +162,7 @@ class Judge {
     if (chdir(directory.c_str()) != 0) start_error_.exit_with("chdir");
     int standard_output = output.get();
     if (partner != nullptr) {
-      // In the order in which the program opens them: each open waits for the other's.
+      // In the order in which the program opens them, because each open waits for the other side's.
       if ((standard_output = open(partner->fifo_in.c_str(), O_WRONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
       if ((standard_input = open(partner->fifo_out.c_str(), O_RDONLY | O_CLOEXEC)) < 0) start_error_.exit_with("open a fifo");
     }
@@ -199,13 +199,13 @@ class Judge {
   StartError start_error_;
 };
 
-// The contestant's program in a memory file: it can be executed and nothing else, whatever file it came in.
+// The contestant's program in a memory file that can only be executed, whatever the mode of the original file.
 inline Fd program_copy(int original) {
   Fd writable(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2 | MFD_EXEC)));
   if (!writable) writable = Fd(static_cast<int>(syscall(SYS_memfd_create, "program", 1 | 2)));
   if (!writable) system_fault("memfd_create");
   if (!copy_bytes(original, writable.get())) system_fault("copy the program");
-  int fd = reopen(writable.get(), O_RDONLY);  // while it may still be read
+  int fd = reopen(writable.get(), O_RDONLY);  // as long as it is readable
   if (fd < 0 || fchmod(writable.get(), 0111) != 0) system_fault("the program's memory file");
   fcntl(writable.get(), 1033 /* F_ADD_SEALS */, 0xf);
   return Fd(fd);

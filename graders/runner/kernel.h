@@ -1,4 +1,5 @@
-// What the headers of an older system (Debian 11: Linux 5.10, glibc 2.31) lack. The kernel says at run time what it has.
+// Definitions that the headers of an older system (Debian 11: Linux 5.10, glibc 2.31) lack. The runner asks the kernel at run
+// time which features it has.
 #pragma once
 
 #include <fcntl.h>

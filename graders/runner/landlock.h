@@ -19,7 +19,7 @@ constexpr uint64_t Read = ReadFile | ReadDir, OfFiles = Execute | WriteFile | Re
 constexpr uint64_t Everything = (1 << 13) - 1;  // of ABI 1
 }  // namespace right
 
-// What is not granted is forbidden. Restricts the calling process, for good.
+// A Landlock ruleset: everything that is not granted is forbidden. It restricts the calling process permanently.
 class Landlock {
  public:
   explicit Landlock(int abi) : abi_(abi) {
@@ -35,7 +35,7 @@ class Landlock {
     rules_ = Fd(static_cast<int>(syscall(kSysLandlockCreateRuleset, &attributes, size, 0)));
   }
 
-  // A path that does not exist is nothing to grant.
+  // A path that does not exist is skipped.
   void grant(const char* path, uint64_t rights) {
     if (!rules_) return;
     Fd at(open(path, O_PATH | O_CLOEXEC));

@@ -1,4 +1,4 @@
-// One test: finds its verdict from what happened and from what its judge programs say, in the order of the rules.
+// One test: decides its verdict from how its processes ended and from its judge programs' results, in the order of the rules.
 #pragma once
 
 #include <errno.h>
@@ -67,7 +67,7 @@ class TestRun : Watching {
 
  private:
   void finish() {
-    const Contestant* first = nullptr;  // that failed
+    const Contestant* first = nullptr;  // the first that failed
     for (Contestant& c : contestants_) {
       int64_t peak = std::max(c.peak_bytes, c.started ? c.process.peak_bytes() : 0);
       outcome_.memory_bytes = std::max(outcome_.memory_bytes, peak);
@@ -105,8 +105,9 @@ class TestRun : Watching {
     outcome_.attempted.push_back(entry);
   }
 
-  // A SIGKILL that the runner did not send came from the machine: most likely it has no memory left. Where there is a listener, a
-  // contestant can send itself one by a timer only, and the runner hears of timers; elsewhere the kernel's count of kills decides.
+  // A SIGKILL that the runner did not send comes from the machine, which most likely has no memory left. With a listener, a
+  // contestant can send itself one only by a timer, and the listener reports timers. Without a listener, or with timers, the
+  // kernel's count of kills decides.
   bool killed_from_outside(const Contestant& c) {
     bool stopped = c.stopped || c.made_deadly_call || c.limit != Limit::None;
     bool other = c.process.signal() == SIGKILL && !stopped && !over_memory(c) &&
@@ -115,8 +116,8 @@ class TestRun : Watching {
     return other && (!can_itself || kernel_has_killed());
   }
 
-  // Whether it has since the runner last asked, or started. (The count takes long to read, so it is not read before each test.
-  // A kill between two tests may so excuse one test, which is then run again.)
+  // Whether the kernel has killed a process since the last call, or since the runner's start. (Reading the count is slow, so it
+  // is not read before each test. Therefore a kill between two tests may excuse one test, which is then run again.)
   bool kernel_has_killed() {
     long long kills = out_of_memory_kills();
     return kills > std::exchange(job_.kills_seen, kills);
@@ -135,26 +136,26 @@ class TestRun : Watching {
     bool ended = limit_ == Limit::None;
     if (!late || ended) judge_in_time();
     if (!late) return;
-    // A late program that ended by itself is run once more to be timed, and only for that: `in_time` keeps this run's score.
+    // A late program that ended by itself is run once more, only to measure its time: `in_time` keeps this run's score.
     if (ended && outcome_.fault == JudgeFault::None) outcome_.in_time = outcome_.score;
     clear_judge_error();
     outcome_.limit = limit_ != Limit::None ? limit_ : Limit::Cpu;
     set_verdict(Verdict::TLE, "0", "");
   }
 
-  // A judge program that failed on an output that came too late does not count.
+  // A judge program's failure does not count if the program was too late.
   void clear_judge_error() {
     outcome_.fault = JudgeFault::None;
     outcome_.explanation.clear();
   }
 
-  // Finds the verdict by all rules but that of CPU time.
+  // Decides the verdict by all rules except that of CPU time.
   void judge_in_time() {
     if (program_failed()) return;
     if (!contestants_[0].left_output) return set_verdict(Verdict::WA, "0", kNoOutput + plan_.output_file);
     Judgement judgement;
-    bool crossed = false;  // the manager was killed by SIGPIPE as the program had hung up
-    bool decided = false;  // by the manager
+    bool crossed = false;  // the manager was killed by SIGPIPE because the program had hung up
+    bool decided = false;  // whether the manager gives the score
     if (plan_.has_manager()) {
       crossed = manager_.fault == JudgeFault::Signal && manager_.process.signal() == SIGPIPE && somebody_hung_up_first();
       if (crossed) {
@@ -175,13 +176,13 @@ class TestRun : Watching {
     }
     round_down(judgement);
     for (const Contestant& c : contestants_) {
-      // It failed after the manager had hung up. If the judge gives points nonetheless, CMS gives none.
+      // It failed after the manager had hung up. Even if the judge program gives points, CMS gives none.
       if (failed_softly(c) && judgement.value > 0) return set_verdict(Verdict::RE, "0", "");
     }
     set_verdict_by_score(judgement);
   }
 
-  // Lets the checker judge what the task's type calls the output.
+  // Lets the checker judge the output; the task type says which file that is.
   bool check_output(Judgement& judgement) {
     switch (plan_.task) {
       case TaskType::Batch:
@@ -192,7 +193,7 @@ class TestRun : Watching {
     return false;
   }
 
-  // Judges an output that was submitted instead of a program. Of the rules only that of its size applies.
+  // Judges an output that was submitted instead of a program. Only the rule about output size applies.
   void judge_submitted() {
     outcome_.output = judge_file(test_.output);
     if (file_size(test_.output) > plan_.output_bytes) {
@@ -223,12 +224,12 @@ class TestRun : Watching {
     return false;
   }
 
-  // Gives the verdicts that need no judge program, in their order. Returns whether one holds.
+  // Sets the verdict if one applies that needs no judge program, in the order of the rules. Returns whether one does.
   bool program_failed() {
     bool memory = false, output = false, made_deadly_call = false, failed = false;
     Limit limit = limit_;
     for (Contestant& c : contestants_) {
-      // After a manager's failure only failures count that came before it.
+      // If the manager failed, only earlier failures of contestants count.
       bool late = manager_.fault != JudgeFault::None && !hung_up_first(c);
       if (late) continue;
       memory |= !c.stopped && over_memory(c);
@@ -264,10 +265,10 @@ class TestRun : Watching {
     outcome_.zero = strtod(score.c_str(), nullptr) == 0.0;
   }
 
-  // The program has broken no rule; whoever reads its output judges it.
+  // The program has broken no rule; the reader of its output judges it.
   void leave_to_reader() { outcome_.verdict = Verdict::LeftToReader; }
 
-  // Compares an output with the answer by ourselves.
+  // Compares an output with the answer, without a judge program.
   void compare(int output, Judgement& judgement) {
     Fd ours(reopen(output, O_RDONLY)), answer = judge_file(test_.answer);
     if (!ours) system_fault("open an output");
@@ -281,7 +282,7 @@ class TestRun : Watching {
         if ((errno = found.error) != 0) system_fault("compare an output");
         read_score(found.right ? "1" : "0", judgement);
         judgement.message = found.words.substr(0, kMessageBytes);
-        malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+        malloc_trim(0);  // our memory at a fork counts as a child's peak memory
         return;
       }
       case Protocol::Cms:
@@ -293,7 +294,7 @@ class TestRun : Watching {
     judgement.message = same ? kSuccess : wrong_output(ours.get(), answer.get(), where);
   }
 
-  // Lets the checker judge an output. False: it is at fault.
+  // Lets the checker judge an output. Returns false if the checker failed.
   bool check(int output, Judgement& judgement) {
     int64_t begun = now_us();
     if (plan_.compares()) {

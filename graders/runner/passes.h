@@ -1,4 +1,4 @@
-// Passes: a validator of Kattis's that accepts an output may ask for another run of the program, on an input of its making.
+// Passes: a Kattis validator that accepts an output may request another run of the program, on an input that it wrote.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 namespace runner {
 
-// Keeps what one pass of a test leaves to the next: an input, and the validator's directory of feedback.
+// Keeps the files that one pass of a test leaves for the next: an input, and the validator's feedback directory.
 class Passes {
  public:
   explicit Passes(const Job& job) : job_(job) {}
@@ -39,7 +39,7 @@ class Passes {
     feedback_.clear();
   }
 
-  // Called after the validator has ended as its protocol wants. Returns an error if it did what it may not, else nothing.
+  // Called after the validator has ended with an exit code of its protocol. Returns an error if it broke a rule, else nothing.
   // Source: Kattis problem package format 2025-09, "Multi-pass validation".
   std::string conclude(const Judge& validator) {
     std::string feedback = validator.directory + "/feedback", next = feedback + "/nextpass.in";

@@ -17,8 +17,8 @@
 
 namespace runner {
 
-// A PID namespace for one process: its PID 1, which does nothing. When it is killed, all that lives in it dies.
-// The process for which it is made must not be PID 1 itself: signals to PID 1 do nothing, not even those of abort().
+// A PID namespace for one process. Its PID 1 does nothing; when it is killed, all processes in the namespace die.
+// The process itself must not be PID 1: signals to PID 1 have no effect, not even those of abort().
 class PidNamespace {
  public:
   PidNamespace() = default;
@@ -30,7 +30,7 @@ class PidNamespace {
   bool enter(const Fd& own) {
     parent_ = Fd(static_cast<int>(syscall(kSysPidfdOpen, getpid(), 0)));
     if (unshare(CLONE_NEWPID) != 0) return false;
-    // It shares our memory and our descriptors (nothing to copy, and no copy of a descriptor to keep it open).
+    // It shares our memory and our descriptors: nothing is copied, and no copy keeps a descriptor open.
     pid_ = clone(&PidNamespace::sleep, stack_ + sizeof stack_, CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD, this);
     if (pid_ < 0) leave(own);
     return pid_ > 0;
@@ -40,7 +40,7 @@ class PidNamespace {
     if (setns(own.get(), CLONE_NEWPID) != 0) system_fault("setns");
   }
 
-  // Only after everything of ours in it is reaped: its end waits for that.
+  // Called only after all our children in it are reaped, because its end waits for them.
   void end() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
@@ -54,7 +54,7 @@ class PidNamespace {
  private:
   static int sleep(void* zone) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    // Has the runner died before that? Its number is not known in here, but it has a descriptor.
+    // The runner may have died before. In this namespace its pid is not visible, so it is checked by its pidfd.
     pollfd parent = {static_cast<const PidNamespace*>(zone)->parent_.get(), POLLIN, 0};
     if (syscall(SYS_poll, &parent, 1, 0) == 1 && (parent.revents & POLLIN) != 0) syscall(SYS_exit_group, 0);
     for (;;) syscall(SYS_pause);

@@ -1,4 +1,4 @@
-// The account that the kernel keeps of a living process: times, memory, threads, and what they are at.
+// What the kernel reports about a living process: times, memory, threads and their states.
 #pragma once
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 
 namespace runner {
 
-// What the runner reads of a living process. Times are since its start. Run-queue delay is what somebody else has made it
-// wait: threads that wake together wait for each other too, so of each interval the thread that waited longest counts.
+// What the runner reads about a living process. Times are since its start. Run-queue delay is the time in which it waited for
+// a processor. In each interval, only the thread that waited longest counts, because threads also wait for each other.
 struct Sample {
   int64_t cpu_us = 0, delay_us = 0, resident_bytes = 0;
-  int64_t at_us = 0;       // when that was, of a process that is hidden
+  int64_t at_us = 0;       // when it was read; only for a process that /proc hides
   int threads = 0;
-  bool runs = false;       // if it was asked for: some thread runs or waits for a processor (state R)
-  bool waits = false;      // likewise: some thread waits for a disk or the kernel (state D)
+  bool runs = false;       // if requested: some thread runs or waits for a processor (state R)
+  bool waits = false;      // if requested: some thread waits for a disk or the kernel (state D)
   std::vector<std::pair<int, int64_t>> delays;  // thread id, its delay; sorted
 };
 
@@ -39,7 +39,7 @@ inline int64_t resident_of(const char* statm) {
   return sscanf(statm, "%lld %lld", &size, &resident) == 2 ? resident * getpagesize() : 0;
 }
 
-// How many want a processor, for each that there is, if they are short: more than there are, beside us who ask. Else 0.
+// If more threads want a processor than there are processors (not counting ourselves): how many for each processor. Else 0.
 inline int wanting_per_processor() {
   cpu_set_t ours;
   int processors = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : 1;
@@ -50,12 +50,12 @@ inline int wanting_per_processor() {
   return known && runnable - 1 > processors ? (runnable - 1) / processors : 0;
 }
 
-// A look happens up to a thousand times a second, beside programs that wait for the processor it takes. To find a file of
-// /proc by its path costs five times what reading it does, so the files stay open: those of the process, and of its main
-// thread, which most have no other beside. They speak of this process for ever, whoever has its number later.
+// Processes are read up to a thousand times a second, and that takes CPU time from the programs. Opening a file of /proc by its
+// path costs five times as much as reading it, so the files stay open: those of the process, and of its main thread, as most
+// processes have no other. An open file belongs to this process for ever, even if its pid is reused.
 class ProcFiles {
  public:
-  // `states`: whether `runs` and `waits` are asked for. To write `stat` costs the kernel more than all the rest.
+  // `states`: whether to read `runs` and `waits`. Producing `stat` costs the kernel more than all the rest.
   Sample read(pid_t pid, const Sample& before, bool states) {
     Sample result;
     result.delay_us = before.delay_us;
@@ -79,18 +79,18 @@ class ProcFiles {
     return result;
   }
 
-  // What the kernel spends on page tables, which is in no resident size: single pages far apart take two pages of tables
-  // each. To write `status` costs the kernel as much as all the rest, so this is for now and then.
+  // The size of the page tables, which resident size does not include: single pages far apart need two pages of tables each.
+  // Producing `status` costs the kernel as much as all the rest, so this is read less often.
   static int64_t tables_bytes(pid_t pid, const Sample& sample) {
     char path[64], text[4096];
-    int thread = sample.delays.empty() ? pid : sample.delays.back().first;  // a main thread that has ended tells nothing
+    int thread = sample.delays.empty() ? pid : sample.delays.back().first;  // a main thread that has ended has no values
     snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, thread);
     read_text(AT_FDCWD, path, text, sizeof text);
     const char* line = strstr(text, "\nVmPTE:");
     return line != nullptr ? 1024 * atoll(line + 7) : 0;
   }
 
-  // What its pages may have cost; 0 if it is gone, or hidden.
+  // What its page faults may have cost; 0 if it has ended or is hidden.
   static int64_t cost_of_pages_us(pid_t pid) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -103,9 +103,9 @@ class ProcFiles {
   }
 
  private:
-  // It is gone, or hidden (hidepid), which its clock never is. Its run-queue delay is hidden too: while processors are
-  // short, its time without one counts as that. But who wants a processor gets a share of it. Less CPU time than an eighth
-  // of a fair share, beyond what a start may take, is a sleeper's.
+  // For a process that has ended, or that /proc hides (hidepid). Its CPU clock is still readable, its run-queue delay is not. If
+  // processors are short, the time in which it did not run counts as delay. But a process that wants a processor gets a share
+  // of it: if it used less than an eighth of a fair share (after a time for its start), the rest counts as sleep.
   static void look_at_hidden(pid_t pid, const Sample& before, Sample& result) {
     result.cpu_us = cpu_clock_us(pid);
     result.at_us = now_us();
@@ -116,11 +116,12 @@ class ProcFiles {
     result.delay_us = std::max(before.delay_us, std::min(before.delay_us + without, most));
   }
 
-  // Returns by how much its delay has grown. Its state comes first: what is no wait then is in its delay afterwards.
+  // Returns how much its delay has grown. The state is read first: if the thread does not wait then, the delay that is read
+  // afterwards includes all its waits.
   int64_t read_thread(const char* tid, bool is_main, bool states, const Sample& before, Sample& result) {
     char path[64], text[512];
     result.threads++;
-    if (result.resident_bytes == 0) {  // a main thread that has ended has no memory any more: its process has
+    if (result.resident_bytes == 0) {  // the main thread has ended and shows no memory; the process still has memory
       snprintf(path, sizeof path, "%s/statm", tid);
       read_text(tasks_.get(), path, text, sizeof text);
       result.resident_bytes = resident_of(text);
@@ -129,7 +130,7 @@ class ProcFiles {
     if (states) {
       snprintf(path, sizeof path, "%s/stat", tid);
       read_kept(is_main ? stat_ : another, tasks_.get(), path, text, sizeof text);
-      const char* rest = strrchr(text, ')');  // the state comes after the name, which may hold anything
+      const char* rest = strrchr(text, ')');  // the state comes after the name, which may contain anything
       char state = rest != nullptr && rest[1] == ' ' ? rest[2] : '\0';
       result.runs |= state == 'R';
       result.waits |= state == 'D';
@@ -146,7 +147,7 @@ class ProcFiles {
     return now.second - (same ? known->second : 0);
   }
 
-  // Nothing, if the process has gone. What cannot be opened for want of descriptors would be a rule that is not kept.
+  // An empty Fd if the process has ended. If there are no descriptors left, it is a fault: a limit could not be enforced.
   static Fd open_kept(int directory, const char* path, int flags) {
     Fd file(openat(directory, path, O_RDONLY | O_CLOEXEC | flags));
     if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) system_fault("open %s", path);
@@ -162,7 +163,7 @@ class ProcFiles {
   Fd tasks_, statm_, schedstat_, stat_;  // the last two of the main thread
 };
 
-// The same of a process that is looked at once or twice.
+// The same for a process that is read only once or twice.
 inline int64_t resident_bytes(pid_t pid) {
   char path[64], text[128];
   snprintf(path, sizeof path, "/proc/%d/statm", pid);

@@ -1,4 +1,4 @@
-// Where each process of a submission lives: its root, its scratch directory, its FIFOs; what is made and cleared for a test.
+// The directories of each process of a submission: its root, its scratch directory, its FIFOs; how they are made and cleared.
 #pragma once
 
 #include <dirent.h>
@@ -35,32 +35,32 @@
 
 namespace runner {
 
-// (Not `bind`: std::bind is found by its arguments, and fits better, where <functional> comes with another header.)
+// (Not named `bind`: if another header includes <functional>, argument-dependent look-up would prefer std::bind.)
 inline void bind_mount(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) system_fault("bind %s", from.c_str());
 }
 
-// What a mount of another namespace forbids must stay forbidden, or the kernel refuses.
+// The kernel refuses to drop restrictions of a mount from another namespace, so they are kept.
 inline void make_read_only(const std::string& at) {
   struct statfs mounted;
   if (statfs(at.c_str(), &mounted) != 0) system_fault("look at %s", at.c_str());
   unsigned long kept = static_cast<unsigned long>(mounted.f_flags) & (MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME);
   if ((mounted.f_flags & 4096 /* ST_RELATIME */) != 0) kept |= MS_RELATIME;
   mount(nullptr, at.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | kept, nullptr);
-  struct statvfs flags;  // it may belong to the user who runs all this
+  struct statvfs flags;  // it may be a mount of the user who runs all this
   if (statvfs(at.c_str(), &flags) != 0 || (flags.f_flag & ST_RDONLY) == 0) system_fault("make %s read-only", at.c_str());
 }
 
-// A root directory as it is made: paths of this machine, each at its own place, and nothing beside them.
+// Builds a root directory: it shows given paths of this machine, each at its own path, and nothing else.
 class View {
  public:
   View(const std::string& outside, const std::string& root) : outside_(outside), root_(root) {}
 
-  // A file, or a directory with all below it. A link on the way is the same link there, and what it leads to is shown
-  // too. What is not there is nothing to show.
+  // Shows a file, or a directory with all below it. A symbolic link on the way is copied, and its target is shown too. A path
+  // that does not exist is skipped.
   void show(const std::string& path) {
-    std::string at;                                     // so far: there, and no link
-    std::vector<std::string> left = split(path, '/');   // and what follows, the first last
+    std::string at;                                     // the part that exists and has no links
+    std::vector<std::string> left = split(path, '/');   // the rest, in reverse order
     std::reverse(left.begin(), left.end());
     for (int links = 0; !left.empty();) {
       std::string name = left.back();
@@ -91,7 +91,7 @@ class View {
     put(at);
   }
 
-  // Nothing of it can be written.
+  // Makes all of it read-only.
   void close() {
     struct {
       uint64_t set, clear, propagation, userns;
@@ -139,11 +139,11 @@ class View {
   }
 
   std::string outside_, root_;
-  std::vector<std::string> shown_, made_;  // mounts; directories on the way to them, which are no links
+  std::vector<std::string> shown_, made_;  // mounts; the directories on the way to them
 };
 
-// The root directory of a contestant or of a compiler: read-only, with devices, and with what the plan says that it sees.
-// `own`: directories that are made in it.
+// The root directory of a contestant or of a compiler: read-only, with devices, and with the paths that the plan shows.
+// `own`: directories that are created in it.
 inline void make_root(ProcessDirectories& place, const Machine& machine, const std::vector<std::string>& sees, const std::string& name,
                       std::initializer_list<const char*> own) {
   place.outside = make_directory(machine.base + "/outside" + name, 0755);
@@ -151,7 +151,7 @@ inline void make_root(ProcessDirectories& place, const Machine& machine, const s
   make_directory(place.outside + "/dev", 0755);
   for (const char* directory : own) make_directory(place.outside + directory, 0755);
   if (mount(place.outside.c_str(), place.root.c_str(), nullptr, MS_BIND, nullptr) != 0) system_fault("bind a root");
-  // Not /dev/zero: its pages, mapped shared, would be memory that is not counted.
+  // Not /dev/zero: if its pages were mapped shared, they would be memory that is not counted.
   for (const char* device : {"/dev/null", "/dev/random", "/dev/urandom"}) {
     Fd point(open((place.outside + device).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     bind_mount(device, place.root + device);
@@ -163,7 +163,7 @@ inline void make_root(ProcessDirectories& place, const Machine& machine, const s
   if (mount(nullptr, place.root.c_str(), nullptr, flags, nullptr) != 0) system_fault("remount a root");
 }
 
-// What a scratch directory may hold beside the output file, which has a limit of its own. An input comes on top.
+// The limits of a scratch directory, without the output file, which has its own limit. The size of an input file is added.
 struct ScratchLimit {
   int64_t bytes = kScratchBytes;
   int files = kScratchFiles;
@@ -184,14 +184,14 @@ inline Fd put_file(const ProcessDirectories& place, const std::string& name) {
   return file;
 }
 
-// A copy, that nobody may write: what the program does to it, or puts in its place, the judge never sees.
+// A read-only copy: the judge never sees what the program does to it, or puts in its place.
 inline void put_input(const ProcessDirectories& place, const std::string& name, int input) {
   Fd file = put_file(place, name);
   if (!copy_bytes(input, file.get()) || fchmod(file.get(), 0444) != 0) system_fault("put an input in its place");
 }
 
-// The output file is there from the start, as in CMS, and can be written but not read: else it would be memory that is not
-// counted. Its time says whether anybody has opened it to write, as programs cannot set times.
+// The output file exists from the start, as in CMS. It can be written but not read, because otherwise it would be memory that
+// is not counted. Its time shows whether the program has opened it to write, as programs cannot set times.
 inline void put_output(const ProcessDirectories& place, const std::string& name, uid_t owner) {
   Fd file = put_file(place, name);
   const timespec never[2] = {};
@@ -199,7 +199,7 @@ inline void put_output(const ProcessDirectories& place, const std::string& name,
   if (!theirs || futimens(file.get(), never) != 0) system_fault("prepare an output file");
 }
 
-// The output file as it stands. Only a plain file is one, that has no other name; nothing else is opened or followed.
+// Opens the output file. It must be a regular file without another name; nothing else is opened or followed.
 inline Fd find_output(const ProcessDirectories& place, const std::string& name, struct stat& status) {
   Fd found = open_if_there(place.scratch + "/" + name, O_PATH | O_NOFOLLOW);
   if (found && fstat(found.get(), &status) != 0) system_fault("look at an output file");
@@ -211,7 +211,7 @@ inline void share_fifo(const std::string& path, uid_t with) {
   if (with != geteuid() && chmod(path.c_str(), 0666) != 0) system_fault("chmod");
 }
 
-// One FIFO, that each of the two steps finds in a place of its own: to write to, and to read from.
+// One FIFO between the two steps; each step has it in its own directory, to write to or to read from.
 inline void put_step_fifo(const Job& job, ProcessDirectories& place, long index) {
   std::string directory = job.full() ? place.outside + "/fifo" : make_directory(job.machine.base + "/" + random_name(), 0711);
   place.fifo_in = place.fifo_out = directory + "/fifo";
@@ -230,7 +230,7 @@ inline void put_manager_fifos(const Job& job, ProcessDirectories& place, long in
   for (const std::string& fifo : {place.fifo_in, place.fifo_out}) share_fifo(fifo, job.machine.can.contestant_uid);
 }
 
-// What belongs to one test: a scratch directory, empty but for files by name; new FIFOs.
+// Prepares the directories of one test: a scratch directory, empty except for the input and output files; new FIFOs.
 inline void make_directories(const Job& job, ProcessDirectories& place, long index, const Test& test) {
   const Plan& plan = job.plan;
   uid_t contestant_uid = job.machine.can.contestant_uid;
@@ -257,7 +257,7 @@ inline void make_directories(const Job& job, ProcessDirectories& place, long ind
   place.made = true;
   if (!plan.input_file.empty()) put_input(place, plan.input_file, test.input);
   if (!plan.output_file.empty()) put_output(place, plan.output_file, contestant_uid);
-  // As in CMS: what is there may be used, and nothing else be made. (Nobody confined can change the mode of a directory.)
+  // As in CMS: existing files may be used, and no others created. (A confined process cannot change a directory's mode.)
   if (plan.names_files() && chmod(place.scratch.c_str(), 0555) != 0) system_fault("chmod");
   switch (plan.task) {
     case TaskType::Batch: return;
@@ -273,7 +273,7 @@ struct ScratchUse {
   int files = 0;
 };
 
-// `but`: a file that has a limit of its own.
+// `but`: a file that is not counted, because it has its own limit.
 inline ScratchUse measure_scratch(const std::string& path, const std::string& but, bool remove) {
   ScratchUse use;
   DIR* directory = opendir(path.c_str());

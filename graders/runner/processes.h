@@ -33,14 +33,14 @@
 
 namespace runner {
 
-// How much of its CPU time a process may have had to spend for its pages: time of the kernel's, and not more than they may cost.
+// How much of its CPU time may be the cost of page faults: at most its system time, and at most the cost of so many faults.
 inline int64_t cost_of_pages_us(int64_t faults, int64_t system_us) { return std::min(faults * kPageUs, system_us); }
 
 inline int64_t cpu_of(const rusage& usage) {
   return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
 }
 
-// A child of ours: contestant, judge or step. None outlives its object.
+// A child of ours: contestant, judge or step. It is killed at the latest when its object is destroyed.
 struct Process {
   Process() = default;
   Process(const Process&) = delete;
@@ -139,7 +139,7 @@ inline std::vector<pid_t> descendants(pid_t root) {
   return found;
 }
 
-// Kills and reaps every descendant that is not listed: what judges and steps have left behind. Returns their CPU time.
+// Kills and reaps every descendant that is not listed: processes that judges and steps left behind. Returns their CPU time.
 inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
   int64_t cpu = 0;
   for (int round = 0; round < 1000; round++) {
@@ -160,7 +160,7 @@ inline int64_t kill_leftovers(const std::vector<pid_t>& keep) {
 inline void set_limit(__rlimit_resource_t resource, rlim_t value) {
   rlimit limit = {value, value};
   rlimit current;
-  // A limit that is lower already cannot be raised by everybody, and need not be.
+  // An existing lower limit stays: not every user could raise it, and it need not be raised.
   if (setrlimit(resource, &limit) != 0 && getrlimit(resource, &current) == 0) {
     current.rlim_cur = std::min(value, current.rlim_max);
     setrlimit(resource, &current);
@@ -169,7 +169,7 @@ inline void set_limit(__rlimit_resource_t resource, rlim_t value) {
 
 inline rlim_t cpu_backstop_s(int64_t ms) { return static_cast<rlim_t>(ms / 1000 + 2); }
 
-// Which signals a child finds: none blocked, none ignored, none handled.
+// A child's signals at its start: none blocked, none ignored, none handled.
 inline void plain_signals() {
   sigset_t none;
   sigemptyset(&none);
@@ -181,12 +181,12 @@ inline void plain_signals() {
   }
 }
 
-// Nothing that root's privileges (of whatever namespace) could be regained from.
+// Drops everything by which root's privileges (in any namespace) could be regained.
 inline bool drop_privileges(uid_t uid) {
   bool privileged = has_capability(CAP_SETPCAP);
   if (privileged) {
     for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-    prctl(PR_SET_SECUREBITS, 0x3f, 0, 0, 0);  // NOROOT, NO_SETUID_FIXUP, and these for good
+    prctl(PR_SET_SECUREBITS, 0x3f, 0, 0, 0);  // NOROOT, NO_SETUID_FIXUP, and their locks
   }
   if (uid != geteuid()) {
     gid_t gid = static_cast<gid_t>(uid);
@@ -200,7 +200,7 @@ inline bool drop_privileges(uid_t uid) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-// Puts descriptors at their numbers. Sources may stand where targets are to be, hence twice.
+// Moves descriptors to their numbers, in two steps, because a source may have the number of another target.
 inline bool place_descriptors(std::initializer_list<std::pair<int, int>> moves, int closed_on_exec_from) {
   int fresh[8];
   int count = 0;

@@ -1,4 +1,4 @@
-// Run mode: the tests of a plan that can still matter.
+// Run mode: runs the needed tests of a plan.
 #pragma once
 
 #include <errno.h>
@@ -36,7 +36,7 @@
 
 namespace runner {
 
-// Which tests can still matter: those before the first known zero of one of their groups.
+// Decides which tests are needed: those that come before the first known zero in at least one of their groups.
 class NeededTests {
  public:
   explicit NeededTests(const Plan& plan) : all_(!plan.needed_only) {}
@@ -75,7 +75,7 @@ inline void open_interpreter(Job& job, JobFiles& files) {
   if (!plan.with.empty()) job.with = Fd(reopen(files.get(plan.with), O_RDONLY));
 }
 
-// Clears what a test has made in the directories of its processes, also if a fault ends it.
+// Deletes the files that a test made in the directories of its processes, also if a fault ends it.
 class ClearedDirectories {
  public:
   explicit ClearedDirectories(Job& job) : job_(job) {}
@@ -85,7 +85,7 @@ class ClearedDirectories {
     try {
       clear();
     } catch (const Fault&) {
-      // Another one is on its way already.
+      // Another fault is being thrown already.
     }
   }
 
@@ -111,7 +111,7 @@ inline Outcome run_once(Job& job, WarmInterpreter& warm, const Test& test, Passe
   return outcome;
 }
 
-// The outcome of a test after another pass: that pass decides. Each has the limits for itself.
+// The outcome of a test after another pass: the last pass decides. Each pass has the whole limits.
 inline Outcome after(const Outcome& earlier, Outcome outcome) {
   outcome.cpu_us = std::max(outcome.cpu_us, earlier.cpu_us);
   outcome.memory_bytes = std::max(outcome.memory_bytes, earlier.memory_bytes);
@@ -122,9 +122,9 @@ inline Outcome after(const Outcome& earlier, Outcome outcome) {
   return outcome;
 }
 
-// Takes memory and leaves it again: pages that were in use a moment ago cost a program less than those that a virtual machine has
-// to ask its host for. A process of its own takes them, as what the runner holds at a fork is part of a child's peak memory. If
-// memory is short the kernel kills this process first, and that excuses no contestant.
+// Allocates memory, touches it and frees it: pages that were in use a moment ago cost a program less than pages that a virtual
+// machine must get from its host. A separate process does it, because the runner's memory at a fork counts as a child's peak
+// memory. If memory is short, the kernel kills this process first, and that excuses no contestant.
 inline void take_pages_once(Job& job) {
   int64_t bytes = job.plan.bytes_to_take();
   Process taker;
@@ -139,7 +139,7 @@ inline void take_pages_once(Job& job) {
   _exit(0);
 }
 
-// The filter decides of each system call that this job's programs make.
+// The seccomp filter for the programs of this job.
 inline Filter filter_of(const Plan& plan, const Machine& machine) {
   Siblings siblings = plan.processes > 1 ? Siblings::Together : plan.passes > 1 ? Siblings::InTurn : Siblings::Nobody;
   Decider decider(machine.can.notify, !machine.full(), siblings, !plan.is_static, !plan.interpreter.empty());
@@ -152,14 +152,14 @@ inline void run_tests(const Plan& plan, const Machine& machine, JobFiles& files,
   }
   Job job{plan, machine};
   if (!plan.has_program()) {
-    // Every output was submitted.
+    // For every test an output was submitted.
   } else if (plan.interpreter.empty()) {
     for (long i = 0; i < plan.processes; i++) job.programs.push_back(program_copy(files.get(plan.program)));
   } else {
     open_interpreter(job, files);
   }
   files.forget();
-  malloc_trim(0);  // what we hold at a fork is part of a child's peak memory
+  malloc_trim(0);  // our memory at a fork counts as a child's peak memory
   job.filter = filter_of(plan, machine);
   job.directories.resize(static_cast<size_t>(plan.processes));
   take_pages_once(job);

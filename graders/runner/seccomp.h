@@ -1,4 +1,4 @@
-// The seccomp programs: what the table of system calls becomes, and what a refusal means.
+// The seccomp filters that are made from the table of system calls, and the meaning of a refusal.
 #pragma once
 
 #include <errno.h>
@@ -22,10 +22,10 @@
 
 namespace runner {
 
-// A seccomp filter from the table. The kernel translates it for every contestant, and goes through it once for each call
-// that there is, to remember those that are always allowed: so it is a tree, in which a number finds its decision in nine
-// steps rather than hundreds. It is written from its end, as jumps lead forward, and not far: what is decided stands again
-// where no copy of it is near.
+// A seccomp filter from the table. The kernel compiles it for every contestant, and executes it once for each existing call, to
+// remember those that are always allowed. Therefore it is a tree: a call's decision is reached in nine steps rather than
+// hundreds. It is written from its end, because jumps lead forward. They do not reach far, so a decision is written again
+// if no copy of it is near.
 struct Filter {
   std::vector<sock_filter> code;  // with 0 for the process's own id
   std::vector<size_t> self;       // the instructions that need it
@@ -95,7 +95,7 @@ class FilterWriter {
     if (ranges_.empty() || ranges_.back().piece != range.piece) ranges_.push_back(range);
   }
 
-  // These return where what they wrote begins, counted from the filter's end.
+  // These return the beginning of what they wrote, counted from the filter's end.
   size_t node(size_t from, size_t to) {
     if (to - from == 1) return leaf(ranges_[from].piece);
     size_t middle = from + (to - from) / 2;
@@ -120,7 +120,7 @@ class FilterWriter {
 
   size_t jump(size_t target) { return put(BPF_JMP | BPF_JA, static_cast<uint32_t>(distance(target))); }
 
-  // Of what is written next.
+  // The position of what is written next.
   size_t distance(size_t target) const { return back_.size() - 1 - target; }
 
   size_t put(int op, size_t k, uint8_t yes = 0, uint8_t no = 0) {
@@ -152,7 +152,7 @@ inline std::string name_of_call(long number) {
   return format("syscall_%ld", number);
 }
 
-// What the table says of a call that was refused.
+// The table's rule for a call that was refused.
 struct Refusal {
   std::string name;
   int error = ENOSYS;
@@ -175,8 +175,8 @@ inline Refusal refusal_of(const seccomp_data& data) {
   return refusal;
 }
 
-// What the compiler must not do. Nothing hostile runs in a step, only a compiler that reads hostile text: a short list
-// of what no compiler needs, network first.
+// The calls that a compiler must not make. No hostile program runs in a step, only a compiler that reads hostile text: so this
+// is a short list of calls that no compiler needs, above all the network.
 inline std::vector<sock_filter> step_filter() {
   static const long refused[] = {SYS_socket,  SYS_connect, SYS_ptrace,  SYS_process_vm_readv, SYS_process_vm_writev,
                                  SYS_unshare, SYS_setns,   SYS_mount,   SYS_umount2,          SYS_pivot_root,

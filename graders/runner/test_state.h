@@ -1,4 +1,4 @@
-// The state of one test: who takes part in it, and which of them has failed.
+// The state of one test: its processes, and which of them have failed.
 #pragma once
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ class TestState {
     outcome_.explanation = explanation;
   }
 
-  // The CPU time that counts against the limit. Each of two steps has the limit for itself.
+  // The CPU time that counts against the limit. For TwoSteps, each of the two processes has the whole limit.
   int64_t total_cpu_us() const {
     int64_t total = 0;
     bool apart = plan_.task == TaskType::TwoSteps;
@@ -73,14 +73,14 @@ class TestState {
     return c.limit == Limit::Files || c.limit == Limit::Output || c.process.signal() == SIGXFSZ ||
            std::max(file_size(c.output.get()), c.written_bytes) > plan_.output_bytes;
   }
-  // It has failed, and nothing outside of the program can be the cause.
+  // Whether it has failed, and only the program can be the cause.
   bool failed_hard(const Contestant& c) const {
     if (c.stopped) return false;
     int signal = c.process.signal();
     if (c.limit != Limit::None || c.made_deadly_call || c.not_executable) return true;
     return (signal != 0 && signal != SIGPIPE) || over_memory(c) || over_output(c);
   }
-  // It has failed, and the manager's end may be the cause.
+  // Whether it has failed, and the manager's end may be the cause.
   bool failed_softly(const Contestant& c) const { return !c.stopped && !failed_hard(c) && c.process.failed(); }
 
   bool hung_up_first(const Contestant& c) {

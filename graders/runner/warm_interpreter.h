@@ -41,15 +41,15 @@ namespace runner {
 
 constexpr int kTestsARuleset = 64;
 
-// An interpreter takes ten times as long to start as to fork. So one is started, which is a part of the judge: no program
-// of a submission ever runs in it, and it sees no input. For each test it clones a child that is *ours* (CLONE_PARENT), so
-// that all we do with a contestant is done with it too. What Launch does to a contestant before its exec, the child does
-// to itself before it reads its program, with rules that come from here: the same limits, Landlock rules and filter. Its
-// messages on the way are those of Launch. PROTOCOL.md says what is asked of it.
+// Starting an interpreter takes ten times as long as forking one. So one is started, which is part of the judge: no program
+// of a submission ever runs in it, and it sees no input. For each test it clones a child that is *our* child (CLONE_PARENT),
+// so that we can treat it like any contestant. The child prepares itself, before it reads its program, as Launch prepares a
+// contestant before its exec, with the same limits, Landlock rules and filter, which we send. It also sends the same messages
+// as Launch. PROTOCOL.md defines the requests.
 //
-//   full      it lives in the contestant's root directory and keeps its capabilities (of our own user namespace), to put each
-//             child into a PID namespace of its own. The child gives them up.
-//   reduced   it lives where we live.
+//   full      it runs in the contestant's root directory and keeps its capabilities (of our own user namespace), to put each
+//             child into its own PID namespace. The child drops them.
+//   reduced   it runs in our own directory tree.
 class WarmInterpreter {
  public:
   explicit WarmInterpreter(const Job& job) : job_(job), plan_(job.plan) {}
@@ -60,7 +60,7 @@ class WarmInterpreter {
   // 0: there is none.
   pid_t pid() const { return process_.alive() ? process_.pid : 0; }
 
-  // Makes the contestant a fork, in the PID namespace `zone` if there is one. Returns an error if it could not, else nothing.
+  // Forks the contestant, in the PID namespace `zone` if there is one. Returns an error if it failed, else nothing.
   std::string fork(Contestant& c, const ProcessDirectories& place, int control, int input, int task, int zone) {
     if (!process_.alive() || process_.reap(false)) begin(place);
     Fd output(open_output(plan_, c)), errors(reopen(c.errors.get(), O_WRONLY | O_APPEND));
@@ -97,8 +97,8 @@ class WarmInterpreter {
   }
 
  private:
-  // The Landlock rules of a test. What is the same for all tests is granted once. A scratch directory of a test before is
-  // nowhere any more; that its rule stays costs each later test a little, hence new ones now and then.
+  // The Landlock rules of a test. Paths that all tests use are granted once. The rule for an earlier test's scratch directory
+  // stays although the directory is gone. That slows later tests a little, so the rules are made again from time to time.
   const Landlock& rules(const ProcessDirectories& place) {
     if (tests_ruled_++ % kTestsARuleset == 0) {
       rules_ = Landlock(can().landlock);
@@ -108,8 +108,8 @@ class WarmInterpreter {
     return rules_;
   }
 
-  // Whether each fork has a limit of its own. The others it inherits, as nobody can raise a limit again who has no
-  // privileges; but this interpreter's own CPU time goes on through all tests, and threads are counted for a fork's user.
+  // Whether a limit is set in each fork. Forks inherit the others, because an unprivileged process cannot raise a limit again.
+  // But this interpreter's own CPU time grows over all tests, and threads are counted for the fork's user.
   static bool is_set_by_forks(__rlimit_resource_t resource) { return resource == RLIMIT_CPU || resource == RLIMIT_NPROC; }
 
   std::string gone(const char* what) {
@@ -142,7 +142,7 @@ class WarmInterpreter {
                                     {with, kWithFd}, {job_.interpreter.get(), kProgramFd}},
                                    kProgramFd);
     if (!ready) _exit(126);
-    // Now: that of the stack decides where an exec puts its mappings.
+    // Set before the exec: the stack limit decides where the exec puts its mappings.
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) set_limit(resource, value);
     }
@@ -152,7 +152,7 @@ class WarmInterpreter {
     _exit(127);
   }
 
-  // What every child is asked to do to itself.
+  // What every child must do to itself.
   std::string request(const std::vector<std::pair<const char*, int>>& descriptors) const {
     Json line;
     line.open('{').key("descriptors").open('[');
@@ -161,7 +161,7 @@ class WarmInterpreter {
     for (auto [resource, value] : contestant_limits(plan_, job_.full())) {
       if (!is_set_by_forks(resource)) continue;
       rlimit now;
-      if (getrlimit(resource, &now) == 0) value = std::min(value, now.rlim_max);  // not everybody can raise it
+      if (getrlimit(resource, &now) == 0) value = std::min(value, now.rlim_max);  // not every user can raise it
       long long number = value == RLIM_INFINITY ? -1 : static_cast<long long>(value);
       line.open('[').value(static_cast<int>(resource)).value(number).value(number).close(']');
     }
@@ -211,8 +211,8 @@ inline std::string start_contestant(Job& job, WarmInterpreter& warm, Contestant&
   int ends[2];
   contestant.errors = memory_file("stderr");
   contestant.output = memory_file("stdout");
-  // They are on no path, so Landlock would let the contestant open them anew, to keep there what is not counted as its
-  // memory and read it again. Their owner can write them and nothing else.
+  // They have no path, so Landlock would let the contestant open them again and use them as memory that is not counted. So
+  // their owner can write to them, but not read them.
   if (fchmod(contestant.errors.get(), 0200) != 0 || fchmod(contestant.output.get(), 0200) != 0) system_fault("fchmod");
   if (job.interpreter) {
     contestant.report = memory_file("report");

@@ -57,7 +57,7 @@ class Watching : protected TestState {
       for (Contestant& c : contestants_) {
         if (!c.process.alive() || !c.process.reap(false)) continue;
         c.ended_us = now_us();
-        listen(c);  // its last message may say why
+        listen(c);  // its last message may contain the reason
         bool killed_by_filter = can().seccomp && (!can().notify || can().hides) && c.process.signal() == SIGSYS;
         if (killed_by_filter && !c.made_deadly_call) c.attempted.emplace_back(kHiddenCall, 1);
         c.made_deadly_call |= killed_by_filter;
@@ -74,12 +74,12 @@ class Watching : protected TestState {
       if (c.ended_us == 0) c.ended_us = now_us();
       c.pid_namespace.end();
       if (!plan_.output_file.empty()) collect(c);
-      if (fchmod(c.output.get(), 0400) != 0) system_fault("fchmod");  // now a checker may
+      if (fchmod(c.output.get(), 0400) != 0) system_fault("fchmod");  // now a checker may read it
     }
   }
 
  private:
-  // The stdin of a process; none if the process itself opens a FIFO as its stdin.
+  // The stdin of a process; none if the process opens a FIFO as its stdin itself.
   Fd standard_input(size_t process) const {
     bool empty = false;
     switch (plan_.task) {
@@ -115,12 +115,12 @@ class Watching : protected TestState {
     args.insert(args.end(), plan_.manager.args.begin(), plan_.manager.args.end());
     if (partner != nullptr && !plan_.has_checker) args.insert(args.end(), test_.args.begin(), test_.args.end());
     manager_.open_outputs();
-    hang_ups_.watch_end(manager_);  // before its start: it may end before we get to do anything else
+    hang_ups_.watch_end(manager_);  // before its start: it may end before we run again
     manager_.begin(Culprit::Manager, plan_.manager, args, again.get(), answer.get(), -1, input.get(), partner);
   }
 
-  // An interactor may write to a program that has ended, and a program to an interactor that has accepted it: neither
-  // gets a SIGPIPE for it. So the runner holds a reading end of each FIFO, and throws away what nobody else reads any more.
+  // An interactor may write to a program that has ended, and a program to an interactor that has accepted it, without getting
+  // a SIGPIPE. So the runner holds a reading end of each FIFO, and discards data that has no other reader left.
   // Source: problemtools' `interactive`.
   static Fd hold(const std::string& fifo) {
     Fd end(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -143,8 +143,8 @@ class Watching : protected TestState {
     collect_output(plan_, c, job_.directories[static_cast<size_t>(c.index)]);
   }
 
-  // Most tests are short, so the first looks come soon; no rule is seen to be broken more than 5 ms late, or, before that,
-  // than the test has lasted. (Peak memory, CPU time and output are known exactly after the end, however short it was.)
+  // Most tests are short, so the first looks come soon: a broken rule is noticed at most 5 ms late and, in shorter tests, at
+  // most as late as the test has lasted. (Peak memory, CPU time and output are known exactly after the end in any case.)
   int64_t tick_length() const { return std::clamp(ticked_us_ - begun_us_, kFirstTickUs, kTickUs); }
 
   void sleep() {
@@ -175,19 +175,19 @@ class Watching : protected TestState {
     if ((ready.revents & POLLIN) != 0) {
       answer_refusal(plan_, c);
     } else {
-      c.listener.reset();  // everybody behind it has gone
+      c.listener.reset();  // all its processes have ended
     }
   }
 
   // Every few milliseconds the runner reads what the processes use, and applies the rules that stop a program.
   void tick(int64_t now) {
-    bool due = now - settled_us_ >= kTickUs;  // the early ticks do not settle; the first of the later ones settles for them
+    bool due = now - settled_us_ >= kTickUs;  // early ticks do not settle; the first later one settles for them too
     for (Contestant& c : contestants_) {
       if (c.process.alive()) look(c, due);
     }
     manager_.look(due);
     ticked_us_ = now;
-    // The kernel adds a wait for a processor to schedstat when it is over: while a thread waits for one, the runner settles nothing.
+    // The kernel adds a wait for a processor to schedstat only when the wait is over. So while a thread waits, we do not settle.
     int64_t idle = !due || anybody(&Sample::runs) ? 0 : settle(now);
     unblock();
     drain();
@@ -200,8 +200,8 @@ class Watching : protected TestState {
     }
   }
 
-  // What remains of the time since the last settlement after CPU time and run-queue delay. The machine's disk may be slow:
-  // a bounded part of the time spent in waiting for it is not counted as idle.
+  // Idle time since the last settlement: wall clock minus CPU time and run-queue delay. The machine's disk may be slow, so a
+  // bounded part of the time spent waiting for it is not counted as idle.
   int64_t settle(int64_t now) {
     int64_t busy = busy_us(manager_.process, manager_.last), idle = now - settled_us_ - (busy - manager_settled_us_);
     manager_settled_us_ = busy;
@@ -229,7 +229,7 @@ class Watching : protected TestState {
     c.peak_bytes = std::max(c.peak_bytes, c.started ? c.last.resident_bytes : 0);
     if (c.started && c.last.resident_bytes > plan_.memory_bytes) end(c, Limit::Memory);
     if (states && ++c.looks % kLooksAtTables == 0) {
-      int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // a page of tables serves 512 pages
+      int64_t most = kTablesBytes + plan_.memory_bytes / 256;  // one page of page tables maps 512 pages
       if (ProcFiles::tables_bytes(c.process.pid, c.last) > most) end(c, Limit::Memory);
     }
     if (c.last.threads > plan_.threads) end(c, Limit::Threads);
@@ -261,7 +261,7 @@ class Watching : protected TestState {
       for (const Contestant& c : contestants_) busy += busy_us(c.process, c.last);
       if (busy >= wall / 2) return judge_error(JudgeFault::Wall, Culprit::Runner, "the machine is too loaded to judge on");
     }
-    // No load explains so much wall clock, so the program was waiting, though the ticks did not see it.
+    // The machine's load does not explain this much wall clock, so the program was waiting, even if the ticks did not see it.
     if (!given_up && idle_us_ < idle_stop_us(plan_.cpu_ms)) return;
     auto waits = std::find_if(contestants_.begin(), contestants_.end(),
                               [](const Contestant& c) { return c.process.alive() && !c.started; });
@@ -270,7 +270,7 @@ class Watching : protected TestState {
     end_all(Limit::Idle);
   }
 
-  // How much of the CPU time the kernel may have spent on pages that the machine did not have.
+  // How much of the CPU time the kernel may have spent on getting pages from a virtual machine's host.
   int64_t cost_of_pages_us() const {
     int64_t total = 0;
     for (const Contestant& c : contestants_) {
@@ -280,8 +280,8 @@ class Watching : protected TestState {
     return std::min(total, most_for_pages_us(plan_.cpu_ms));
   }
 
-  // Says which of its two FIFOs a manager has not opened, for a process that still waits for its stdin, or then its stdout. The
-  // kernel counts a process that waits in open(2) among those that have opened the FIFO.
+  // Which of the two FIFOs the manager has not opened, if a process still waits to open its stdin, or then its stdout. For the
+  // kernel, a process that waits in open(2) has already opened the FIFO.
   std::string unopened(long index) const {
     const ProcessDirectories& place = job_.directories[static_cast<size_t>(index)];
     Fd in(open(place.fifo_in.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -336,8 +336,8 @@ class Watching : protected TestState {
     }
     if (manager_.process.alive()) return false;
     if (!anybody_alive()) return true;
-    // In a batch task, or after a manager that is done, the processes go on under their limits. After a rejection nothing counts
-    // that comes later. But a program that has hung up before is about to end, and its end may be the reason of the rejection.
+    // Without a manager, or if the manager ended well, the processes continue within their limits. After a rejection, later
+    // events do not count. But a program that hung up before is about to end, and its end may be the cause of the rejection.
     if (manager_.fault == JudgeFault::None && !rejected_by_interactor()) return false;
     bool own_failure_may_show = false;
     for (size_t i = 0; i < contestants_.size(); i++) {
@@ -351,7 +351,7 @@ class Watching : protected TestState {
     return plan_.task == TaskType::Interactive && manager_.fault == JudgeFault::None && has(rules.rejects, manager_.process.code());
   }
 
-  Fd held_in_, held_out_;  // beside an interactor
+  Fd held_in_, held_out_;  // only with an interactor
   int64_t begun_us_ = 0, ticked_us_ = 0, idle_us_ = 0, manager_idle_us_ = 0;
   int64_t settled_us_ = 0, manager_settled_us_ = 0, disk_us_ = 0;
 };
