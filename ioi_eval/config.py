@@ -127,7 +127,7 @@ class Environment:
         """Read the environment; for what it does not set, `.env` in the working directory, then `ioi-eval.toml`.
 
         Raises:
-            InputError: something that must be a number is none, or a line of a file cannot be understood.
+            InputError: a value that must be a number is not one, or a line of a file cannot be understood.
         """
         values = {name: value for name, (value, _) in _variables(environ).items()}
         home = Path(values.get("HOME") or Path.home())

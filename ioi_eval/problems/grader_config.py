@@ -111,7 +111,7 @@ def parse_task_type(value: object, where: str) -> TaskType:
     """A task type by its CMS name, in upper or lower case.
 
     Raises:
-        UnsupportedError: it is none of those that are supported.
+        UnsupportedError: it is not supported.
     """
     for known in TaskType:
         if isinstance(value, str) and value.lower() == known.value.lower():
@@ -124,7 +124,7 @@ def parse_score_type(value: object, where: str) -> ScoreType | None:
     """A score type by its CMS name; `None` if none is stated.
 
     Raises:
-        UnsupportedError: it is none of those that are supported.
+        UnsupportedError: it is not supported.
     """
     if value is None:
         return None

@@ -1,8 +1,8 @@
-"""Tests beside their rows: what copies share stands once, and what is as usual is left out. Pure.
+"""Stores tests apart from their rows: equal tests are written once, and usual values are left out. Pure.
 
-A row of results with all its tests has 12 kB, the tests of each subtask written out. So a row of `results.jsonl` names
-its tests (`tests_id`), and `tests.jsonl` has a line for each name: each test once, and by subtask their places in that
-list. The name is a hash of what stands there, so rows with the same tests share a line, whoever they are of.
+A row of results with all its tests has 12 kB, if the tests of each subtask are written out. So a row of `results.jsonl`
+names its tests (`tests_id`), and `tests.jsonl` has a line for each name: each test once, and for each subtask the
+positions of its tests in that list. The name is a hash of the line, so rows with equal tests share a line.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def apps_line(tests: Sequence[Mapping[str, Any]]) -> Row:
 
 
 def compact(test: Mapping[str, Any], usual: Mapping[str, Any]) -> Row:
-    """A test without what is as usual."""
+    """A test without its usual values."""
     return {name: value for name, value in test.items() if name not in usual or value != usual[name]}
 
 
@@ -78,7 +78,7 @@ class WithTests:
         self._known: dict[tuple[str, bytes], Sequence[Row]] = {}
 
     def row(self, row: Row) -> Row:
-        """A row of `results.jsonl` as it was before; one of an earlier version has its tests."""
+        """A row of `results.jsonl` with its tests; rows of earlier versions have them already."""
         if TESTS_ID not in row:
             return row
         name = row.pop(TESTS_ID) or ""

@@ -1,4 +1,4 @@
-"""Texts of strangers as people may see them: bounded, in lines, with nothing that a terminal would obey. Pure."""
+"""Prepares untrusted texts for display: shortened, in lines, without control characters. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LINES, _WIDTH = 20, 160
 
 
 def escaped(text: str, *, width: int = _WIDTH) -> str:
-    """A line with every character that is not shown as itself written out: `\\x1b`, `\\u202e`.
+    """A line in which every unprintable character is replaced by its escape: `\\x1b`, `\\u202e`.
 
     Args:
         text: one line.
@@ -20,7 +20,7 @@ def escaped(text: str, *, width: int = _WIDTH) -> str:
 
 
 def plain(text: str) -> str:
-    """Lines with every character that is not shown as itself written out: messages quote what strangers wrote."""
+    """Lines in which unprintable characters are replaced by escapes: messages quote untrusted text."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -47,7 +47,7 @@ def excerpt(content: bytes | str, *, size: int | None = None, lines: int = _LINE
 
 
 def first_difference(expected: bytes, found: bytes, *, whole: bool) -> str | None:
-    """Where an output first differs from the official one, but for blanks; `None` where it does not.
+    """Where an output first differs from the official one, ignoring blanks; `None` if it does not.
 
     Args:
         expected: the official output, or its beginning.

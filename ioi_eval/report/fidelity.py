@@ -1,8 +1,8 @@
-"""The table of official tasks: what `validate` found of each, and why where it found otherwise.
+"""The table of official tasks: the results of `validate` for each, and the reasons for disagreements.
 
-Reasons are kept apart from what was found, by problem, solution and subtask, so that the table can be made anew after
-every run. A disagreement without a reason is a question that nobody has answered yet; a reason without a disagreement
-is history, or another machine's.
+Reasons are stored apart from results, by problem, solution and subtask, so that the table can be made again after
+every run. A disagreement without a reason is still unexplained; a reason without a disagreement is outdated, or applies
+to another machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OPEN = "**not explained yet**"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why a statement does not hold.
+    """The reason why an author's statement about a solution does not hold.
 
     Args:
         problem: the task's key (`2024/machine`).
@@ -95,7 +95,7 @@ def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
 def fidelity_table(
     validations: Sequence[Mapping[str, Any]], reasons: Sequence[Reason], document: str = ""
 ) -> FidelityTable:
-    """The document that says how faithful we are.
+    """The document about our fidelity.
 
     Args:
         validations: as `Validation.as_dict` makes them; each problem in one of them.
@@ -174,7 +174,7 @@ def _facts(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _line(row: Sequence[str]) -> str:
-    """A row whose last cell is Markdown of ours, the others strangers' words."""
+    """A row whose last cell is our Markdown; the other cells are untrusted text."""
     return f"| {' | '.join((*(cell(word) for word in row[:-1]), row[-1]))} |"
 
 

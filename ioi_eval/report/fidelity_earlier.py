@@ -1,7 +1,7 @@
-"""What the table of official tasks said before: the rows of tasks that were not judged again.
+"""Earlier rows of the table of official tasks: those of tasks that were not judged again.
 
-Packages are not always at hand. A task's rows stay as they are until it is judged again, and are marked, so that
-nobody takes them for what the present code found.
+Packages are not always available. A task's rows are kept until it is judged again, and are marked, so that nobody
+mistakes them for results of the present code.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _MOST_SHARED = 1 << 16
 def load_results(directory: str | Path, *, columns: Collection[str] | None = None, tests: bool = True) -> pd.DataFrame:
     """The results that a run wrote, one row a submission, in the dump's order.
 
-    What rows have in common is in memory once: change no list or dictionary in the table.
+    Rows share equal values in memory: do not change lists or dictionaries in the table.
 
     Args:
         directory: what was given as `--out`; or the `results.jsonl` in it.
@@ -124,5 +124,5 @@ class _Sharing:
             return value
         known = self._values.setdefault(orjson.dumps(value), value)
         if known is value:
-            self._objects[id(value)] = value  # which keeps it, so that no other gets its id
+            self._objects[id(value)] = value  # keeps a reference, so that Python cannot reuse its id
         return known

@@ -1,7 +1,7 @@
 """Groups of submissions: those of one model, one temperature, one prompt, by columns of the dump.
 
-A mean over several models is of none of them. So every number of a summary is given for each group too. A group is what
-rows have in the columns that are asked for; unasked, in a column that names the model, where there is one.
+A mean over several models describes none of them. So every number of a summary is given for each group too. A group is
+the rows with the same values in the requested columns; by default, in a column that names the model, if there is one.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _value(row: Mapping[str, Any], column: str) -> Any:
 
 
 def label_of(value: Any) -> str:
-    """A value as one line that is short, and another one for each other value."""
+    """A value as one short line; different values have different lines."""
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return NONE
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # 1.0 of one table is 1 of another

@@ -1,9 +1,9 @@
 """`report.html`: one file for people, which works without a network and without anything installed.
 
-Numbers and programs stand in it as JSON, compressed where that is worth it; scripts and styles are those of
-`report/page/`. Submissions come from strangers, so nothing of theirs is ever markup: it is in JSON that holds no `<`,
-or in base64; the scripts make text of it and nothing else; and the page's own policy (CSP) lets nothing run but those
-scripts, whose hashes it names, and lets nothing be fetched.
+It contains numbers and programs as JSON, compressed if that saves space; scripts and styles are those of
+`report/page/`. Submissions are untrusted, so they never become markup: they are in JSON without any `<`, or in base64;
+the scripts insert them as text only; and the page's policy (CSP) allows only those scripts, by their hashes, and no
+requests.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Page:
 
         Args:
             file: takes it.
-            noscript: what stands there where scripts are switched off.
+            noscript: text that is shown if scripts are disabled.
         """
         shown = self.rows[:MOST_ROWS]
         parts = [("summary", packed(self._summary(), plain=_PLAIN_SUMMARY)), ("rows", packed(self._table(shown, {})))]
@@ -206,8 +206,8 @@ def _check_same(name: str, one: PageProblem, other: PageProblem, directory: Path
 def _groups(results: Sequence[Results], rows: Sequence[PageRow]) -> tuple[list[str], dict[tuple[int, str], int]]:
     """The groups' names, in the order in which rows name them, and the group of each directory and model.
 
-    A group is a model; where dumps name none, or several directories have the same, the directory tells them apart.
-    Where there are too many the smallest are one: then the column is of something else.
+    A group is a model. If dumps name none, or several directories have the same one, the directory is added. If there
+    are too many groups, the smallest are merged: then the column is not a model's name.
     """
     counts = Counter((row.directory, row.model) for row in rows)
     models = [model for _, model in counts]
@@ -241,7 +241,7 @@ def _shown_problem(name: str, problem: PageProblem) -> dict[str, Any]:
 
 
 def _run(results: Results) -> dict[str, Any]:
-    """What a directory's summary says of its run; little where there is none."""
+    """What a directory's summary says about its run; nearly nothing if there is no summary."""
     summary = results.summary
     counts = summary.get("submissions") or {}
     return {

@@ -1,8 +1,8 @@
-"""What the charts of `report.html` are drawn from: for each group and problem the numbers of its submissions. Pure.
+"""The data for the charts of `report.html`: numbers about the submissions of each group and problem. Pure.
 
-A browser draws and averages; what needs every submission is worked out here. The mean of the best of k submissions is
-exact, not sampled: of n values in order, each is the highest of k drawn without replacement with a known probability
-(arXiv 2107.03374 has the same for right and wrong). For a sum of subtasks it is the sum of the subtasks' means.
+The browser draws and averages; everything that needs single submissions is computed here. The mean of the best of k
+submissions is exact, not sampled: each of n sorted values is the highest of k drawn without replacement with a known
+probability (arXiv 2107.03374 does the same for right and wrong). For a sum of subtasks it is the sum of their means.
 """
 
 from __future__ import annotations

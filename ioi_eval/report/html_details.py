@@ -1,9 +1,9 @@
-"""Programs and tests inside `report.html`: as many as there is room for, of every kind some.
+"""Programs and tests inside `report.html`: as many as fit, and some of every kind.
 
 A page for ten thousand submissions should not have more than 5 MB, and their programs alone have more than that. So
-rows take turns: the first of each group, problem and verdict, then the second, and so on, until the room is used up.
-What is not in the page is named there with its place in `results.jsonl`. Programs to a problem resemble each other, so
-they are compressed together, in blocks that a browser unpacks one at a time.
+rows are added in turns: the first of each group, problem and verdict, then the second, and so on, until the page is
+full. For the other rows, the page gives the line in `results.jsonl`. Programs for the same problem are similar, so they
+are compressed together, in blocks that a browser unpacks one at a time.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Details:
         self._pack()
 
     def _add(self, place: int, row: PageRow) -> None:
-        """Copies of a program share what is shown of it."""
+        """Add a row. Copies of a program share their details."""
         key = row.directory, row.program
         if row.program and key in self._known:
             block, index = self._known[key]
@@ -116,7 +116,7 @@ class Details:
         self._size += len(orjson.dumps(shown))
 
     def _pack(self) -> bool:
-        """Make a block of those that wait; where it would not fit, of half of them, and so on. Whether all fit."""
+        """Make a block of the waiting rows; if it does not fit, of half of them, and so on. Returns whether all fit."""
         count = len(self._waiting)
         while count:
             block = packed(self._waiting[:count])
@@ -133,7 +133,7 @@ class Details:
 
 
 def detail_of(results: Results, row: PageRow) -> dict[str, Any]:
-    """What a page shows of a submission when it is opened: what is empty is left out.
+    """The details of a submission on the page, without empty values.
 
     Args:
         results: its directory.
@@ -191,7 +191,7 @@ def _tests(
 
 
 def _test(test: Mapping[str, Any]) -> dict[str, Any]:
-    """A test without what nobody looks for: a right one has no words."""
+    """A test without details that no reader needs: a passed test has no message."""
     verdict = _verdict(test)
     shown: dict[str, Any] = {
         "name": _cut(str(test.get("test_name", test.get("test", ""))), MESSAGE),
@@ -216,7 +216,7 @@ def _verdict(test: Mapping[str, Any]) -> str:
 
 
 def _cut(value: object, most: int) -> str:
-    """Text of that length at most, in which nothing is unseen; what was cut is said."""
+    """The text with at most that length, without invisible characters; says how much was cut."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()

@@ -1,7 +1,7 @@
-"""Results as `report.html` needs them: a small value for each row, and where the rest of it stands on disk.
+"""Results as `report.html` needs them: a small object for each row, with the row's position on disk.
 
-A run may have left a hundred thousand rows, with the texts of models in them. So a row is read once, what charts and
-the table need of it is kept in a few hundred bytes, and its program is read again if it is to be shown.
+A run may have a hundred thousand rows with models' texts. So a row is read once, the values for charts and table are
+kept in a few hundred bytes, and its program is read again if it is shown.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     README.md                             which configuration has which files
     reports/…                             the pages
 
-One commit for each, so that nobody sees half of it. Source: the layout that `push_to_hub` of `datasets` makes, which
-the reference uses, so that `load_dataset(RESULTS, name)` finds what it found there.
+Each push is one commit, so that no reader sees half of it. Source: the layout that `push_to_hub` of `datasets` makes.
+The reference uses it too, so `load_dataset(RESULTS, name)` works as it does there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class HubResults:
 
     @classmethod
     def opened(cls, name: str, *, public: bool) -> Self:
-        """The data set, made if it is not there: before anything is judged, as it may not be allowed.
+        """The data set; created if it does not exist. Called before judging, because we may lack the permission.
 
         Args:
             name: `owner/name`.

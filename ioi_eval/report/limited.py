@@ -1,4 +1,4 @@
-"""What a problem's submissions are worth where only 50 of them count.
+"""The score of a problem's submissions if only 50 of them count.
 
 `selection` reads result rows; a problem may have a hundred thousand, with their generations. Here a row is what
 `selection` looks at and nothing else, in about 250 bytes.
@@ -78,7 +78,7 @@ class LightRow(Mapping[str, Any]):
 
 
 def limited_score(rows: list[LightRow], problem: Problem) -> float:
-    """The points that the 50 submissions of a contestant would reach, who does not know their scores.
+    """The points of 50 submissions, chosen without knowing their scores, as a contestant would choose.
 
     Args:
         rows: all submissions to the problem.

@@ -62,7 +62,7 @@ def _overview(summary: Mapping[str, Any]) -> str:
         lines.append(f"- Not judged: **{counts['refused']}**")
     if counts["pending"]:
         lines.append(f"- Still to be judged: **{counts['pending']}**")
-    if len(summary["groups"]) < _SEVERAL:  # a pass@k of several models is of none of them
+    if len(summary["groups"]) < _SEVERAL:  # a pass@k over several models describes none of them
         lines += _estimates(summary)
     return "\n".join(["# Results", "", *lines, "", _verdicts(summary)])
 

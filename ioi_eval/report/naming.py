@@ -1,4 +1,4 @@
-"""What a row of results is the result of: its problem and its submission, as judging named them."""
+"""The problem and submission of a row of results, with the names that judging used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def problem_of(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def submission_of(row: Mapping[str, Any], id_column: str, *, otherwise: str = "–") -> str:
-    """The submission's id. Where its column has the name of one of ours, it stands in `dump_<name>`.
+    """The submission's id. If the id column has the name of one of our columns, it was renamed to `dump_<name>`.
 
     Args:
         row: of results.

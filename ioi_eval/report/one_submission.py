@@ -1,6 +1,6 @@
-"""One submission for a person: its program, what the compiler said, each test, and how the failing one differs. Pure.
+"""Shows one submission: its program, the compiler's message, each test, and how the failing one differs. Pure.
 
-Everything here was written by strangers: it is bounded, and shown with control characters written out.
+All of this text is untrusted: it is shortened, and control characters are replaced by escapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PASSED = ("AC", "SKIPPED")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a problem allows: CPU seconds and bytes; `None` where nobody says."""
+    """A problem's limits: CPU seconds and bytes; `None` if unknown."""
 
     time_s: float | None = None
     memory_bytes: int | None = None
@@ -45,7 +45,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestTexts:
-    """What a test gave to the program, what is right, and what came; `None` for what is not at hand."""
+    """A test's input, official output and the program's output; `None` for those that are not available."""
 
     __test__ = False
 

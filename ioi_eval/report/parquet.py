@@ -1,7 +1,7 @@
-"""Rows as a Parquet file, whatever they hold.
+"""Writes rows of any content as a Parquet file.
 
-A column's type is found by looking at all rows first: a table whose first thousand rows have a null where a later one
-has a text could not be written otherwise. A column of which two rows cannot have one type holds JSON texts.
+A column's type is determined from all rows first: otherwise a column with nulls in the first thousand rows and a text
+later could not be written. If the rows of a column have no common type, it contains JSON texts.
 """
 
 from __future__ import annotations

@@ -19,14 +19,14 @@ from ioi_eval.report.run_summary import FORMAT
 
 
 class Family(StrEnum):
-    """Of what problems results are."""
+    """The kind of problems of the results."""
 
     CONTEST = "contest problems"
     APPS = "APPS problems"
 
 
 Name = tuple[str, str]
-"""Problem and submission: what a result is of."""
+"""The problem and submission of a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class ResultSet:
         return result_rows(self.directory, columns=columns, tests=tests)
 
     def name(self, row: Mapping[str, Any]) -> Name:
-        """What a row is the result of."""
+        """The problem and submission of a row."""
         if self.family is Family.APPS:
             return str(row.get("problem_id")), str(row.get("submission"))
         return "/".join(problem_of(row)), submission_of(row, self.id_column)
@@ -109,7 +109,7 @@ def open_results(directory: str | Path, *, id_column: str | None = None) -> Resu
 
 
 def first_row(directory: Path) -> Any:
-    """What the first line of results holds; `None` where there is no line.
+    """The first row of results; `None` if there is no line.
 
     Raises:
         InputError: there are no results, or the line is damaged.
@@ -119,7 +119,7 @@ def first_row(directory: Path) -> Any:
 
 
 def family_of(row: Any, directory: Path) -> Family:
-    """Of what problems results are, as their first row shows.
+    """The family of results, from their first row.
 
     Raises:
         InputError: it is no row of results.
@@ -135,11 +135,11 @@ def family_of(row: Any, directory: Path) -> Family:
 
 
 def summary_of(directory: Path, *, is_remade: bool = False) -> dict[str, Any]:
-    """What `summary.json` says; empty where there is none, as beside results of others.
+    """The contents of `summary.json`; empty if there is none, as with results of other programs.
 
     Args:
         directory: of the results.
-        is_remade: it is about to be made anew, so a damaged one is as good as none.
+        is_remade: whether it will be made again; then a damaged one counts as missing.
 
     Raises:
         InputError: it is damaged, or a newer version of this package wrote it.

@@ -1,8 +1,8 @@
 """A result as a row: the dump's own columns, those of the reference, and ours.
 
-The reference's columns keep their names and meaning, so that what reads its results reads these, but for what is wrong
-there: `score` is the unrounded minimum (0.9999 is not solved), `all_subtasks_points` is rounded once from the
-unrounded sum, and what could not be judged is null, not 0.
+The reference's columns keep their names and meaning, so that programs for its results can read ours. Errors of the
+reference are corrected: `score` is the unrounded minimum (0.9999 is not solved), `all_subtasks_points` is rounded once
+from the unrounded sum, and scores that could not be determined are null, not 0.
 
 Source: `ioi/run_tests` of huggingface/ioi (`TestResult`, `SubtaskResult.to_dict`, `full_result_data`).
 """
@@ -49,13 +49,13 @@ OUR_COLUMNS = (
 
 
 _FROM_THE_DUMP = frozenset({"code", "target_subtask"})
-"""Columns of results that are columns of dumps, with the same meaning: what was read there stands here."""
+"""Columns of results that dumps have too, with the same meaning: their values come from the dump."""
 
 _RESULTS = frozenset({*REFERENCE_COLUMNS, *OUR_COLUMNS, TESTS_ID}) - _FROM_THE_DUMP
 
 
 class Unscored(StrEnum):
-    """What stands where a score would, had we not failed to find it out."""
+    """The value that replaces a score that we failed to determine."""
 
     NULL = "null"
     ZERO = "zero"  # for training loops that cannot take anything else
@@ -63,15 +63,15 @@ class Unscored(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSubmission:
-    """A submission and what became of it.
+    """A submission and its result.
 
     Args:
-        problem: what it was judged on.
-        submission: what was judged.
-        fingerprint: of all that determined the outcome.
-        result: the outcome; of a copy it is its leader's, under the leader's id.
-        duplicate_of: id of the submission that was judged in its place.
-        known: what the result's tests come to, where that is known already.
+        problem: its problem.
+        submission: the submission.
+        fingerprint: a hash of everything that determined the outcome.
+        result: the outcome; for a copy, that of its leader (the equal program that was judged), with the leader's id.
+        duplicate_of: id of the submission that was judged instead.
+        known: the totals of the result's tests, if they were computed already.
     """
 
     problem: Problem
@@ -187,9 +187,9 @@ def refused_row(row: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
 
 def own_columns(row: Mapping[str, Any], results: Collection[str]) -> dict[str, Any]:
-    """The dump's columns; one that has the name of a result's goes on as `dump_<name>`, so that it is never one.
+    """The dump's columns; one with the name of a result column is renamed to `dump_<name>`, to tell them apart.
 
-    In a dump that is itself a results file they are of an earlier judging, and are replaced.
+    In a dump that is itself a results file, such columns are from an earlier judging, and are replaced.
 
     Args:
         row: the dump's.
@@ -240,7 +240,7 @@ def _test(outcome: TestOutcome) -> dict[str, Any]:
 
 
 _LIMITS = {Verdict.TLE: "cpu", Verdict.MLE: "memory"}
-"""What a program was over that ended by itself before anybody stopped it."""
+"""The limit that a program exceeded if it ended by itself before it was stopped."""
 
 
 def _calls(attempted: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a run's submissions are worth under a contest's limit, by each way of choosing those that count."""
+"""The points of a run's submissions under a contest's limit, for each way of choosing those that count."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COLUMNS = ("code", "code_compiles", "target_subtask", "all_subtasks_results", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """Points; where they are drawn, the mean over seeds, and between what 95 % of them lie."""
+    """Points; if submissions are drawn at random, the mean over seeds and the interval that contains 95 % of them."""
 
     value: float
     low: float | None = None

@@ -1,7 +1,7 @@
-"""Real contestants beside whom a model's points are put: their totals, and what the medals took.
+"""Real contestants for comparison with a model: their totals, and the points needed for medals.
 
-They come from a file that the user names: a CSV table of one contest, or rows as LiveOIBench has them. For some years
-what the medals took is in `ioi_cutoffs.csv` beside this module, each line with the page that says so.
+They come from a file that the user names: a CSV table of one contest, or rows as in LiveOIBench. For some years the
+points needed for medals are in `ioi_cutoffs.csv` in this folder, each line with the page that states them.
 
 Source: LiveOIBench's own ranking counts medals and percentiles in the same way: a medal by its least points, and the
 share of contestants with fewer points.
@@ -34,7 +34,7 @@ class Rank:
     """Where points would stand.
 
     Args:
-        medal: `gold`, `silver`, `bronze`, or `none`; `None` where nobody says what medals took.
+        medal: `gold`, `silver`, `bronze`, or `none`; `None` if the points needed for medals are unknown.
         rank: 1 for the most points; equals share one. `None` without contestants.
         contestants: how many there are.
         percentile: how many of a hundred contestants have fewer points.

@@ -1,4 +1,4 @@
-"""Which submissions tried what no solution needs, as the rows of `results.jsonl` tell it; nothing is judged."""
+"""Lists the submissions that made system calls which no solution needs, from the rows of `results.jsonl`."""
 
 from __future__ import annotations
 

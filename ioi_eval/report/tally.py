@@ -1,4 +1,4 @@
-"""What a stream of results adds up to, problem by problem, in memory that does not grow with the tests."""
+"""Adds up a stream of results, problem by problem, in memory that does not grow with the tests."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ class ProblemTally:
 
     @property
     def best_of_50(self) -> float:
-        """What the 50 that a contestant would hand in are worth together."""
+        """The points if only 50 submissions, chosen without knowing their scores, count."""
         return limited_score(self.rows, self.problem)
 
 
 def problem_estimates(tallies: Sequence[ProblemTally]) -> dict[str, Estimate]:
     """Means over problems: the average share of the points that a submission gets, and pass@k by k, as text.
 
-    Solved means full marks in every subtask; what could not be judged is no sample. A k is there only where every
-    problem has so many that were judged; the average only where every problem has one, and is worth points.
+    Solved means full marks in every subtask; submissions that could not be judged are left out. pass@k is given only if
+    every problem has k judged submissions; the average only if every problem has one, and is worth points.
 
     Args:
         tallies: of each problem.

@@ -86,7 +86,7 @@ def problem_cells(problem: Mapping[str, Any]) -> list[str]:
 
 
 def bounded(of: Mapping[str, Any], score: str) -> str:
-    """Points, with `?` where judge errors make them a lower bound: not where they are full marks already."""
+    """Points, with `?` if judge errors make them a lower bound (which full marks cannot be)."""
     return points(of[score]) + ("?" if of["undecided"] and of[score] != of["points"] else "")
 
 
@@ -189,7 +189,7 @@ def done_in(run: Mapping[str, Any]) -> str:
 
 
 def near_limit(summary: Mapping[str, Any]) -> str:
-    """How many submissions this machine does not decide; empty for none.
+    """The line about submissions whose verdict may differ on another machine (near the limit); empty for none.
 
     Args:
         summary: of a run.
@@ -251,7 +251,7 @@ def _list(head: str, items: Sequence[str], count: int, *, shown: int = 5, files:
 
 
 def printable(text: str, *, length: int = 500) -> str:
-    """One line without control characters: ids and messages come from strangers, and terminals obey."""
+    """One line without control characters: ids and messages are untrusted, and terminals execute control sequences."""
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line[:length]) + "…" * (
         len(line) > length

@@ -1,7 +1,7 @@
 """Two sets of results side by side: which verdicts changed and why, and whether the rest is noise.
 
-Results of the same submission are a pair. Where two models are compared there are no such pairs; their problems are.
-What one of the two runs failed to judge is in no mean, and counted apart.
+The two results of a submission are a pair. If two models are compared, there are no such pairs; then problems are
+compared. Submissions that one of the runs failed to judge are in no mean, and are counted separately.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Comparison:
 
     @property
     def regressed(self) -> bool:
-        """Whether a pair is worse or has vanished; of problems, whether their mean score surely fell."""
+        """Whether a pair is worse or missing; for problems, whether the interval of the score difference is below 0."""
         if self.p is None:
             high = self.means["score difference"].high
             return high is not None and high < 0

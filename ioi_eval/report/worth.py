@@ -1,4 +1,4 @@
-"""What a row of results says of its submission, whatever family it is of: its verdict, and its share of full marks."""
+"""The verdict of a row of results, and its share of full marks, for both families."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Results in the formats of others, from results alone: one module a format.
 
-A format is a module of this folder that has `FORMAT`, and its line in `MODULES`. It says which files it makes and which
-settings it takes (`--set KEY=VALUE`), and writes them; where they go, whether something stands there already and that
-a reader never sees half of one is not its concern.
+A format is a module in this folder with `FORMAT`, and a line in `MODULES`. It says which files it makes and which
+settings it accepts (`--set KEY=VALUE`), and writes them. Its caller chooses the place, checks for existing files, and
+makes sure that no reader sees half of a file.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Material:
         """All groups by their labels, in the order in which rows name them. Nothing grouped is one.
 
         Raises:
-            InputError: there are too many, or a row is none of results.
+            InputError: there are too many, or a row is not from results.
         """
         columns = self.grouping.columns
         wanted = (*_READ, *self.results.naming, *(name.split(".")[0] for name in columns))
@@ -148,12 +148,12 @@ class Material:
         return self.settings.get(key, "").strip() or otherwise
 
     def model_of(self, group: ModelGroup) -> str:
-        """What the model of a group is called: by its rows, else by the user; empty where nobody says."""
+        """The name of a group's model: from its rows, else from the user; empty if unknown."""
         return group.model or (self.setting(_MODEL) if len(self.groups) == 1 else "")
 
     @property
     def dataset(self) -> str:
-        """The Hub id of the data set with the problems: as it was set, else as the run read it; empty if it is none."""
+        """The Hub id of the data set with the problems: the user's setting, else the run's source; empty if unknown."""
         if named := self.setting("dataset"):
             return named
         key = "dataset" if self.results.family is Family.APPS else "problems"
