@@ -1,1 +1,3 @@
-"""The tests. They mirror the package; what crosses it has a folder of its own (`CONTRIBUTING.md` has the list)."""
+"""The tests. Their folders mirror the package; tests of several packages have folders of their own (`CONTRIBUTING.md`
+has the list).
+"""

@@ -1,4 +1,4 @@
-"""What a target's box answers to the jobs that compile: written down, without a compiler."""
+"""Recorded answers of a target's box to compile jobs, so that tests need no compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven through its DevTools protocol: what it shows, what it says, what it asks the network for.
+"""A headless Chromium, driven through its DevTools protocol: reports its page, its messages and its network requests.
 
 Only what these tests need; `aiohttp` is there already, and the protocol is JSON over a WebSocket.
 """

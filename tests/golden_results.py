@@ -1,4 +1,4 @@
-"""What the samples come to: verdicts, scores, messages, columns and exit codes, without what a machine's speed decides.
+"""The results of the samples: verdicts, scores, messages, columns and exit codes, without values that depend on speed.
 
 `python tests/golden_results.py OUT.json [--shared DIR] [--only CASE …]` scores them and writes that down; called before
 and after a change, on the same machine, it writes the same. `test_golden_results.py` compares what depends on no

@@ -1,4 +1,6 @@
-"""Submissions that are judged without a sandbox: a problem, how programs do on it, and what any judge would say."""
+"""Judges submissions without a sandbox: a problem, the behaviour of programs, and the results that any judge would
+give.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An executor on a real sandbox, and rows for it: what the tests of execution share."""
+"""An executor on a real sandbox, and rows for it, shared by the tests of execution."""
 
 from __future__ import annotations
 

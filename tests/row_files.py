@@ -1,4 +1,4 @@
-"""The same rows in files of every kind, for tests of what reads them."""
+"""The same rows in files of every kind, for tests of their readers."""
 
 from __future__ import annotations
 

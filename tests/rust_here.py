@@ -1,4 +1,4 @@
-"""Whether this machine has a Rust compiler: what is said of tests that need one and it has none."""
+"""Whether this machine has a Rust compiler, and the reason for skipping tests if it has none."""
 
 from __future__ import annotations
 

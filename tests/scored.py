@@ -1,4 +1,4 @@
-"""Outcomes of tests named by letters, and what they come to."""
+"""Outcomes of tests, named by letters, and the scores that follow from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blob store: whole, once, unspoilt, whoever else writes at the same time."""
+"""The blob store: entries are complete, stored once, and undamaged, with several writers at the same time."""
 
 from __future__ import annotations
 

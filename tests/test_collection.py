@@ -1,4 +1,4 @@
-"""What the tests are called: several processes that run parts of them must agree on the names."""
+"""The names of the tests: several processes that run parts of them must agree on the names."""
 
 from __future__ import annotations
 

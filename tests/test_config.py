@@ -1,4 +1,4 @@
-"""What is taken from the environment and from `.env`."""
+"""The variables that are read from the environment and from `.env`."""
 
 from __future__ import annotations
 

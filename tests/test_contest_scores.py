@@ -1,4 +1,4 @@
-"""What a contestant has of all submissions: the best of each subtask."""
+"""The score of all of a contestant's submissions: the best of each subtask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals and tests of significance: known values, and what must hold for all inputs."""
+"""Intervals and tests of significance: known values, and properties for all inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of scoring through the Python API does what it says."""
+"""The example script for the Python API works as documented."""
 
 from __future__ import annotations
 

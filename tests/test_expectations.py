@@ -1,4 +1,4 @@
-"""What agrees with what authors state: TPS's rules, and what a label of a CMS export can still say."""
+"""Which results agree with authors' labels: TPS's rules, and the labels of a CMS export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The samples come to what they came to when `golden/results.json` was written, wherever they are scored."""
+"""The samples still have the results in `golden/results.json`, in every sandbox."""
 
 from __future__ import annotations
 

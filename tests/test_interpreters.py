@@ -1,4 +1,4 @@
-"""Where an interpreter lies that a user names, and what boxes hide of this machine."""
+"""Where on this machine an interpreter is that a user names, and which directories boxes hide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compiled before a submission: what one bad answer of a worker may say, and what not."""
+"""Programs that are compiled before a submission: the conclusions from one bad answer of a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""The commands and examples of the README work as they are."""
 
 from __future__ import annotations
 

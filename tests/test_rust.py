@@ -1,4 +1,4 @@
-"""Submissions in Rust: found in what a model said, compiled by rustc in a box, and judged as those in C++ are."""
+"""Submissions in Rust: extracted from a model's text, compiled by rustc in a box, and judged like those in C++."""
 
 from __future__ import annotations
 

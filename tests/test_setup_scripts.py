@@ -1,4 +1,4 @@
-"""What the scripts do on machines that lack something, and when a suite fails.
+"""The scripts on machines that lack something, and if a suite fails.
 
 The commands that they call are programs of these tests, which write down how they were called.
 """

@@ -1,4 +1,4 @@
-"""One sandbox, and who scores on it: several threads, each with its own event loop, or a process that was forked."""
+"""One sandbox with several callers: threads with their own event loops, or a process that was forked."""
 
 from __future__ import annotations
 

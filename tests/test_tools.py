@@ -1,4 +1,4 @@
-"""What targets have for languages: who is asked does not keep the others waiting."""
+"""The tools of targets for languages: a target that is slow to answer does not delay the others."""
 
 from __future__ import annotations
 

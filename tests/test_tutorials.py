@@ -1,4 +1,4 @@
-"""The tutorials' commands and programs work as they stand there, in their order."""
+"""The tutorials' commands and programs work as they are, in their order."""
 
 from __future__ import annotations
 

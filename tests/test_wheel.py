@@ -1,4 +1,4 @@
-"""The installed wheel works away from the checkout: what travels in it is what is needed."""
+"""The installed wheel works without the checkout: it contains all needed files."""
 
 from __future__ import annotations
 

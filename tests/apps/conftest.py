@@ -1,4 +1,4 @@
-"""What the tests share: boxes for Python programs, one sandbox for each isolation level."""
+"""Shared fixtures: boxes for Python programs, one sandbox for each isolation level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each row of a dump asks for."""
+"""The rows of a dump: the names of their submissions, and which rows are refused or not selected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written of each row of a dump of Python programs."""
+"""The result rows of a dump of Python programs."""
 
 from __future__ import annotations
 

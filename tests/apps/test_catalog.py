@@ -1,4 +1,4 @@
-"""The problems of a run on disk: those that are needed, found by id, told apart by what they ask."""
+"""The problems of a run on disk: only the needed ones are stored, and each is found by its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strings and metrics that Eval Protocol's users know, from what a program did."""
+"""Results in the strings and metrics of Eval Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs on tests, in real processes: what is right passes, what is wrong does not, and each says why."""
+"""Programs on tests, in real processes: right programs pass, wrong ones fail, and each result says why."""
 
 from __future__ import annotations
 

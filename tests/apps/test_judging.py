@@ -1,4 +1,4 @@
-"""What a run is told of a program's result."""
+"""What a program's result tells the run, such as whether a judge error is the sandbox's."""
 
 from __future__ import annotations
 

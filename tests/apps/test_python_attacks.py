@@ -1,4 +1,4 @@
-"""What programs do to pass without solving anything: they score 0, and are no failure of ours.
+"""Programs that try to pass without solving anything score 0, and cause no failure of ours.
 
 Each test's answer is a secret that is in the row, on the judge's side, and nowhere near the program.
 """

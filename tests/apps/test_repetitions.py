@@ -1,4 +1,4 @@
-"""Late programs in real boxes: what a repetition changes, for those who know that they are run again and for the rest.
+"""Late programs in real boxes: a repetition gives no advantage, even to programs that notice it.
 
 A program knows it by a word in its own text, which the sandbox changes in jobs that run alone: as well as any clock
 could tell it.

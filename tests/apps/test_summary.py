@@ -1,4 +1,4 @@
-"""Means by difficulty: of problems, not of solutions, and never of what could not be judged."""
+"""Means by difficulty: over problems, not over solutions, and without those that could not be judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the attacks through the whole path (scorer, sandbox, runner) and tells what came of each.
+"""Runs the attacks through the whole path (scorer, sandbox, runner) and reports the result of each.
 
 All programs of a campaign are judged side by side, a box holding many tests, as in a real run; the machine is looked at
 before and after. One by one (`--full`), what is left behind can be laid to the program that left it.

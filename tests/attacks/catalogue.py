@@ -1,4 +1,4 @@
-"""Which attacks there are: read from the comments above them in `programs/`, where code and expectation stand together.
+"""Lists the attacks: read from the comments above them in `programs/`, which contain code and expectation.
 
     // attack: reopen_descriptors
     // tries: to open its descriptors anew through /proc, for writing

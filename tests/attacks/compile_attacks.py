@@ -1,4 +1,4 @@
-"""Attacks on the compiler: on what it may read, on its time and memory, on what its words are taken for.
+"""Attacks on the compiler: on the files it may read, its time and memory, and the meaning of its messages.
 
 They are texts, most of them generated. The problem is `sealed`: its grader's source holds what the program must print.
 A program that compiles prints what it has found out, and gets WA as long as that is not the secret.

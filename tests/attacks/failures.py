@@ -1,4 +1,4 @@
-"""What the attack suite says at its end of the attacks that failed: some lines, where they may be hundreds."""
+"""Summarises the failed attacks at the end of the attack suite in some lines, even if there are hundreds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job must leave as it was: processes, mounts, files, shared memory, descriptors, and our own standing.
+"""Checks that a job changed nothing: processes, mounts, files, shared memory, descriptors, and our own privileges.
 
 Looked at from outside, after each job. Orphans are found because this process is made the reaper of its descendants,
 and because in these tests a box's user id is nobody else's.

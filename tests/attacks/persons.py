@@ -1,4 +1,4 @@
-"""Who starts the sandbox: whoever runs the tests, or an ordinary user where that is root.
+"""The user who starts the sandbox: the one who runs the tests, or an ordinary user if that is root.
 
 The ordinary user is a child process that gave up root after everything was imported, so neither Python nor the checkout
 need be readable for that user. It may not open the checkout on any machine, as where it lies in root's home.

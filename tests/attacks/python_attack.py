@@ -1,8 +1,8 @@
-"""Attacks by Python programs: on the interpreter that they share with the harness, and on what lies behind it.
+"""Attacks by Python programs: on the interpreter that they share with the harness, and on everything outside of it.
 
-Each is a program for a problem of two tests whose answers nobody can know, drawn anew for each run: a program that
-passes one has stolen it. What got something else that no program may get says so (`GOT …`). The tests are judged in
-order, so that one can leave what the next looks for.
+Each is a program for a problem of two tests with random answers, different in each run: a program that passes one has
+stolen the answer. A program that got other forbidden data prints `GOT …`. The tests are judged in order, so that one
+can leave something for the next.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Python programs that read what they must not, or say that they have passed."""
+"""Python programs that read forbidden data, or claim that they have passed."""
 
 from __future__ import annotations
 

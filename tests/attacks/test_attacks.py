@@ -1,4 +1,4 @@
-"""Every attack gets the verdict that it must get, harms nobody, and leaves nothing."""
+"""Every attack gets its expected verdict, does no harm, and leaves nothing behind."""
 
 from __future__ import annotations
 

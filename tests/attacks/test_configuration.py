@@ -1,4 +1,4 @@
-"""Bad configuration is part of security: it is an error that says what to do, never a weaker judge."""
+"""Bad configuration must never weaken the judge: it is an error that says what to do."""
 
 from __future__ import annotations
 

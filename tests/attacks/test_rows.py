@@ -1,4 +1,4 @@
-"""Rows of a data set that lie beside what a box shows: in the project whose environment is used, and in the system."""
+"""Rows of a data set next to files that a box shows: in the project of a virtual environment, and in the system."""
 
 from __future__ import annotations
 

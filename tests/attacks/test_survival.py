@@ -1,4 +1,4 @@
-"""The run survives: whatever is judged beside and before them, nothing changes for honest programs.
+"""A run survives attacks: programs that are judged at the same time or before do not change honest results.
 
 How long they take among attackers is measured by `benchmarks/among_attackers.py`: here a bound on it would make the
 test depend on what else this machine does.

@@ -1,4 +1,4 @@
-"""Calibration: what the figures come to, and when they are refused."""
+"""Calibration: how the figures are computed, and when they are refused."""
 
 from __future__ import annotations
 

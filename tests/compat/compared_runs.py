@@ -1,4 +1,4 @@
-"""Rows of APPS and runs of programs, for the graders that only look at what was printed."""
+"""Rows of APPS and runs of programs, for the graders that compare only printed output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eval Protocol's code: stops at the first failure, and says what its users know."""
+"""Eval Protocol's grader: stops at the first failure, and reports in the words that its users know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hendrycks/apps: what it takes for right, rule by rule, with all that is wrong about it."""
+"""hendrycks/apps: which outputs it accepts, rule by rule, including its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for all profiles, and the arithmetic of numpy without it."""
+"""Rules for all profiles, and the arithmetic of numpy without numpy."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The contract suite: what every sandbox must do: the embedded one, `ioi-eval serve`, named Piston servers."""
+"""The contract suite: requirements for every sandbox: the embedded one, `ioi-eval serve`, named Piston servers."""

@@ -1,4 +1,4 @@
-"""What every sandbox does with a job: the contract of `ioi_eval/sandbox/__init__.py`, asked of each of them."""
+"""How every sandbox must execute a job: the contract of `ioi_eval/sandbox/__init__.py`, tested on each of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/engine`: what both families' judging shares."""
+"""Tests of `ioi_eval/engine`: the judging that both families share."""

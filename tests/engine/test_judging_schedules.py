@@ -1,4 +1,4 @@
-"""What is run, and in what order it ends, never changes what a submission is worth."""
+"""The selection of tests and the order in which they end never change a submission's score."""
 
 from __future__ import annotations
 

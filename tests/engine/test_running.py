@@ -1,4 +1,4 @@
-"""What is repeated of a program's runs, in which order, and what stands then; the runner says what it is told."""
+"""Which runs of a program are repeated, in which order, and which result counts; the runner is scripted."""
 
 from __future__ import annotations
 

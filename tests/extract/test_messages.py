@@ -1,4 +1,4 @@
-"""What the model said is found in every form in which conversations come."""
+"""The model's answer is found in every form of conversation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What breaks outside: connections, servers, disks, processes."""
+"""Failures of the environment: connections, servers, disks, processes."""

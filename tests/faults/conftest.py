@@ -1,4 +1,4 @@
-"""Programs for the fault tests: servers, and what stands between them and the client."""
+"""Programs for the fault tests: servers, and proxies between them and the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program between the client and servers that does what networks, proxies and dying servers do.
+"""A proxy between client and servers that fails as networks, proxies and dying servers do.
 
 `fault_proxy.py --upstream PORTS --faults NAMES [--rate R] [--first N] [--seed S] [--idle S]` listens once for each
 upstream port and prints its own ports as one line of JSON. Once `GET /arm` was asked, of the requests to execute a job

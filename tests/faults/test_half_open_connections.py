@@ -1,4 +1,4 @@
-"""A machine that loses its power under a job: the connection is gone, and nobody says so."""
+"""A machine loses its power during a job: the connection is dead, but no end is signalled."""
 
 from __future__ import annotations
 

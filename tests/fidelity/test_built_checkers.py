@@ -1,4 +1,4 @@
-"""Checkers that a script of the package's own builds: what comes of it, and what the script is kept from."""
+"""Checkers that are built by a script of the package: the result, and what the script may not do."""
 
 from __future__ import annotations
 

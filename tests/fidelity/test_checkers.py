@@ -1,4 +1,4 @@
-"""Checkers to the letter: what each protocol says by exit code, output and files, and what is no score at all.
+"""The exact rules of checkers: how each protocol reports by exit code, output and files, and what is not a score.
 
 The checker is a script that does what the test's input says; the program under judgement prints one line.
 """

@@ -1,4 +1,4 @@
-"""Communication to the letter: what a manager is given, what it says, and when it is at fault.
+"""The exact rules of Communication: a manager's input, its output, and when it is at fault.
 
 Source of the rules: CMS, `cms/grading/tasktypes/Communication.py`: a process that fails makes the outcome 0 whatever
 the manager says; a manager that fails makes no outcome at all. Who is to blame where one failure causes the other is

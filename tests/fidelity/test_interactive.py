@@ -1,4 +1,4 @@
-"""Interactive tasks: an interactor at the stdin and stdout of the program, and who of the two ends first.
+"""Interactive tasks: an interactor at the stdin and stdout of the program, and which of the two ends first.
 
 The interactor is a script that does what the test's input says; its first word tells the program what to do.
 """

@@ -1,4 +1,4 @@
-"""Verdicts beside eight busy processes: who computes too long is TLE, who waits for a processor is not.
+"""Verdicts with eight busy processes: a program that computes too long is TLE, one that waits for a processor is not.
 
 Times in here are CPU times that the programs themselves keep to, far from the limit on either side. So the tests say
 nothing about how fast a machine is, and may take as long as they like.

@@ -1,4 +1,4 @@
-"""Memory: what is told from what, and that the reported peak is the truth, in the embedded sandbox and over HTTP."""
+"""Memory: MLE is told from other failures, and the reported peak is right, in the embedded sandbox and over HTTP."""
 
 from __future__ import annotations
 

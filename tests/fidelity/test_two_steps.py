@@ -1,4 +1,4 @@
-"""TwoSteps tasks: one program, run twice; what the first run sends through a FIFO is all that the second knows."""
+"""TwoSteps tasks: one program runs twice; the second run gets only the data that the first sends through a FIFO."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Random input to everything that reads what users or programs wrote."""
+"""Random input for all code that reads data of users or programs."""

@@ -1,4 +1,4 @@
-"""Whatever a model said, extraction ends, soon, with a program that can be sent to a compiler, or with none."""
+"""Extraction from any text ends soon, with a program that can be sent to a compiler, or with none."""
 
 from __future__ import annotations
 

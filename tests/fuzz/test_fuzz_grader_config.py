@@ -1,4 +1,4 @@
-"""Whatever stands in a grader_config.json, it is understood or refused with words."""
+"""Any grader_config.json is either understood or refused with a message."""
 
 from __future__ import annotations
 

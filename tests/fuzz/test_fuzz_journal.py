@@ -1,4 +1,4 @@
-"""Whatever a crash, a disk or an editor made of a journal: what is read from it was written to it."""
+"""A journal that a crash, a disk or an editor has damaged: every record that is read was once written."""
 
 from __future__ import annotations
 

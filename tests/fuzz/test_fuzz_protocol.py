@@ -1,4 +1,4 @@
-"""Whatever the runner's answer looks like, it becomes outcomes that make sense, or a sandbox error."""
+"""Any answer of the runner becomes valid outcomes or a sandbox error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is sent is exactly what was meant; what comes back from a server is checked before it is believed."""
+"""Requests are sent unchanged; answers of servers are checked before they are used."""
 
 from __future__ import annotations
 

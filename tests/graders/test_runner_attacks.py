@@ -1,4 +1,4 @@
-"""What a contestant can do to the judge: nothing. Each attack of attacker.cpp, in every box."""
+"""A contestant cannot influence the judge: each attack of attacker.cpp, in every box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compile mode: steps, what they see, what stops them, and what comes back."""
+"""Compile mode: its steps, which files they see, which limits stop them, and what is returned."""
 
 from __future__ import annotations
 

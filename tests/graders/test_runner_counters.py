@@ -1,10 +1,10 @@
-"""What the kernel counts for all processes is a channel between two of one submission.
+"""Two processes of a submission could communicate through counters that the kernel keeps for all processes.
 
-No number that the second may ask for is moved by what the first may do. The first process acts, or rests for as long,
-in an order that is drawn. The second makes every call that a contestant may make, after each turn, and notes all
-numbers in the answers. A number tells of the first if it changes more in each turn in which the first acts than in each
-in which it rests, or stands higher, or lower. Where nothing confines the two, the same programs must find what is known
-to be counted: else this test would see nothing.
+No number that the second process can read may depend on what the first can do. In random order, the first process acts
+or rests for the same time. After each turn the second makes every call that a contestant may make, and notes all
+numbers in the answers. A number depends on the first process if it changes more in every turn in which that acts than
+in every turn in which it rests, or is always higher, or always lower. Without confinement, the same programs must find
+the counters that are known: otherwise this test would prove nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ways in which a program could have itself judged JE, or keep memory that nobody counts: each is its own failure."""
+"""A program cannot get JE on purpose, or keep memory that is not counted: each attempt is its own failure."""
 
 from __future__ import annotations
 

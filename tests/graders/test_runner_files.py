@@ -1,4 +1,4 @@
-"""Tasks whose programs read and write files by name: what they find, and what of theirs is believed."""
+"""Tasks whose programs read and write named files: which files exist, and which of their outputs are accepted."""
 
 from __future__ import annotations
 

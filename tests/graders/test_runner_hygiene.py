@@ -1,4 +1,4 @@
-"""What a run leaves behind, inside and outside of its box: nothing. And what it costs."""
+"""A run leaves nothing behind, inside and outside of its box; and its cost is bounded."""
 
 from __future__ import annotations
 

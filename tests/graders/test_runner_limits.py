@@ -1,4 +1,4 @@
-"""Time, memory and threads: what stops a program, and what it is called. No test here needs a fast machine."""
+"""Time, memory and threads: which limits stop a program, and their names. No test here needs a fast machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Machines that lack something, or have more user ids than one: the same verdicts, and what is missing is said."""
+"""Machines that lack a feature, or have several user ids: the verdicts are the same, and missing features are
+reported.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runner does with plans and arguments: it takes what it understands wholly, and nothing else."""
+"""The runner accepts plans and arguments only if it understands them completely."""
 
 from __future__ import annotations
 

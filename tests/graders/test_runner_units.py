@@ -1,4 +1,4 @@
-"""The runner's parts by themselves: each header is a unit that includes what it names."""
+"""The runner's parts by themselves: each header includes the headers that it uses, and compiles alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts of a batch task: what a program does, and what the runner calls it. In every box."""
+"""Verdicts of a batch task: the runner's verdict for each behaviour of a program. In every box."""
 
 from __future__ import annotations
 

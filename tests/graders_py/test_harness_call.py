@@ -1,4 +1,4 @@
-"""A function is called in the harness, and what it returns leaves as data that no program can forge an equality of."""
+"""The harness calls a function and returns its result as data; a program cannot forge equality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs run as other graders run them: what each of them refuses is refused, and nothing else."""
+"""Programs are run as other graders run them: exactly the programs that these refuse are refused."""
 
 from __future__ import annotations
 

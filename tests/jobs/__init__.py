@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/jobs`: what goes into a box and what comes back."""
+"""Tests of `ioi_eval/jobs`: the files of a box, and its answers."""

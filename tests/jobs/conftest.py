@@ -1,4 +1,4 @@
-"""Where tests of our own pair of scripts run."""
+"""Boxes for tests of our own pair of scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classic jobs: the source's files in the source's places, and what the stock pair may not be asked."""
+"""Classic jobs: the reference's files at the reference's paths, and the problems that the stock pair cannot judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the end of a compilation means: only a compiler that ends by itself and refuses speaks of its input."""
+"""The end of a compilation: a compiler that ends by itself with an error is the only certain sign of a bad program."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What is not the submission's fault, and is told so by our own pair of scripts: never by a failed compile stage, and
-never by a score."""
+"""Failures that are not the submission's: our own pair of scripts never reports them by a failed compile stage or by a
+score.
+"""
 
 from __future__ import annotations
 

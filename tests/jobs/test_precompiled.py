@@ -1,4 +1,4 @@
-"""Which programs get the precompiled header, and what changes for them."""
+"""Which programs get the precompiled header, and how their recipe changes."""
 
 from __future__ import annotations
 

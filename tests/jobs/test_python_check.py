@@ -1,4 +1,4 @@
-"""Whether Python can read a submission: what is the program's fault, and what the interpreter's."""
+"""Whether Python can read a submission: the program's errors are told from the interpreter's."""
 
 from __future__ import annotations
 

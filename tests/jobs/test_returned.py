@@ -1,4 +1,4 @@
-"""What the harness says of a run is a claim that a program can forge: whatever it is, it can be kept."""
+"""The harness's report about a run can be forged by a program: any report can be stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tests a job may hold: by what a target returns, takes and allows."""
+"""How many tests a job may contain: by the bounds of a target on output, requests and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of time stand once, in `graders/runner/rules.h`: here is compared who reads, repeats or tells them."""
+"""The rules of time are defined in `graders/runner/rules.h`; programs and pages that repeat them agree with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes plans and who reads lines keeps to the schemas. (The runner: `tests/graders/runner_box.py`.)"""
+"""The code that writes plans and reads lines follows the schemas. (The runner: `tests/graders/runner_box.py`.)"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/journal`: stored outcomes, and what a crash leaves of them."""
+"""Tests of `ioi_eval/journal`: stored outcomes, and how many of them survive a crash."""

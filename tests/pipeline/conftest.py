@@ -1,4 +1,4 @@
-"""Fixtures of what is around a judge."""
+"""Fixtures for the code around a judge."""
 
 from __future__ import annotations
 

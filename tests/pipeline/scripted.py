@@ -1,4 +1,4 @@
-"""A judge that does what a program's text says, for tests of what is around a judge."""
+"""A judge that follows instructions in a program's text, for tests of the code around a judge."""
 
 from __future__ import annotations
 

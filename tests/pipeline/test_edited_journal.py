@@ -1,4 +1,4 @@
-"""Journals whose lines somebody has left out, doubled, moved, or put together from several: of both families."""
+"""Journals whose lines were removed, doubled, moved, or joined from several journals: of both families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a dump: which rows are meant, and what is said before anything is judged."""
+"""Reading a dump: which rows are selected, and which errors are reported before anything is judged."""
 
 from __future__ import annotations
 

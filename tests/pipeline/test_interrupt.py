@@ -1,4 +1,4 @@
-"""Ctrl-C and `kill -9`: whatever ends a run, the next one goes on with it."""
+"""Ctrl-C and `kill -9`: however a run ends, the next one continues it."""
 
 from __future__ import annotations
 

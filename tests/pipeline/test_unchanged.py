@@ -1,4 +1,4 @@
-"""A run with nothing new leaves the results as they are; whatever may have changed has them made again."""
+"""A run with nothing new leaves the result files unchanged; after any possible change they are made again."""
 
 from __future__ import annotations
 

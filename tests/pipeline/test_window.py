@@ -1,4 +1,4 @@
-"""What to judge next."""
+"""Which submission is judged next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is started on a worker: limits, the size of requests, the package, Slurm jobs."""
+"""The scripts that start workers: limits, the size of requests, the package, Slurm jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a dump of Python programs: one sample or several, in every form, and what is wrong with some."""
+"""Rows of a dump of Python programs: one sample or several, in every form, and errors in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of calls: what travels comes back, what is equal is right, and nothing hostile gets through."""
+"""Results of calls: encoding loses nothing, equal values are right, and hostile data is refused."""
 
 from __future__ import annotations
 

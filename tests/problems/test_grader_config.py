@@ -1,4 +1,4 @@
-"""The grader's configuration: every shape it comes in, and no value passed over that would change the judging."""
+"""The grader's configuration: every form is read, and no value that would change the judging is ignored."""
 
 from __future__ import annotations
 

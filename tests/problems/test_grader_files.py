@@ -1,4 +1,4 @@
-"""Which file is what: by the paths of real rows, and never a judge's source among what a submission sees."""
+"""The use of each file, by the paths of real rows: a submission never sees a judge program's source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems from rows: what is right comes out whole; what is wrong is named, and costs only its own problem."""
+"""Problems from rows: right rows become complete problems; an error is named, and affects only its own problem."""
 
 from __future__ import annotations
 

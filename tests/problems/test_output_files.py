@@ -1,4 +1,4 @@
-"""Submissions that are files: which file is for which test, and what else of a row counts."""
+"""Submissions of output files: the test of each file, and which other columns of a row count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: what a table or a JSON writer has made of a value is taken for what it is, and nothing else is."""
+"""Rows: the forms in which tables and JSON writers store a value are accepted, other values are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a dump: the columns that dumps have, and what is said where they are missing."""
+"""Rows of a dump: the columns of dumps, and the messages if they are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of official tasks: numbers, reasons, and what has none."""
+"""The table of official tasks: numbers, reasons, and disagreements without a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups: which columns, what they are called, and that each has numbers of its own."""
+"""Groups: by which columns, their names, and that each has its own numbers."""
 
 from __future__ import annotations
 

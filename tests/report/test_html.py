@@ -1,4 +1,4 @@
-"""The page of a report: what stands in it, and that nothing of strangers becomes more than text."""
+"""The page of a report: its contents, and that untrusted data is only ever text in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts where only 50 submissions do."""
+"""The score if only 50 submissions count."""
 
 from __future__ import annotations
 

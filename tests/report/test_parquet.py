@@ -1,4 +1,4 @@
-"""Rows as Parquet: types are those of all rows, and what has none is text."""
+"""Rows as Parquet: a column's type fits all rows; without a common type it is text."""
 
 from __future__ import annotations
 

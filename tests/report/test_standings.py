@@ -1,4 +1,4 @@
-"""Real contestants: tables, LiveOIBench's rows, and what medals took."""
+"""Real contestants: tables, LiveOIBench's rows, and the points needed for medals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who tried what no solution needs, as the rows of results tell it."""
+"""The list of submissions with system calls that no solution needs, from the rows of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources of rows: all kinds give the same rows, stream, and say what is wrong with them."""
+"""Sources of rows: all kinds give the same rows, stream them, and report errors in them."""
 
 from __future__ import annotations
 

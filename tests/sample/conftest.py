@@ -1,4 +1,4 @@
-"""A small judge for the sample contest: what a careful person would do by hand with g++, FIFOs and a stop-watch.
+"""A small judge for the sample contest: it does what a careful person would do with g++, FIFOs and a stop-watch.
 
 It shares no code with the package and reads nothing but the rows, so that it can say whether the sample contest is
 right before the package says whether it judges right. It isolates nothing: good for our own programs only.

@@ -1,4 +1,4 @@
-"""The sample of APPS: its rows keep what they promise, and each program does what is stated, by a plain Python."""
+"""The sample of APPS: its rows are as documented, and each program behaves as stated, with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dump of the sample contest: what a judge must find in each generation, and what that is worth."""
+"""The dump of the sample contest: the program that a judge must find in each generation, and its score."""
 
 from __future__ import annotations
 

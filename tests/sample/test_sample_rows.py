@@ -1,4 +1,4 @@
-"""The rows of the sample contest: made again they are the same, and they keep what their statements promise."""
+"""The rows of the sample contest: generating them again gives the same rows, and they satisfy their statements."""
 
 from __future__ import annotations
 

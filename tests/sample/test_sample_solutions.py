@@ -1,4 +1,4 @@
-"""The solutions of the sample contest are worth what they are said to be, by the small judge in conftest.py."""
+"""The solutions of the sample contest have their stated scores, by the small judge in conftest.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that tests of what it answers share."""
+"""A server that several test modules share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds processes that a test has started, whatever has become of their parents."""
+"""Finds the processes that a test started, even if their parents have ended."""
 
 from __future__ import annotations
 

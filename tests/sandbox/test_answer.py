@@ -1,4 +1,4 @@
-"""Answers that no recorded server gave: lies, proxies, overload."""
+"""Answers that no real server gave in our recordings: false ones, those of proxies, overload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker's limits mean: one table, whoever asks."""
+"""The meaning of a worker's limits: one table for all callers."""
 
 from __future__ import annotations
 

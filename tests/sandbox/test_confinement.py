@@ -1,4 +1,4 @@
-"""Boxes as bwrap makes them: what is bounded, what is hidden, what is left of capabilities; also by an old bwrap."""
+"""Boxes made by bwrap: their bounds, hidden files and remaining capabilities; also with an old bwrap."""
 
 from __future__ import annotations
 

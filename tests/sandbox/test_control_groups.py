@@ -1,4 +1,4 @@
-"""What control groups of either version leave to a container."""
+"""How much memory and how many processes control groups of either version leave to a container."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exploration says of an endpoint that cannot serve."""
+"""The reports of an exploration about endpoints that cannot serve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user names a cluster by."""
+"""The forms in which a user can name a cluster."""
 
 from __future__ import annotations
 

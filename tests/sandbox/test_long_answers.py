@@ -1,4 +1,4 @@
-"""An answer without end is a failure of whoever gives it, and not of the client."""
+"""An endless answer is a failure of its server, and not of the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a machine or a container leaves to judging, found where it really is so: in namespaces and control groups."""
+"""Machines and containers that limit or lack something, tested in real namespaces and control groups."""
 
 from __future__ import annotations
 

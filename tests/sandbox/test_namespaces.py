@@ -1,4 +1,4 @@
-"""Why there is no full isolation: each cause is made for real where it can be, and is told its own cure."""
+"""Why full isolation is missing: each cause is produced for real if possible, and reported with its own remedy."""
 
 from __future__ import annotations
 

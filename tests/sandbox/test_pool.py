@@ -1,4 +1,4 @@
-"""The pool in virtual time: who gets which endpoint, and when jobs wait."""
+"""The pool in virtual time: which job gets which endpoint, and when jobs wait."""
 
 from __future__ import annotations
 

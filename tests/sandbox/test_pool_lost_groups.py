@@ -1,4 +1,4 @@
-"""A group that loses its endpoints while others have some: who waits for it is told soon, and told that."""
+"""A group loses its endpoints while others have some: its waiting jobs soon get an error that says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds in the pool whatever happens in whatever order: a state machine against a simple model."""
+"""Properties of the pool under any sequence of events: a state machine is compared with a simple model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker is asked: the look runs in a real shell and as a real program here."""
+"""The questions to a worker: the probe runs here in a real shell and as a real program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of requests: what is no JSON, and what would be large in memory or long to read."""
+"""Bodies of requests: invalid JSON, and bodies that would need much memory or time to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Script jobs in real boxes: what Piston's users expect of them, and what a script must not be able to do."""
+"""Script jobs in real boxes: they work as Piston's users expect, and scripts cannot break out."""
 
 from __future__ import annotations
 

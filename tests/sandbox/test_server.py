@@ -1,4 +1,4 @@
-"""What the server answers: its routes, its fields, and what real servers answered to the same."""
+"""The server's answers: its routes and fields, compared with the answers of real servers."""
 
 from __future__ import annotations
 

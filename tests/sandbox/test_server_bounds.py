@@ -1,4 +1,4 @@
-"""What the server bounds and survives: bodies, queues, clients that go away, what is no HTTP."""
+"""The server's limits: large bodies, full queues, clients that disconnect, invalid HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of this machine a box is shown."""
+"""Which files of this machine a box shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slots: none is ever lost or doubled, and who runs alone runs alone."""
+"""Slots: none is ever lost or doubled, and a job that must run alone does."""
 
 from __future__ import annotations
 

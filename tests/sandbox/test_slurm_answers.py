@@ -1,4 +1,4 @@
-"""What squeue's answers mean."""
+"""The meaning of squeue's answers."""
 
 from __future__ import annotations
 

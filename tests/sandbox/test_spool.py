@@ -1,4 +1,4 @@
-"""What is serialised once stays serialised, in a file that nobody sees."""
+"""A serialised body is stored once, in a file without a name, and reused."""
 
 from __future__ import annotations
 

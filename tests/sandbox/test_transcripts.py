@@ -1,4 +1,4 @@
-"""Every recorded answer of both generations of real servers, against what it must be read as."""
+"""Every recorded answer of both generations of real servers is read as it must be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs of two stages on servers that have one: the joined script, started by a real bash, and what is read of it."""
+"""Jobs of two stages on servers with one: the joined script runs in a real bash, and its answer is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a server: bodies, names, limits. Scripts in front of jobs are run by a real shell."""
+"""Requests to a server: bodies, names, limits. Scripts that are added to jobs run in a real shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directories for one job: gone afterwards, also after those who were killed."""
+"""Directories for one job are removed afterwards, even if their process was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which workers make a target together, and what users may write for an endpoint."""
+"""Which workers form one target, and the forms in which users may name an endpoint."""
 
 from __future__ import annotations
 

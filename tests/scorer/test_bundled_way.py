@@ -1,4 +1,4 @@
-"""The bundled way, over a machine that answers at once: how many tests it asks for, and of what it takes heed."""
+"""The bundled way, with a machine that answers at once: how many tests a job has, and what it depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a submission where scripts of a worker's own judge: what is repeated, and how."""
+"""Judging with a worker's own scripts: which jobs are repeated, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A submission in C is held against what the compiler does with C, and one in C++ against C++."""
+"""A failed compilation in C is compared with the good program in C, and one in C++ with that in C++."""
 
 from __future__ import annotations
 

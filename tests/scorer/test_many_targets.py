@@ -1,4 +1,4 @@
-"""A scorer over several targets: free slots are used, lost targets are left, and results say who judged."""
+"""A scorer over several targets: free slots are used, lost targets are left, and results name the target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a submission before anything of it has run."""
+"""The state of a submission before any of its tests has run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tests of `ioi_eval/validate`: verdicts against what authors state."""
+"""Tests of `ioi_eval/validate`: verdicts compared with authors' labels."""

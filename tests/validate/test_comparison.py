@@ -1,4 +1,4 @@
-"""What was stated beside what was seen."""
+"""Authors' labels compared with observed results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody else's results beside ours: points at their precision, statuses in their words, by their rule."""
+"""Another judge's results compared with ours: points at its precision, statuses in its words, by its rule."""
 
 from __future__ import annotations
 
