@@ -18,11 +18,15 @@ from typing import BinaryIO
 from ioi_eval.errors import InputError
 from ioi_eval.fingerprint import digest_of
 from ioi_eval.model.apps import AppsProblem, AppsTest, CallTest, RowFault
-from ioi_eval.problems.apps import read_names, read_rows
+from ioi_eval.problems.apps import read_names, read_rows, read_wanted
 from ioi_eval.problems.apps_selection import ProblemSelection, choose
 from ioi_eval.problems.apps_values import encode
 from ioi_eval.problems.big_json import place_of
 from ioi_eval.problems.row import RowSource
+
+_FEW = 16
+"""To find so few problems, those that are named, or a sample, the ids are looked through first, which costs little in a
+table, and reading ends with the last of them. More are found while the data set is read, once."""
 
 _HELD_BYTES = 64 * 1024 * 1024  # of problems as they lie on disk; unpacked they take about twice that
 
@@ -125,18 +129,26 @@ def load_catalog(
         InputError: the source cannot be read, two rows have the same id, or the selection names what is not there.
         RowError: a row's id cannot be read.
     """
-    names = read_names(source)
-    chosen = choose(names, selection or ProblemSelection(), source.describe())
+    selection = selection or ProblemSelection()
     left_out = frozenset(one.removeprefix("apps_") for one in excluded)
-    positions = [
-        index
-        for index, (name, _) in enumerate(names)
-        if index in chosen and name not in left_out and (needed is None or name in needed)
-    ]
+    names: list[tuple[str, str]] = []
     listed: dict[str, Listed] = {}
+    passes = selection.filter()
+
+    def is_needed(name: str, difficulty: str) -> bool:
+        return name not in left_out and (needed is None or name in needed) and passes(name, difficulty)
+
     with tempfile.TemporaryFile(dir=directory) as file:
-        for problem in read_rows(source, frozenset(positions), with_solutions=with_solutions) if positions else ():
+        if selection.limit is None and not selection.ids and (needed is None or len(needed) > _FEW):
+            problems = read_wanted(source, is_needed, names, with_solutions=with_solutions)
+        else:
+            names += read_names(source)
+            chosen = choose(names, selection, source.describe())
+            places = frozenset(place for place in chosen if is_needed(*names[place]))
+            problems = read_rows(source, places, with_solutions=with_solutions)
+        for problem in problems:
             listed[problem.id] = _stored(problem, file, refusal(problem))
+        choose(names, selection, source.describe())  # it refuses what no row has
         file.flush()
         return Catalog(_again(file.fileno()), listed, [name for name, _ in names], source.describe())
 

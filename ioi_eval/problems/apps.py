@@ -7,7 +7,8 @@ to problems.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 
 from ioi_eval.errors import ODD_DATA, InputError, own_fault
 from ioi_eval.model.apps import AppsProblem, RowFault
@@ -31,14 +32,43 @@ def read_rows(source: RowSource, positions: Collection[int], *, with_solutions: 
         InputError: the source cannot be read, or two of the rows have the same id.
         RowError: a row's id cannot be read.
     """
-    columns = (*APPS_COLUMNS, "solutions") if with_solutions else APPS_COLUMNS
-    left = len(positions)
+    end = max(positions, default=-1) + 1
+    rows = islice(enumerate(_iterate(source, with_solutions)), end)
+    return _problems(source, ((index, row) for index, row in rows if index in positions))
+
+
+def read_wanted(
+    source: RowSource, wanted: Callable[[str, str], bool], names: list[tuple[str, str]], *, with_solutions: bool = False
+) -> Iterator[AppsProblem]:
+    """The problems of a split that are wanted, one at a time, in the split's order; the split is read once, to its end.
+
+    Args:
+        source: one split.
+        wanted: whether a problem is, by its id and its difficulty.
+        names: takes in both of every row, as `read_names` has them.
+        with_solutions: also the reference solutions.
+
+    Raises:
+        InputError: the source cannot be read, or two of these problems have the same id.
+        RowError: a row's id cannot be read.
+    """
+
+    def rows() -> Iterator[tuple[int, Row]]:
+        for index, row in enumerate(_iterate(source, with_solutions)):
+            names.append((problem_id(row, index), difficulty_of(row)))
+            if wanted(*names[-1]):
+                yield index, row
+
+    return _problems(source, rows())
+
+
+def _iterate(source: RowSource, with_solutions: bool) -> Iterator[Row]:
+    return source.iterate((*APPS_COLUMNS, "solutions") if with_solutions else APPS_COLUMNS)
+
+
+def _problems(source: RowSource, rows: Iterable[tuple[int, Row]]) -> Iterator[AppsProblem]:
     seen: dict[str, int] = {}
-    for index, row in enumerate(source.iterate(columns)):
-        if left == 0:
-            return
-        if index not in positions:
-            continue
+    for index, row in rows:
         problem = apps_problem(row, index)
         first = seen.setdefault(problem.id, index)
         if first != index:
@@ -46,7 +76,6 @@ def read_rows(source: RowSource, positions: Collection[int], *, with_solutions: 
                 f"{source.describe()}: the rows {first} and {index} (from 0) both have the id {problem.id}; the splits"
                 " of APPS number their problems alike, so give one of them"
             )
-        left -= 1
         yield problem
 
 

@@ -7,7 +7,7 @@ same seed selects the same problems as mcpbr does, from the same rows.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,6 +44,16 @@ class ProblemSelection:
         if self.limit is not None and self.limit < 1:
             raise InputError(f"a sample of {self.limit} problems makes no sense; take at least 1")
 
+    def filter(self) -> Callable[[str, str], bool]:
+        """Whether a problem passes the filters, by its id and its difficulty."""
+        wanted, ids = self._wanted()
+        return lambda name, difficulty: (not wanted or difficulty in wanted) and (not ids or name in ids)
+
+    def _wanted(self) -> tuple[set[str], set[str]]:
+        """Difficulties and ids as rows have them."""
+        wanted = {word.strip().lower() for word in self.difficulties}
+        return wanted, {word.strip().removeprefix("apps_") for word in self.ids}
+
 
 def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source: str) -> frozenset[int]:
     """The positions of the selected problems.
@@ -60,15 +70,11 @@ def choose(rows: Iterable[tuple[str, str]], selection: ProblemSelection, source:
     problems go to the largest fractions.
     """
     names = list(rows)
-    wanted = {word.strip().lower() for word in selection.difficulties}
-    ids = {word.strip().removeprefix("apps_") for word in selection.ids}
+    wanted, ids = selection._wanted()
+    passes = selection.filter()
     _check(wanted, {difficulty for _, difficulty in names}, "difficulty", source)
     _check(ids, {name for name, _ in names}, "id", source)
-    left = [
-        index
-        for index, (name, difficulty) in enumerate(names)
-        if (not wanted or difficulty in wanted) and (not ids or name in ids)
-    ]
+    left = [index for index, (name, difficulty) in enumerate(names) if passes(name, difficulty)]
     limit = selection.limit
     if limit is None or limit >= len(left):
         return frozenset(left)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from ioi_eval.apps.catalog import Catalog, load_catalog, problem_digest, read_ex
 from ioi_eval.errors import InputError
 from ioi_eval.problems.apps import read_rows
 from ioi_eval.problems.apps_selection import ProblemSelection
+from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
+from ioi_eval.rows.jsonl import JsonLines
 from tests.apps_rows import ROWS, apps_row, doubling, write_rows
 
 
@@ -45,6 +48,46 @@ def test_what_was_not_asked_for_is_known_but_not_listed(tmp_path: Path) -> None:
     assert catalog.knows("2")
     assert not catalog.knows("nowhere")
     assert list(load(tmp_path, needed=set()).listed) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "reads"),
+    [
+        ({}, 1),
+        ({"selection": ProblemSelection(difficulties=("introductory",))}, 1),
+        ({"needed": {str(number) for number in range(100)}, "excluded": ["apps_1"]}, 1),
+        ({"needed": {"0", "2"}}, 2),
+        ({"selection": ProblemSelection(ids=("0",))}, 2),
+        ({"selection": ProblemSelection(limit=2)}, 2),
+    ],
+    ids=str,
+)
+def test_a_data_set_is_read_once(
+    options: dict[str, Any], reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for a few problems or a sample, for which its ids are read first; the same problems come of either way."""
+    counted: list[object] = []
+    rows = JsonLines.rows
+
+    def counting(self: JsonLines, columns: Sequence[str] | None) -> Iterator[Row]:
+        counted.append(columns)
+        return rows(self, columns)
+
+    monkeypatch.setattr(JsonLines, "rows", counting)
+    catalog = load(tmp_path, **options)
+    assert len(counted) == reads
+    monkeypatch.setattr("ioi_eval.apps.catalog._FEW", 0 if reads == 2 else 10**6)
+    other = load(tmp_path, **options)
+    assert (catalog.listed, list(catalog.problems())) == (other.listed, list(other.problems()))
+    assert all(catalog.knows(str(row["problem_id"])) for row in ROWS if "problem_id" in row)
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_a_difficulty_that_no_row_has_is_refused(few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the data set is read."""
+    monkeypatch.setattr("ioi_eval.apps.catalog._FEW", few)
+    with pytest.raises(InputError, match="no problem of difficulty trivial"):
+        load(tmp_path, needed={"0"}, selection=ProblemSelection(difficulties=("trivial",)))
 
 
 def test_integers_of_any_size_survive(tmp_path: Path) -> None:
