@@ -185,23 +185,21 @@ class AppsSummary(RunSummary):
             group.add(judged, row)
         result, problem, name = judged.result, judged.problem, judged.submission.id
         self._take(
-            name,
-            problem,
+            result,
+            (name, problem),
             extraction=judged.submission.extraction,
             near_limit=_is_near_limit(result),
             error=error_of(result),
+            is_copy=judged.duplicate_of is not None,
         )
         self._solutions.append(_solution(problem, judged.difficulty, result))
         self._verdicts[result.verdict] += 1
         self._lacking.update({lacks[1] for test in result.tests if (lacks := _LACKS.match(test.returned.report.error))})
         if result.score is None:
             self._failures.add(result.message, f"{name} (problem {problem})")
-        if judged.duplicate_of is not None:
-            self._copies += 1
-            return
-        self._take_run(result.isolation, result.target)
-        self._pythons.update([result.python] if result.python else [])
-        self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
+        if judged.duplicate_of is None:
+            self._pythons.update([result.python] if result.python else [])
+            self._cpu_s += sum(test.time_s or 0.0 for test in result.tests)
 
     def refuse_problem(self, listed: Listed, kind: str, row: Mapping[str, Any]) -> None:
         """Take in a row for a problem that cannot be judged: that is of the problem, not of the row, and said once."""
@@ -209,16 +207,6 @@ class AppsSummary(RunSummary):
         self._invalid[listed.id] = listed.difficulty
         if (group := self._groups.of(row)) is not None:
             group._invalid[listed.id] = listed.difficulty
-
-    @property
-    def judged(self) -> int:
-        """How many submissions were judged, or failed to be."""
-        return len(self._solutions)
-
-    @property
-    def undecided(self) -> int:
-        """Submissions that we failed to judge."""
-        return sum(solution.passed is None for solution in self._solutions)
 
     def _own(self, run: RunFacts) -> dict[str, Any]:
         return {

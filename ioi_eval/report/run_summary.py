@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from ioi_eval.model import Isolation, Verdict
+from ioi_eval.model import JudgedResult, Verdict
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.totals import CpuSplit
 from ioi_eval.version import __version__
@@ -87,7 +87,7 @@ class RunFacts:
 
 
 class RunSummary(ABC):
-    """Adds up results as they stream by.
+    """Adds up results as they stream by: `judged` submissions, of which we failed at those that are `undecided`.
 
     Args:
         make: a summary for a group of them.
@@ -97,7 +97,7 @@ class RunSummary(ABC):
     def __init__(self, make: Callable[[], Self], grouping: Grouping | None) -> None:
         self._groups: Groups[Self] = Groups(grouping or Grouping(), make)
         self.refused = Refusals()
-        self.pending = 0
+        self.judged = self.undecided = self.pending = 0
         self._examples: list[dict[str, Any]] = []
         self._extraction: Counter[str] = Counter()
         self._isolation: Counter[str] = Counter()
@@ -123,27 +123,29 @@ class RunSummary(ABC):
         if (group := self._groups.of(row)) is not None:
             group.pending += 1
 
-    def _take(self, submission: str, problem: str, *, extraction: str, near_limit: bool, error: str | None) -> None:
-        """Take in what is known of every submission; `error` where it has no score."""
+    def _take(
+        self,
+        result: JudgedResult,
+        name: tuple[str, str],
+        *,
+        extraction: str,
+        near_limit: bool,
+        error: str | None,
+        is_copy: bool,
+    ) -> None:
+        """Take in what is known of every submission, named with its problem; `error` where it has no score."""
+        self.judged += 1
         self._extraction[extraction] += 1
         self._near_limit += near_limit
-        if error is not None and len(self._examples) < EXAMPLES:
-            self._examples.append({"submission": submission, "problem": problem, "error": error})
-
-    def _take_run(self, isolation: Isolation | None, target: str) -> None:
-        """Take in where a submission that is no copy was run."""
-        self._isolation.update([isolation] if isolation else [])
-        self._targets.update([target] if target else [])
-
-    @property
-    @abstractmethod
-    def judged(self) -> int:
-        """How many submissions were judged, or failed to be."""
-
-    @property
-    @abstractmethod
-    def undecided(self) -> int:
-        """Submissions that we, or a judge program, failed to judge."""
+        if error is not None:
+            self.undecided += 1
+            if len(self._examples) < EXAMPLES:
+                self._examples.append({"submission": name[0], "problem": name[1], "error": error})
+        if is_copy:
+            self._copies += 1
+            return
+        self._isolation.update([result.isolation] if result.isolation else [])
+        self._targets.update([result.target] if result.target else [])
 
     @property
     def complete(self) -> bool:

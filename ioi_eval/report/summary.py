@@ -62,33 +62,21 @@ class Summary(RunSummary):
         result, submission, totals = judged.result, judged.submission.id, judged.totals
         self._tally(judged).add(submission, result, light)
         self._take(
-            submission,
-            str(result.problem),
+            result,
+            (submission, str(result.problem)),
             extraction=judged.submission.extraction,
             near_limit=totals.near_limit,
             error=None if result.score is not None else totals.error or "judge error",
+            is_copy=judged.duplicate_of is not None,
         )
         if aimless is not None:
             self._aimless.add(str(result.problem), aimless)
         if _is_unfenced(judged, row):
             self._unfenced.add(rules_of(judged.submission.language).name, submission)
         self._suspicious += totals.suspicious
-        if judged.duplicate_of is not None:
-            self._copies += 1
-            return
-        self._take_run(result.isolation, result.target)
-        self._attempted.update(totals.attempted.keys())
-        self._cpu += totals.cpu
-
-    @property
-    def judged(self) -> int:
-        """How many submissions were judged, or failed to be."""
-        return sum(tally.submissions for tally in self._problems.values())
-
-    @property
-    def undecided(self) -> int:
-        """Submissions that we, or a judge program, failed to judge."""
-        return sum(tally.undecided for tally in self._problems.values())
+        if judged.duplicate_of is None:
+            self._attempted.update(totals.attempted.keys())
+            self._cpu += totals.cpu
 
     def _own(self, run: RunFacts) -> dict[str, Any]:  # noqa: ARG002 - nothing of it is told
         return {
