@@ -1,8 +1,9 @@
-"""The problem and submission of a row of results, with the names that judging used."""
+"""What a row of results tells: its problem and its submission, as judging named them, its verdict, and its worth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ioi_eval.problems.submissions import DEFAULT_YEAR
@@ -24,7 +25,7 @@ def problem_of(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def submission_of(row: Mapping[str, Any], id_column: str, *, otherwise: str = "â€“") -> str:
-    """The submission's id. If the id column has the name of one of our columns, it was renamed to `dump_<name>`.
+    """The submission's id. Where its column has the name of one of ours, it stands in `dump_<name>`.
 
     Args:
         row: of results.
@@ -37,3 +38,37 @@ def submission_of(row: Mapping[str, Any], id_column: str, *, otherwise: str = "â
 
 def _plain(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+Row = Mapping[str, Any]
+
+
+def verdict_of(row: Row) -> str:
+    """The verdict, empty where it was not judged; of the reference's rows, which have none, AC where all subtasks are,
+    else the first other one."""
+    if "verdict" in row:
+        return str(row["verdict"] or "")
+    subtasks = _subtasks(row)
+    return next((str(one["status"]) for one in subtasks if one["status"] != "AC"), "AC") if subtasks else ""
+
+
+def share_of(row: Row) -> float | None:
+    """The share of the points, or for APPS of the tests; `None` where it is not known: not judged, or JE."""
+    if "all_subtasks_results" not in row:
+        total, passed = row.get("total"), row.get("passed")
+        if row.get("verdict") in {None, "JE"}:
+            return None
+        return float(row["verdict"] == "AC") if not total else None if passed is None else passed / total
+    score, full = row.get("total_score", row.get("all_subtasks_points")), full_marks_of(row)
+    if score is None or row.get("verdict") == "JE" or not _subtasks(row):
+        return None
+    return float(score / full) if full else 0.0
+
+
+def full_marks_of(row: Row) -> float:
+    """The points of all subtasks; for APPS, where a share is a score, 1."""
+    return math.fsum(one["points"] for one in _subtasks(row)) if "all_subtasks_results" in row else 1.0
+
+
+def _subtasks(row: Row) -> Sequence[Row]:
+    return row.get("all_subtasks_results") or ()

@@ -10,10 +10,9 @@ from typing import Any
 from ioi_eval.languages import rules_of
 from ioi_eval.model import ProblemKey, TaskType, Verdict
 from ioi_eval.report.groups import Grouping
-from ioi_eval.report.limited import LightRow
 from ioi_eval.report.rows import JudgedSubmission
 from ioi_eval.report.run_summary import Refusals, RunFacts, RunSummary, verdict_counts
-from ioi_eval.report.tally import AVERAGE, ProblemTally, problem_estimates
+from ioi_eval.report.tally import AVERAGE, LightRow, ProblemTally, problem_estimates
 from ioi_eval.report.totals import CpuSplit
 
 

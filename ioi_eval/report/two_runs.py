@@ -17,9 +17,9 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.estimates import Estimate, mcnemar, mean_estimates
 from ioi_eval.report.groups import Grouping
+from ioi_eval.report.naming import share_of, verdict_of
 from ioi_eval.report.result_sets import Family, Name, ResultSet
 from ioi_eval.report.terminal import counted, printable
-from ioi_eval.report.worth import share_of, verdict_of
 
 _COLUMNS = (
     "code", "verdict", "total_score", "all_subtasks_points", "all_subtasks_results", "passed", "total", "judged_by",

@@ -16,8 +16,8 @@ from ioi_eval.model import (
     SubmissionResult,
     Verdict,
 )
-from ioi_eval.report.limited import LightRow, limited_score
 from ioi_eval.report.rows import JudgedSubmission, result_row
+from ioi_eval.report.tally import LightRow, limited_score
 from ioi_eval.report.totals import Totals
 from ioi_eval.scores import Together
 from ioi_eval.selection import select
