@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, place_of, usable_targets
+from ioi_eval.cli.sandboxes import ProfileChoice, SandboxChoice, describe, opened, place_of, usable_targets
 from ioi_eval.cli.time_scale import time_scale_of
 from ioi_eval.errors import InputError, IsolationError
 from ioi_eval.model import Isolation
 from ioi_eval.sandbox import Target
 from ioi_eval.toolchain import Toolchain
+from tests.sandbox.served import server
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +73,22 @@ def test_what_makes_no_sense_is_refused(options: dict[str, object], words: str) 
     """With what to do instead, before anything is read."""
     with pytest.raises(InputError, match=words):
         place_of(**options)  # type: ignore[arg-type]
+
+
+def test_programs_of_workers_are_not_kept(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which is said, to who asks for it."""
+    monkeypatch.setenv("IOI_EVAL_CACHE", str(tmp_path / "cache"))
+
+    async def enter(base: str) -> None:
+        async with opened(place_of(endpoints=base), keep_programs=1):
+            pass
+
+    with server(cache) as served:
+        asyncio.run(enter(served.base))
+    assert "--keep-programs keeps nothing of a cluster's workers" in capsys.readouterr().err
+    assert not (tmp_path / "cache" / "programs").exists()
 
 
 def test_workers_that_confine_too_little_are_not_used(capsys: pytest.CaptureFixture[str]) -> None:
