@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +9,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal, RecordKind, frames, keys_of, peek
 from ioi_eval.model import ProblemKey
 from tests.fuzz.budget import fuzzed, mutated
+from tests.in_memory import directory_in_memory
 
 PROBLEM = ProblemKey(year=2024, id="nile")
 BODIES = [b'{"submission":"%d","words":"%s"}' % (n, b"x" * (n * 37 % 300)) for n in range(6)]
@@ -33,8 +31,7 @@ WHOLE = _whole()
 @given(st.one_of(mutated(WHOLE), st.binary(max_size=300), st.binary(max_size=100).map(lambda tail: WHOLE + tail)))
 def test_opening_a_damaged_journal(content: bytes) -> None:
     """It is refused with words, or opened with what was once written, and goes on from there."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
+    with directory_in_memory() as directory:
         (directory / "journal").write_bytes(content)
         try:
             peek(directory)

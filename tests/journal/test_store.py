@@ -19,6 +19,7 @@ from ioi_eval.errors import InputError, SetupError
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.journal.records import RecordFile
 from ioi_eval.model import ProblemKey
+from tests.in_memory import directory_in_memory
 
 NILE = ProblemKey(year=2024, id="nile")
 
@@ -74,35 +75,32 @@ def test_truncated_at_any_byte_it_keeps_what_was_whole(tmp_path: Path) -> None:
     write(tmp_path / "whole", range(3))
     whole = (tmp_path / "whole" / "journal").read_bytes()
     ends = [i + 1 for i, byte in enumerate(whole) if byte == 10]  # magic, run, three records
-    directory = tmp_path / "cut"
-    directory.mkdir()
-    for size in range(len(whole) + 1):
-        (directory / "journal").write_bytes(whole[:size])
-        with Journal(directory, options={}) as journal:
-            kept = [n for n in range(3) if journal.find(keys(n))]
-            assert kept == list(range(max(0, sum(end <= size for end in ends) - 2)))
-            assert bool(journal.notes) == (size > ends[0] and size not in ends)
-            for number in range(3):
-                if number not in kept:
-                    journal.append(RecordKind.RESULT, keys(number), orjson.dumps({"n": number}))
-        assert read(directory) == {0: 0, 1: 1, 2: 2}
-        assert (directory / "journal").read_bytes().count(b'{"n":') == 3
+    with directory_in_memory() as directory:
+        for size in range(len(whole) + 1):
+            (directory / "journal").write_bytes(whole[:size])
+            with Journal(directory, options={}) as journal:
+                kept = [n for n in range(3) if journal.find(keys(n))]
+                assert kept == list(range(max(0, sum(end <= size for end in ends) - 2)))
+                assert bool(journal.notes) == (size > ends[0] and size not in ends)
+                for number in range(3):
+                    if number not in kept:
+                        journal.append(RecordKind.RESULT, keys(number), orjson.dumps({"n": number}))
+            assert read(directory) == {0: 0, 1: 1, 2: 2}
+            assert (directory / "journal").read_bytes().count(b'{"n":') == 3
 
 
 @settings(max_examples=200, deadline=None)
 @given(garbage=st.binary(min_size=1, max_size=300), cut=st.integers(0, 400))
-def test_a_tail_of_garbage_is_dropped_with_a_note(
-    tmp_path_factory: pytest.TempPathFactory, garbage: bytes, cut: int
-) -> None:
+def test_a_tail_of_garbage_is_dropped_with_a_note(garbage: bytes, cut: int) -> None:
     """Whatever a crash leaves at the end, the records before it stay and new ones follow."""
-    directory = tmp_path_factory.mktemp("garbage")
-    write(directory, range(2))
-    path = directory / "journal"
-    whole = path.read_bytes()
-    third = whole[whole.rindex(b"\n", 0, len(whole) - 1) + 1 :]
-    path.write_bytes(whole + third[: min(cut, len(third) - 1)] + garbage.replace(b"\n", b"\0") + garbage)
-    write(directory, range(5, 6))
-    assert read(directory) == {0: 0, 1: 1, 5: 5}
+    with directory_in_memory() as directory:
+        write(directory, range(2))
+        path = directory / "journal"
+        whole = path.read_bytes()
+        third = whole[whole.rindex(b"\n", 0, len(whole) - 1) + 1 :]
+        path.write_bytes(whole + third[: min(cut, len(third) - 1)] + garbage.replace(b"\n", b"\0") + garbage)
+        write(directory, range(5, 6))
+        assert read(directory) == {0: 0, 1: 1, 5: 5}
 
 
 def test_a_torn_tail_is_told(tmp_path: Path) -> None:

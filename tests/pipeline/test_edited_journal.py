@@ -20,6 +20,7 @@ from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOut
 from ioi_eval.pipeline.contest import CONTEST_FORMAT
 from ioi_eval.pipeline.ledger import Format, Ledger
 from ioi_eval.scores import submission_result
+from tests.in_memory import directory_in_memory
 from tests.pipeline.scripted import NILE
 
 PROGRAMS = 4
@@ -124,29 +125,34 @@ ROWS = st.lists(st.integers(0, PROGRAMS - 1), min_size=IDS, max_size=IDS).map(
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(runs=st.tuples(ROWS, ROWS), data=st.data())
 def test_edited_lines_never_make_a_wrong_result(
-    tmp_path_factory: pytest.TempPathFactory, family: Family, runs: tuple[list[Waiting], ...], data: st.DataObject
+    family: Family, runs: tuple[list[Waiting], ...], data: st.DataObject
 ) -> None:
     """What is found is what was found out; what is not found is judged again; then all is there."""
-    lines: list[bytes] = []
-    for number, rows in enumerate(runs):
-        directory = tmp_path_factory.mktemp(f"run{number}")
-        judge_all(directory, family, rows)
-        lines += lines_of(directory)
-    places = data.draw(st.lists(st.integers(0, len(lines) - 1), max_size=2 * len(lines)), label="which lines, in order")
-    edited = tmp_path_factory.mktemp("edited")
-    first = [lines[0]] if data.draw(st.booleans(), label="with the first line") else []
-    (edited / "journal").write_bytes(b"".join([*first, *(lines[place] for place in places)]))
-    rows = runs[0]
+    with directory_in_memory() as directory:
+        lines: list[bytes] = []
+        for number, rows in enumerate(runs):
+            judge_all(directory / str(number), family, rows)
+            lines += lines_of(directory / str(number))
+        places = st.lists(st.integers(0, len(lines) - 1), max_size=2 * len(lines))
+        kept = [lines[place] for place in data.draw(places, label="which lines, in order")]
+        first = [lines[0]] if data.draw(st.booleans(), label="with the first line") else []
+        check_edited(directory / "edited", b"".join([*first, *kept]), family, runs[0])
+
+
+def check_edited(directory: Path, journal: bytes, family: Family, rows: list[Waiting]) -> None:
+    """A journal with this content gives right results or none, and all of them after another run."""
+    directory.mkdir()
+    (directory / "journal").write_bytes(journal)
     right = [family.worth(family.result(row)) for row in rows]
     try:
-        peek(edited)
-        found = read_all(edited, family, rows)
+        peek(directory)
+        found = read_all(directory, family, rows)
     except InputError as error:
         assert "not a journal" in str(error)  # noqa: PT017 - it may also be fine
         return
     assert all(one in (None, worth) for one, worth in zip(found, right, strict=True))
-    judge_all(edited, family, rows)
-    assert read_all(edited, family, rows) == right
+    judge_all(directory, family, rows)
+    assert read_all(directory, family, rows) == right
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
