@@ -18,6 +18,7 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from tests.attacks.arena import COMPILING as COMPILE_LIMITS
 from tests.attacks.arena import HONEST, policy, problem
+from tests.attacks.campaign import SLOTS
 from tests.attacks.catalogue import LEVELS
 from tests.attacks.harm import State
 from tests.attacks.levels import why_not
@@ -52,7 +53,7 @@ async def campaign(level: Isolation, cache: Path) -> Found:
     """All attacks at one level, each of those that run with an honest test behind it."""
     compiling: dict[str, SubmissionResult] = {}
     with looked_at() as harm:
-        async with LocalSandbox(slots=2, isolation=level, strongest=level) as sandbox:
+        async with LocalSandbox(slots=SLOTS, isolation=level, strongest=level) as sandbox:
             artifacts = ArtifactStore(cache)
             task = problem("secret", [attack.name for attack in RUNNING], cache)
             scorer = Scorer(sandbox, artifacts=artifacts, policy=policy(level))
@@ -60,8 +61,16 @@ async def campaign(level: Isolation, cache: Path) -> Found:
             assert result.compile.verdict is None, result.compile.message
             compiling_limits = replace(COMPILE_LIMITS, wall_s=900)  # a machine may be busy
             narrow = Scorer(sandbox, artifacts=artifacts, policy=policy(level, compiling=compiling_limits))
-            for attack in COMPILING:
-                compiling[attack.name] = await narrow.score(sealed(), rust(sealed(), attack.code()), exhaustive=True)
+            queue = iter(COMPILING)
+
+            async def worker() -> None:
+                for attack in queue:
+                    submission = rust(sealed(), attack.code())
+                    compiling[attack.name] = await narrow.score(sealed(), submission, exhaustive=True)
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(SLOTS):
+                    group.create_task(worker())
     return Found({one.test: one for one in result.subtasks[0].tests}, compiling, harm)
 
 
