@@ -48,7 +48,7 @@ class OtherGrader:
         if self._is_script:
             return program.run_stdin(task, report, self._prelude)
         text = program.read_all(0).decode("utf-8", "replace")
-        module = self._load(self._rules.prepare(task.program.decode("utf-8", "replace")), report)
+        module = self._load(task, self._rules.prepare(task.program.decode("utf-8", "replace")), report)
         if module is None:
             return 1
         result_fd = os.dup(1)
@@ -74,7 +74,7 @@ class OtherGrader:
         if self._is_script:
             return program.run_call(task, arguments, result_fd, report, self._prelude)
         text = task.program.decode("utf-8", "replace")
-        module = self._load(self._rules.PRELUDE + text, report)
+        module = self._load(task, self._rules.PRELUDE + text, report)
         if module is None:
             return 1
         phase = "load"
@@ -89,13 +89,14 @@ class OtherGrader:
         report.write("done")
         return 0
 
-    def _load(self, source: str, report: program.Report) -> types.ModuleType | None:
+    def _load(self, task: program.Task, source: str, report: program.Report) -> types.ModuleType | None:
         if self._rules.DIGITS is not None and hasattr(sys, "set_int_max_str_digits"):
             sys.set_int_max_str_digits(self._rules.DIGITS)
         module = types.ModuleType(self._rules.MODULE)
         try:
             self._rules.guard()
-            exec(compile(source, "<string>", "exec", dont_inherit=True), module.__dict__)
+            code = program.code_of(task, lambda: compile(source, "<string>", "exec", dont_inherit=True))
+            exec(code, module.__dict__)
         except Exception as error:  # noqa: BLE001 - the graders' own way
             report.write("load", error)
             return None

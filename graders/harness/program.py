@@ -7,18 +7,22 @@ import atexit
 import builtins
 import gc
 import io
+import marshal
 import os
 import sys
 
 TYPE_CHECKING = False  # each module that is loaded costs every job: `typing` as much as a test
 if TYPE_CHECKING:
     import types
+    from collections.abc import Callable
     from typing import Any
 
 FILE = "solution.py"
 SHOWN = 4000  # characters of an error that are reported
 DEEP = 2000  # frames of a traceback, more than there can be without a program's own recursion limit
 MOST_UNSEEN = 3  # calls in C below a program that have no frame, and count as recursion before Python 3.12
+
+MOST_CODE = 1 << 20  # bytes of a program's code that is kept for its next tests
 
 CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bisect", "math", "fractions", "random")
 """A call-based answer is written against LeetCode's preamble, which has these names and the modules themselves."""
@@ -38,6 +42,7 @@ class Task:
         self.mode, conventions, self.name = line.decode("utf-8", "surrogatepass").split(" ", 2)
         self.conventions = conventions == "1"
         self.arguments: list[str] = []
+        self.code_fd: int | None = None  # of a file for its code: see `code_of`
         self.modules: list[Module] = []
         if self.mode == "linked":
             words = self.name.split(" ")
@@ -287,7 +292,43 @@ def _module(name: str, task: Task, prepared: types.ModuleType | None = None) -> 
     return module
 
 
+def code_of(task: Task, compiled: Callable[[], types.CodeType]) -> types.CodeType:
+    """The program's code: as `compiled` makes it, or as it was in an earlier test of the same program.
+
+    The first test to come so far leaves it in `code_fd`, before any of the program runs, and closes that. Not if the
+    compiler had something to say, which each test is to show. What is not whole was left by one that was stopped.
+    """
+    fd, task.code_fd = task.code_fd, None
+    if fd is None:
+        return compiled()
+    try:
+        kept = read_all(fd)
+        if kept and int.from_bytes(kept[:8], "little") == len(kept) - 8:
+            code: types.CodeType = marshal.loads(kept[8:])
+            return code
+        said = os.fstat(2).st_size
+        code = compiled()
+        if not kept and os.fstat(2).st_size == said:
+            _keep(code, fd)
+        return code
+    finally:
+        os.close(fd)
+
+
+def _keep(code: types.CodeType, fd: int) -> None:
+    try:
+        data = marshal.dumps(code)
+        if len(data) <= MOST_CODE:
+            write_all(fd, len(data).to_bytes(8, "little") + data)
+    except (ValueError, OSError, MemoryError):
+        pass  # nested too deeply, or too large: the next test compiles it again
+
+
 def _compiled(task: Task) -> types.CodeType:
+    return code_of(task, lambda: _compile(task))
+
+
+def _compile(task: Task) -> types.CodeType:
     try:
         return compile(task.program, FILE, "exec", dont_inherit=True)
     except SyntaxError as error:

@@ -57,7 +57,7 @@ def serve(control_fd: int, grader: Any = None, preload: str = "") -> NoReturn:
     """Fork for each request until the socket is closed, and exit; a fork exits with the exit code of its program.
 
     A request is one message of a SOCK_SEQPACKET socket: JSON with `descriptors` (the names of those that come with it:
-    task, stdin, stdout, stderr, and maybe report, ready, landlock, directory, zone), `sibling`, and the rules of
+    task, stdin, stdout, stderr, and maybe code, report, ready, landlock, directory, zone), `sibling`, and the rules of
     `confine`. With `zone`, a PID namespace, the fork is born into that. The answer is `{"pid": …}`, seen from this
     process's namespace.
     """
@@ -328,7 +328,7 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     for target, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(fds[name], target)
     kept: dict[str, int] = {}
-    for name in ("task", "report", "landlock", "directory"):  # low numbers are the program's to get
+    for name in ("task", "code", "report", "landlock", "directory"):  # low numbers are the program's to get
         if name in fds:
             kept[name] = os.dup2(fds[name], _ABOVE_ALL + len(kept), False)
     first_free = above = _ABOVE_ALL + len(kept)
@@ -341,4 +341,5 @@ def _become_contestant(request: dict[str, Any], fds: dict[str, int], grader: Any
     confine(request, kept)
     task = program.Task(program.read_all(kept["task"]))
     os.close(kept["task"])
+    task.code_fd = kept.get("code")
     return program.perform(task, program.Report(kept.get("report")), grader)

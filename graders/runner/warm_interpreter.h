@@ -67,10 +67,11 @@ class WarmInterpreter {
     Fd program(reopen(task, O_RDONLY)), report(reopen(c.report.get(), O_WRONLY | O_APPEND));
     Fd directory(open(place.scratch.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!output || !errors || !program || !report || !directory) system_fault("open the files of a contestant");
+    Fd code(code_of(task));
     int landlock = rules(place).descriptor();
     std::vector<std::pair<const char*, int>> descriptors{
-        {"stdin", input},         {"stdout", output.get()}, {"stderr", errors.get()},       {"task", program.get()},
-        {"report", report.get()}, {"ready", control},       {"directory", directory.get()}};
+        {"stdin", input}, {"stdout", output.get()}, {"stderr", errors.get()}, {"task", program.get()}, {"code", code.get()},
+        {"report", report.get()}, {"ready", control}, {"directory", directory.get()}};
     if (landlock >= 0) descriptors.emplace_back("landlock", landlock);
     if (zone >= 0) descriptors.emplace_back("zone", zone);
     if (request_.empty()) request_ = request(descriptors);
@@ -106,6 +107,16 @@ class WarmInterpreter {
     }
     grant_scratch(job_, rules_, place.scratch.c_str());
     return rules_;
+  }
+
+  // A file for what the interpreter makes of a program: a program's first test fills it, before any of the program runs, and
+  // the others find it there. The tests of one program follow each other.
+  int code_of(int task) {
+    if (task != coded_) code_ = memory_file("code");
+    coded_ = task;
+    int code = reopen(code_.get(), file_size(code_.get()) == 0 ? O_RDWR : O_RDONLY);
+    if (code < 0) system_fault("open a program's code");
+    return code;
   }
 
   // Whether a limit is set in each fork. Forks inherit the others, because an unprivileged process cannot raise a limit again.
@@ -202,6 +213,8 @@ class WarmInterpreter {
   Process process_;
   Fd control_, errors_;
   std::string request_;
+  Fd code_;  // of the program `coded_`
+  int coded_ = -1;
   Landlock rules_{0};
   int tests_ruled_ = 0;
 };

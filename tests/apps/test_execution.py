@@ -210,6 +210,14 @@ def test_limits(score: Score) -> None:
     assert found == cases
 
 
+def test_a_program_is_compiled_in_its_first_test(score: Score) -> None:
+    """Most of what this one takes is its compilation."""
+    code = "n = int(input())\n" + "".join(f"def f{i}(a): return [a + {i}, a * {i}]\n" for i in range(5000)) + "print(n)"
+    first, *others = score(row(["1\n", "2\n", "3\n"], ["1\n", "2\n", "3\n"]), code).tests
+    assert all(test.verdict is Verdict.AC for test in (first, *others))
+    assert max(test.time_s or 9.0 for test in others) < 0.6 * (first.time_s or 0.0)
+
+
 def test_time_is_counted_for_each_test(score: Score) -> None:
     """Twenty tests of 0.2 s under a limit of 1 s all pass: they are not timed together."""
     busy = "import time\nwhile time.process_time() < 0.2: pass\nprint(input())"

@@ -91,6 +91,66 @@ def test_many_at_once(warm: Warm) -> None:
     assert warm.finish(*slow).stdout == b"slow\n"
 
 
+def run_with_code(warm: Warm, program: str, code_fd: int, stdin: bytes = b"", **rules: Any) -> Any:
+    """Run a program in a fork that gets a file for its code: to write as long as it is empty, as from the runner."""
+    mode = os.O_RDONLY if os.fstat(code_fd).st_size else os.O_RDWR
+    opened = os.open(f"/proc/self/fd/{code_fd}", mode)
+    ended = warm.finish(*warm.start(program, stdin, {"code": opened}, **rules))
+    os.close(opened)
+    return ended
+
+
+def test_a_program_is_compiled_once(warm: Warm) -> None:
+    """The first test leaves its code, and the next ones take that: here it is another program's, so that it shows."""
+    code_fd = os.memfd_create("code")
+    assert run_with_code(warm, "print(1)", code_fd).stdout == b"1\n"
+    assert int.from_bytes(os.pread(code_fd, 8, 0), "little") == os.fstat(code_fd).st_size - 8 > 0
+    assert run_with_code(warm, "print(2)", code_fd).stdout == b"1\n"
+    failing = "def f():\n    return 1 / int(input())\nprint(f())"
+    failed = os.memfd_create("code")
+    seen = [run_with_code(warm, failing, failed, b"0\n") for _ in range(2)]
+    assert seen[0].stderr == seen[1].stderr
+    assert seen[0].report == seen[1].report
+    assert "return 1 / int(input())" in seen[1].stderr
+    called = os.memfd_create("code")
+    for number in (3, 4):
+        ended = run_with_code(warm, "def f(n): return n + 1", called, encode((number,)), fn_name="f")
+        assert decode(ended.stdout) == number + 1
+    for fd in (code_fd, failed, called):
+        os.close(fd)
+
+
+@pytest.mark.parametrize("kept", [b"\x07", (99).to_bytes(8, "little") + b"\xe3"])
+def test_code_that_is_not_whole_is_not_used(warm: Warm, kept: bytes) -> None:
+    """It was left by a test that was stopped; the program is compiled again, and what is there stays."""
+    code_fd = os.memfd_create("code")
+    os.write(code_fd, kept)
+    assert run_with_code(warm, "print(2)", code_fd).stdout == b"2\n"
+    assert os.pread(code_fd, 100, 0) == kept
+    os.close(code_fd)
+
+
+def test_what_the_compiler_says_each_test_shows(warm: Warm) -> None:
+    """A program that is refused, or warned of, is compiled in each test."""
+    for program, words in (("print(1) if 1 is 1 else 2", "SyntaxWarning"), ("print(1", "SyntaxError")):
+        code_fd = os.memfd_create("code")
+        seen = [run_with_code(warm, program, code_fd) for _ in range(2)]
+        assert words in seen[0].stderr
+        assert (seen[1].stderr, seen[1].report, seen[1].stdout) == (seen[0].stderr, seen[0].report, seen[0].stdout)
+        assert os.fstat(code_fd).st_size == 0
+        os.close(code_fd)
+
+
+def test_a_program_cannot_change_its_code(warm: Warm) -> None:
+    """No descriptor of the file is left when it begins."""
+    code_fd = os.memfd_create("code")
+    look = "import os\nfor fd in range(3, 300):\n    try: os.write(fd, b'mine')\n    except OSError: pass\n"
+    assert run_with_code(warm, look, code_fd, nofile=300).status == 0
+    assert b"mine" not in os.pread(code_fd, 8, 0)
+    assert int.from_bytes(os.pread(code_fd, 8, 0), "little") == os.fstat(code_fd).st_size - 8
+    os.close(code_fd)
+
+
 def test_descriptors(warm: Warm) -> None:
     """A program holds its streams and the place of its report: neither its task nor our socket."""
     look = "import os\nfor f in os.listdir('/proc/self/fd'):\n    path = '/proc/self/fd/' + f\n"
