@@ -1,14 +1,16 @@
 """What a trivial APPS test costs: 50 programs x 20 tests, each test an isolated process, compared with two others.
 
     python benchmarks/apps_tests.py [--programs 50] [--tests 20] [--isolation full|reduced] [--slots 1] [--cold]
-                                    [--python PYTHON] [--eval-protocol PYTHON]
+                                    [--python PYTHON] [--eval-protocol PYTHON] [--program sum|fails|call]
 
-The others work like graders that do not isolate: one process for each program, which executes it repeatedly with other
-streams (`in-process`), and one process for each test (`process`). They use the same interpreter as ours: a bare one, or
-with `--python` one whose installed packages run code at its start, as in many environments. With `--eval-protocol` (an
-interpreter that has that package) its grader is a third: in-process too, with everything that it does around a test.
-All alternate, so the ratios are valid on a busy machine; wall clock is only valid on an idle one. CPU time is that of
-everything together: boxes, runners, interpreters, tests, and this process.
+The peers are what graders do that isolate nothing: a process for each program, which executes it again and again with
+other streams (`in-process`), and a process for each test (`process`), by the same interpreter as ours: a bare one, or
+with `--python` one whose installed packages run code at its start, as they do in many an environment. With `--eval-
+protocol`, an interpreter that has that package, its grader is a third: in-process too, with all that it does around a
+test. With `--program fails` each test ends in an exception, with `call` a function is called, for which the program
+is loaded once in `in-process`, and `process` is left out. All run in turns, so that the ratios hold on a machine that
+is busy; wall clock alone holds on an idle one. CPU time is that of everything together: boxes, runners, interpreters,
+tests, and this process.
 """
 
 from __future__ import annotations
@@ -27,22 +29,36 @@ from pathlib import Path
 from ioi_eval.apps.execution import AppsExecutor, AppsSettings
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.model import Isolation
-from ioi_eval.model.apps import AppsProblem, StdinTest
+from ioi_eval.model.apps import AppsProblem, CallTest, StdinTest
 from ioi_eval.sandbox.local import LocalSandbox
 
-PROGRAM = "a, b = map(int, input().split())\nprint(a + b)\n"
+PROGRAMS = {
+    "sum": "a, b = map(int, input().split())\nprint(a + b)\n",
+    "fails": "a, b = map(int, input().split())\nprint(a + c)\n",
+    "call": "from collections import deque\nclass Solution:\n    def add(self, a: int, b: int) -> int:\n"
+    "        return sum(deque([a, b]))\n",
+}
 ROUNDS = 3
 IN_LINE = 8  # programs that are judged at once for each slot, as in `apps score`
 
 IN_PROCESS = """
 import io, json, signal, sys
 program, tests = json.load(sys.stdin)
-out, right = sys.stdout, 0
+out, right, names = sys.stdout, 0, {"__name__": "__main__"}
+if "class Solution" in program:
+    exec(compile(program, "solution.py", "exec"), names)
+    call = names["Solution"]().add
 for given, expected in tests:
     signal.alarm(10)
-    sys.stdin, sys.stdout = io.StringIO(given), io.StringIO()
-    exec(compile(program, "solution.py", "exec"), {"__name__": "__main__"})
-    right += sys.stdout.getvalue().split() == expected.split()
+    try:
+        if type(given) is list:
+            right += call(*given) == expected
+        else:
+            sys.stdin, sys.stdout = io.StringIO(given), io.StringIO()
+            exec(compile(program, "solution.py", "exec"), {"__name__": "__main__"})
+            right += sys.stdout.getvalue().split() == expected.split()
+    except NameError:
+        pass
     signal.alarm(0)
 print(right, file=out)
 """
@@ -65,31 +81,34 @@ for line in sys.stdin:
 """
 
 
-def problem(tests: int) -> AppsProblem:
-    """A problem with sums of two numbers."""
+def problem(tests: int, kind: str = "sum") -> AppsProblem:
+    """So many sums of two numbers."""
+    if kind == "call":
+        calls = tuple(CallTest(number=n, given=(n, n), expected=2 * n, accepts=(2 * n,)) for n in range(tests))
+        return AppsProblem(id="sum", index=0, tests=calls, inputs=tests, outputs=tests, fn_name="add")
     rows = tuple(StdinTest(number=n, given=f"{n} {n}\n", expected=f"{2 * n}\n") for n in range(tests))
     return AppsProblem(id="sum", index=0, tests=rows, inputs=tests, outputs=tests)
 
 
-def in_process(python: str, asked: AppsProblem, programs: int) -> None:
+def in_process(python: str, kind: str, asked: AppsProblem, programs: int) -> None:
     """A process for each program."""
     tests = [(test.given, test.expected) for test in asked.tests]
     for _ in range(programs):
-        words = json.dumps([PROGRAM, tests])
+        words = json.dumps([PROGRAMS[kind], tests])
         done = subprocess.run([python, "-c", IN_PROCESS], input=words, text=True, check=True, stdout=subprocess.PIPE)
-        assert int(done.stdout) == len(tests)
+        assert int(done.stdout) == (0 if kind == "fails" else len(tests))
 
 
-def process_per_test(python: str, asked: AppsProblem, programs: int) -> None:
+def process_per_test(python: str, kind: str, asked: AppsProblem, programs: int) -> None:
     """A process for each test."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "solution.py"
-        path.write_text(PROGRAM)
+        path.write_text(PROGRAMS[kind])
         for _ in range(programs):
             for test in asked.tests:
                 assert isinstance(test, StdinTest)
-                done = subprocess.run([python, str(path)], input=test.stdin, check=True, stdout=subprocess.PIPE)
-                assert done.stdout.split() == test.answer.split()
+                done = subprocess.run([python, str(path)], input=test.stdin, check=False, capture_output=True)
+                assert done.stdout.split() == ([] if kind == "fails" else test.answer.split())
 
 
 class EvalProtocol:
@@ -111,7 +130,7 @@ class EvalProtocol:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         tests = [(test.given, test.expected) for test in asked.tests]
-        self._process.stdin.write(json.dumps([PROGRAM, tests, programs]) + "\n")
+        self._process.stdin.write(json.dumps([PROGRAMS["sum"], tests, programs]) + "\n")
         self._process.stdin.flush()
         self.cpu_s = float(self._process.stdout.readline())
 
@@ -124,12 +143,12 @@ class Ours:
     """The embedded sandbox, warm: the runner is compiled and the interpreter has been inspected."""
 
     def __init__(self, options: argparse.Namespace, loop: asyncio.Runner, cache: str) -> None:
-        self._slots, self._loop = options.slots, loop
+        self._slots, self._loop, self._kind = options.slots, loop, options.program
         self.sandbox = LocalSandbox(slots=options.slots, strongest=Isolation(options.isolation))
         loop.run(self.sandbox.__aenter__())
         settings = AppsSettings(python=options.python, warm=not options.cold)
         self._executor = AppsExecutor(self.sandbox, artifacts=ArtifactStore(cache), settings=settings)
-        self(problem(1), 1)
+        self(problem(1, self._kind), 1)
         self.python = loop.run(self._executor.interpreter()).path
 
     def __call__(self, asked: AppsProblem, programs: int) -> None:
@@ -141,7 +160,8 @@ class Ours:
 
         async def work() -> None:
             for number in left:
-                assert (await self._executor.score(asked, PROGRAM + "\n" * number)).score == 1.0
+                result = await self._executor.score(asked, PROGRAMS[self._kind] + "\n" * number)
+                assert result.score == (0.0 if self._kind == "fails" else 1.0)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(IN_LINE * self._slots):
@@ -163,18 +183,20 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--cold", action="store_true")
     parser.add_argument("--python", default=AppsSettings().python)
+    parser.add_argument("--program", choices=sorted(PROGRAMS), default="sum")
     parser.add_argument("--eval-protocol", metavar="PYTHON")
     options = parser.parse_args()
-    asked = problem(options.tests)
+    asked = problem(options.tests, options.program)
     with tempfile.TemporaryDirectory() as cache, asyncio.Runner() as loop:
         ours = Ours(options, loop, cache)
         few = max(1, options.programs // 10)
         kinds: dict[str, tuple[Callable[[AppsProblem, int], None], int, int]] = {
             f"ours, {options.isolation}{', cold' if options.cold else ''}": (ours, options.programs, options.slots),
-            "in-process": (partial(in_process, ours.python), options.programs, 1),
-            "process": (partial(process_per_test, ours.python), few, 1),
+            "in-process": (partial(in_process, ours.python, options.program), options.programs, 1),
         }
-        peer = EvalProtocol(options.eval_protocol) if options.eval_protocol else None
+        if options.program != "call":
+            kinds["process"] = (partial(process_per_test, ours.python, options.program), few, 1)
+        peer = EvalProtocol(options.eval_protocol) if options.eval_protocol and options.program == "sum" else None
         if peer is not None:
             kinds["eval-protocol"] = (peer, options.programs, 1)
         best = dict.fromkeys(kinds, (float("inf"), float("inf")))
