@@ -14,7 +14,7 @@ user's pair, or with none. All other jobs use the runner without scripts; in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -148,6 +148,7 @@ def row_job(
 
     Raises:
         InputError: the row lacks a field, or holds something else there.
+        UnsupportedError: the worker's package would compile another file than the submission.
     """
     try:
         name = str(problem["id"])
@@ -158,6 +159,8 @@ def row_job(
     kind = str(problem.get("task_type") or TaskType.BATCH.value)
     told = {"task_type": kind, "code": name.lower(), "time_limit": time_limit_s, "memory_limit": memory_limit_bytes}
     files.setdefault("graders/grader_config.json", orjson.dumps(told))
+    if beside is None:
+        files |= _header_that_names(name.lower(), files)
     run_limits = _limits(time_limit_s, memory_limit_bytes, 1)
     ours = beside is not None and _RUNNER in beside
     if ours:
@@ -176,12 +179,35 @@ def row_job(
     )
 
 
+def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What makes the `cms_ioi` package compile the submission: it compiles the file with the first header's name.
+
+    Where there is no header, an empty one. Without it every program would be a compilation error.
+
+    Raises:
+        UnsupportedError: another header comes first.
+    """
+    name = f"{problem_id}.h"
+    headers = _headers_in_order(path.removeprefix("graders/") for path in files if path.startswith("graders/"))
+    if headers[:1] not in ([], [name]):
+        raise UnsupportedError(
+            f"{problem_id}: the cms_ioi package takes the first header's name for the problem's, and that is "
+            f"{headers[0]}, not {name}; use a worker with the ioi_eval package"
+        )
+    return {} if headers else {f"graders/{name}": b"\n"}
+
+
+def _headers_in_order(names: Iterable[str]) -> list[str]:
+    """Headers as the `cms_ioi` package finds them in a folder."""
+    seen = {name for name in names if name.endswith(".h") and "/" not in name}
+    return sorted(seen - {"testlib.h"}, key=str.lower)
+
+
 def _misjudged(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
     name = f"{problem.key.id.lower()}.h"
     beside = (*problem.headers, *problem.manager_files)
-    seen = {file.name for file in beside if file.content and file.name.endswith(".h")}
-    headers = sorted(seen - {"testlib.h"}, key=str.lower)
+    headers = _headers_in_order(file.name for file in beside if file.content)
     judges = [source for source in (problem.checker, problem.manager) if source is not None]
     blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
     reasons = (

@@ -132,6 +132,14 @@ def test_what_all_scripts_say(
     assert feedback.startswith(words)
 
 
+def test_a_row_without_grader_files_is_judged_by_all_scripts(ask: Callable[..., tuple[str, str]]) -> None:
+    """The `cms_ioi` package finds the submission by a header's name: none came, and right programs did not compile."""
+    whole = '#include <cstdio>\nint main() { int a; if (std::scanf("%d", &a) == 1) std::printf("%d\\n", 2 * a); }\n'
+    row = {**ROW, "grader_files": []}
+    assert float(ask(whole, row=row, stock=True)[0]) == 1
+    assert ask(whole.replace(";", ""), row=row, stock=True)[1].startswith("Compilation error exit code 1\n")
+
+
 def test_a_checker_without_a_score_is_an_error_with_all_scripts(ask: Callable[..., tuple[str, str]]) -> None:
     """Never a pair."""
     checker = ["checker/checker.cpp", "int main() { return 5; }\n"]

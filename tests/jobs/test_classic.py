@@ -172,6 +172,18 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
     assert job.run_limits.wall_ms == 5_000
 
 
+def test_the_cms_ioi_package_finds_the_submission_of_a_row() -> None:
+    """It compiles the file with the first header's name: `graders/?.cpp` where there is none."""
+    bare = {**ROW, "grader_files": [["checker/testlib.h", "x"], ["graders/testlib.h", "x"]]}
+    assert contents(classic.row_job(bare, "", "", None))["graders/nile.h"] == b"\n"
+    ours = {"compile": b"#", "run": b"#"}
+    assert "graders/nile.h" not in contents(classic.row_job(bare, "", "", None, beside=ours))
+    other = {**ROW, "grader_files": [["graders/nile.h", "header"], ["graders/lib.h", "x"]]}
+    with pytest.raises(UnsupportedError, match=r"nile: .* takes the first header's name .* lib\.h, not nile\.h; use"):
+        classic.row_job(other, "", "", None)
+    assert contents(classic.row_job(other, "", "", None, beside=ours))["graders/lib.h"] == b"x"
+
+
 def test_a_row_that_lacks_a_field_is_the_caller_s_to_mend() -> None:
     """It names the field."""
     with pytest.raises(InputError, match="time_limit"):
