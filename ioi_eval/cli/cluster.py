@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
 from ioi_eval.cli.exits import FAILED, WRONG_CALL
+from ioi_eval.errors import InputError
 from ioi_eval.report.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ioi_eval.sandbox.abilities import Abilities, Ability
-    from ioi_eval.sandbox.control import PackageRequest
+    from ioi_eval.sandbox.control import PackageChange, PackageRequest
     from ioi_eval.sandbox.discovery import Worker
 
 PackageName = Annotated[str, typer.Option("--package", metavar="NAME", help="The package.")]
 PackageVersion = Annotated[
     str, typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; by default the latest.")
 ]
+
+ProblemRows = Annotated[
+    str | None, typer.Option("--problems", metavar="P", help="The packages of these problems (open-r1/ioi).")
+]
+Repository = Annotated[
+    Path | None,
+    typer.Option("--repository", metavar="DIR", help="The directory that the workers install packages from."),
+]
+RepositoryUrl = Annotated[
+    str | None,
+    typer.Option("--url", metavar="URL", help="Where DIR is served, as workers see it: http://this-host:8000 else."),
+]
+MostGb = Annotated[
+    float,
+    typer.Option("--most-gb", metavar="N", help="The most GB that these packages may take on a worker."),
+]
+Prune = Annotated[bool, typer.Option("--prune", help="Remove all other problems' packages from the workers.")]
 
 
 def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPerEndpoint = None) -> int:
@@ -78,8 +98,24 @@ def probe(*, endpoints: Endpoints = None) -> int:
     return _usable(found)
 
 
-def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
+def install(
+    *,
+    endpoints: Endpoints = None,
+    package: PackageName = "ioi_eval",
+    version: PackageVersion = "*",
+    problems: ProblemRows = None,
+    tests: options.Tests = "open-r1/ioi-test-cases",
+    year: options.Years = None,
+    problem: options.ProblemIds = None,
+    repository: Repository = None,
+    url: RepositoryUrl = None,
+    most_gb: MostGb = 20.0,
+    prune: Prune = False,
+) -> int:
     """Install a package on every worker, from the repository that the worker was started with (PISTON_REPO_URL).
+
+    With --problems: each problem's test data, checker and manager, as one package a problem, so that jobs need not
+    carry them. They are written to --repository first.
 
     A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and
     if it crashes the others are not asked. Afterwards each worker is probed, if the package is one that judges: a
@@ -88,14 +124,64 @@ def install(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", v
     """
     from ioi_eval.sandbox.control import PackageRequest
 
-    return _change(endpoints, PackageRequest(language=package, version=version))
+    if problems is None:
+        return _change(endpoints, PackageRequest(language=package, version=version))
+    if repository is None:
+        raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
+    from ioi_eval.cli import problem_packages as calls
+
+    named = calls.ProblemRowsCall(
+        problems=problems, tests=tests, years=frozenset(year or ()), ids=frozenset(problem or ())
+    )
+    return calls.install(
+        endpoints, named, repository, url=url, most_bytes=int(most_gb * 1e9), prune=prune, show=_show_changes
+    )
 
 
-def uninstall(*, endpoints: Endpoints = None, package: PackageName = "ioi_eval", version: PackageVersion = "*") -> int:
-    """Remove a package from every worker. The warnings and exit codes of `install` apply."""
+def uninstall(
+    *,
+    endpoints: Endpoints = None,
+    package: PackageName = "ioi_eval",
+    version: PackageVersion = "*",
+    problems: ProblemRows = None,
+    tests: options.Tests = "open-r1/ioi-test-cases",
+    year: options.Years = None,
+    problem: options.ProblemIds = None,
+) -> int:
+    """Remove a package from every worker; with --problems these problems' packages; with `--problems all` all such.
+
+    The warnings and exit codes of `install` apply.
+    """
     from ioi_eval.sandbox.control import PackageRequest
 
-    return _change(endpoints, PackageRequest(language=package, version=version, is_wanted=False))
+    if problems is None:
+        return _change(endpoints, PackageRequest(language=package, version=version, is_wanted=False))
+    from ioi_eval.cli import problem_packages as calls
+
+    named = calls.ProblemRowsCall(
+        problems=problems, tests=tests, years=frozenset(year or ()), ids=frozenset(problem or ())
+    )
+    return calls.uninstall(endpoints, named, show=_show_changes)
+
+
+def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[str, str]) -> int:
+    """Tell what became of packages on all workers: the exit code.
+
+    Args:
+        changes: by the package's name.
+        what: what each package is of.
+    """
+    from ioi_eval.report.terminal import printable
+
+    rows = []
+    for name, each in changes.items():
+        rows.append([what.get(name, ""), name, f"{sum(one.is_done for one in each)} of {len(each)}"])
+    _show(("problem", "package", "workers"), rows, left=frozenset({0, 1}))
+    failed = [one for each in changes.values() for one in each if not one.is_done]
+    for words in dict.fromkeys(f"{_short(one.url)}: {one.words}" for one in failed):
+        print(f"  {printable(words, length=2000)}")
+    number = sum(map(len, changes.values()))
+    return _exit_code(number - len(failed), number) if number else 0
 
 
 def _change(endpoints: str | None, package: PackageRequest) -> int:

@@ -237,7 +237,10 @@ async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]
         tell(f"Piston cluster, as {place.why} says: {size}")
         tell(*(f"  {describe(target)}" for target in targets))
         tell(*(f"  not used: {reason}" for reason in sandbox.unusable.values()))
-        yield sandbox
+        try:
+            yield sandbox
+        finally:
+            tell(*(f"  {fault}" for fault in sandbox.package_faults))
 
 
 def describe(target: Target) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,9 @@ from ioi_eval.errors import InputError
 
 if TYPE_CHECKING:
     from ioi_eval.sandbox.server import ServerSettings
+
+PACKAGES = "problem-packages"
+"""Where, below the cache, problems' packages are installed."""
 
 
 def serve(
@@ -39,6 +43,19 @@ def serve(
             "repeated; * for any.",
         ),
     ] = None,
+    repository: Annotated[
+        str,
+        typer.Option(
+            "--repository",
+            metavar="DIR|URL",
+            help="Where problems' packages are installed from: a directory that `cluster install --problems` has "
+            "written, or the URL of its index.",
+        ),
+    ] = "",
+    packages: Annotated[
+        Path | None,
+        typer.Option("--packages", metavar="DIR", help="Where they are installed; by default below the cache."),
+    ] = None,
 ) -> int:
     """Serve the embedded sandbox as Piston API v2, for any Piston client.
 
@@ -58,10 +75,18 @@ def serve(
     body_bytes = max_body_mb << 20
     held_bytes = max(4 << 30, 4 * body_bytes)
     settings = ServerSettings(queue=queue, body_bytes=body_bytes, held_bytes=held_bytes, names=names)
-    return asyncio.run(_serve(host, port, workers, settings))
+    return asyncio.run(_serve(host, port, workers, settings, repository=repository, packages=packages))
 
 
-async def _serve(host: str, port: int, workers: int | None, settings: ServerSettings) -> int:
+async def _serve(
+    host: str,
+    port: int,
+    workers: int | None,
+    settings: ServerSettings,
+    *,
+    repository: str,
+    packages: Path | None,
+) -> int:
     import asyncio
 
     from ioi_eval.artifacts import ArtifactStore
@@ -69,6 +94,7 @@ async def _serve(host: str, port: int, workers: int | None, settings: ServerSett
     from ioi_eval.config import Environment, Policy
     from ioi_eval.model.terms import Isolation
     from ioi_eval.programs import Builder
+    from ioi_eval.sandbox.installed_packages import InstalledPackages
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.sandbox.server import serving
 
@@ -82,7 +108,10 @@ async def _serve(host: str, port: int, workers: int | None, settings: ServerSett
         tell_limits(sandbox.limits)
         await compile_runner(sandbox, artifacts)
         runner = await Builder(sandbox, artifacts, Policy()).runner(target)
-        async with serving(sandbox, runner=runner, host=host, port=port, settings=settings) as address:
+        installed = InstalledPackages(packages or environment.cache / PACKAGES, repository)
+        async with serving(
+            sandbox, runner=runner, host=host, port=port, settings=settings, packages=installed
+        ) as address:
             if not _is_loopback(host):
                 _tell(f"{host} can be reached from other machines: whoever reaches it can run programs here")
             _tell(

@@ -23,7 +23,7 @@ from ioi_eval.engine.sharing import MOST_TESTS, RunRequest, SharedJobs
 from ioi_eval.errors import RejectedError, SandboxError, TransientError, UnavailableError
 from ioi_eval.jobs.returned import RunAnswer
 from ioi_eval.jobs.run_job import BUNDLE_TESTS, GivenProgram, GivenTest, RunSetup, room, size, usual_wall_ms
-from ioi_eval.model import Content, Isolation, Retries, TestOutcome, Verdict
+from ioi_eval.model import Content, Isolation, ProblemPackage, Retries, TestOutcome, Verdict
 from ioi_eval.programs import ATTEMPTS
 from ioi_eval.sandbox import Sandbox, Target
 
@@ -43,6 +43,7 @@ class Program:
         tests: as they travel, by name.
         setup: what it has in common with other programs.
         one_by_one: no two of its jobs run at once, as what came of one says whether another is wanted.
+        package: of the problem, where workers may have its files.
     """
 
     problem: Hashable
@@ -50,6 +51,7 @@ class Program:
     tests: Mapping[str, GivenTest]
     setup: RunSetup
     one_by_one: bool = False
+    package: ProblemPackage | None = None
 
 
 class ProgramRunner:
@@ -167,6 +169,7 @@ class _Run:
                 content=program.content,
                 tests=[program.tests[planned.test] for planned in tests],
                 at=[planned.at for planned in tests],
+                package=program.package,
             ),
             setup=program.setup,
             target=self._target,

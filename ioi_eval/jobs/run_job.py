@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ioi_eval.jobs import rules
 from ioi_eval.jobs.compile import runner_files
 from ioi_eval.jobs.plan import RunnerPlan, Value
-from ioi_eval.model import Blob, Content, Isolation, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Blob, Content, Isolation, Job, JobFile, JobKind, ProblemPackage, StageLimits
 from ioi_eval.sandbox import Target
 
 BUNDLE_TESTS = 64
@@ -77,11 +77,13 @@ class GivenProgram:
         content: the program; for an interpreter, the task that it reads; `None` if all tests have submitted outputs.
         tests: in the order in which they run.
         at: the positions of each test in groups.
+        package: of the problem that the program is for, if workers may have the problem's files.
     """
 
     content: Content | None
     tests: Sequence[GivenTest]
     at: Sequence[Places]
+    package: ProblemPackage | None = None
 
     @property
     def size(self) -> int:
@@ -174,6 +176,7 @@ def run_job(
         run_limits=StageLimits(wall_ms=wall_ms, cpu_ms=wall_ms, output_bytes=output_bytes),
         alone=alone,
         sees=setup.sees,
+        package=programs[0].package if len({program.package for program in programs}) == 1 else None,
     )
 
 

@@ -5,7 +5,7 @@ submissions; `apps` for those of APPS), `job` (what a sandbox gets and returns),
 names.
 """
 
-from ioi_eval.model.job import Execution, Job, JobFile, JobKind, Retries, Stage, StageLimits
+from ioi_eval.model.job import Execution, Job, JobFile, JobKind, ProblemPackage, Retries, Stage, StageLimits
 from ioi_eval.model.outcome import (
     CompileOutcome,
     JudgedResult,
@@ -44,6 +44,7 @@ __all__ = [
     "OutputFile",
     "Problem",
     "ProblemKey",
+    "ProblemPackage",
     "ProcessIO",
     "Report",
     "Retries",

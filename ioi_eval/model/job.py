@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +24,26 @@ class JobFile:
     name: str
     content: Content
     executable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemPackage:
+    """A problem's files on workers, as a package that a job may name instead of sending them.
+
+    Args:
+        language: what servers call it, with a hash of the data that it is for.
+        key: what the names of its files are made with. A plain hash would be an oracle: where Landlock alone confines
+            a program, it can still find out whether a path exists. Whoever knows the key knows all the data.
+        held: the hashes (SHA-256, hexadecimal) of the data that it is for.
+    """
+
+    language: str
+    key: bytes = field(repr=False)
+    held: frozenset[str] = field(repr=False)
+
+    def name_of(self, sha256: str) -> str:
+        """The name of a file in it, by the hash of the content."""
+        return hashlib.blake2b(bytes.fromhex(sha256), key=self.key, digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +106,7 @@ class Job:
             descriptors (kind RUNNER). A sandbox need not: without a file, the contents come in stdout.
         retries: how often it may still be repeated, if its caller repeats it too; `None` if every execution has its
             own count.
+        package: the package of the problem, if the whole job is for one problem. A sandbox may take files from there.
     """
 
     kind: JobKind
@@ -98,6 +120,7 @@ class Job:
     sees: tuple[str, ...] = ()
     returns: tuple[str, ...] = ()
     retries: Retries | None = field(default=None, compare=False)
+    package: ProblemPackage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ from ioi_eval.sandbox.endpoints import Source, endpoint_source
 from ioi_eval.sandbox.pool import TICK_S, Pool
 from ioi_eval.sandbox.retries import backoff_s, exhausted
 from ioi_eval.sandbox.spool import RequestSpool
+from ioi_eval.sandbox.stored_files import StoredFiles
 from ioi_eval.sandbox.wire import Body, Service, Starter
 from ioi_eval.sandbox.workers import WorkerGroup, WorkerGroups, WorkerList
 
@@ -107,6 +108,7 @@ class PistonCluster:
         self._groups = WorkerGroups(max_requests_per_endpoint)
         self._pool = Pool(patience_s=patience_s, rng=self._rng)
         self._spool = RequestSpool()
+        self._stored = StoredFiles()
         self._list: WorkerList | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -158,6 +160,11 @@ class PistonCluster:
         """The endpoints that are not used now, and why."""
         return {name: str(error) for name, error in self._list.unusable.items()} if self._list else {}
 
+    @property
+    def package_faults(self) -> Sequence[str]:
+        """What was wrong with problems' packages on workers, each in a sentence; no job was judged by these."""
+        return tuple(self._stored.faults)
+
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job on a worker of this kind; see `Sandbox.execute`.
 
@@ -176,7 +183,6 @@ class PistonCluster:
         service = group.service
         if service.starter is Starter.BASH and two_stages.has_both(job):
             job = two_stages.joined(job)
-        body = await self._body(job, service)
         retries = job.retries or Retries()
         repetitions = unserved = 0
         last: SandboxError | None = None
@@ -185,8 +191,9 @@ class PistonCluster:
             end = JobEnd.CANCELLED
             try:
                 name = await self._slot(request, retries, last)
+                is_first = name not in retries.tried
                 retries.tried.append(name)
-                end, result = await self._attempt(name, request, job, body)
+                end, result = await self._attempt(name, request, job, group, is_first=is_first)
             finally:
                 self._pool.release(request, end, self._loop.time())
             if isinstance(result, Execution):
@@ -215,10 +222,10 @@ class PistonCluster:
 
     # ------------------------------------------------------------------ one job
 
-    async def _body(self, job: Job, service: Service) -> Body:
-        files = wire.sent_files(job, service.starter)
+    async def _body(self, job: Job, service: Service, *, package: str = "") -> Body:
+        files = job.files if package else wire.sent_files(job, service.starter)
         literals = [await self._spool.literal(file.content) for file in files]
-        return wire.body(job, service, files, literals)
+        return wire.body(job, service, files, literals, package=package)
 
     async def _slot(self, request: SlotRequest, retries: Retries, last: SandboxError | None) -> str:
         """Wait for the slot; returns the name of its endpoint."""
@@ -237,6 +244,22 @@ class PistonCluster:
         return request.endpoint
 
     async def _attempt(
+        self, name: str, request: SlotRequest, job: Job, group: WorkerGroup, *, is_first: bool
+    ) -> tuple[JobEnd, Execution | SandboxError]:
+        """Have a worker do the job once: how that ended for the endpoint, and for the job.
+
+        What the worker has is not sent, unless it turns out not to have it, or has failed at the job
+        before.
+        """
+        worker = self._groups.workers.get(name) if is_first else None
+        while (variant := self._stored.variant(job, worker, group.target)) is not None:
+            body = await self._body(variant.job, group.service, package=variant.package)
+            end, result = await self._send(name, request, variant.job, body)
+            if name in self._groups.unconfined or not self._stored.note_refusal(name, variant, job, result):
+                return end, result
+        return await self._send(name, request, job, await self._body(job, group.service))
+
+    async def _send(
         self, name: str, request: SlotRequest, job: Job, body: Body
     ) -> tuple[JobEnd, Execution | SandboxError]:
         """Send the job once: how that ended for the endpoint, and for the job."""

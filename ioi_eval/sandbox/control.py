@@ -193,7 +193,10 @@ async def _change(client: httpx.AsyncClient, url: str, package: PackageRequest) 
         return PackageChange(url=url, is_done=False, words=_words(error))
     except (httpx.TransportError, TransportError) as error:
         is_dead = bool((await _presence(client, url)).why_not)
-        words = f"died of the question: it cannot reach its repository; set PISTON_REPO_URL there ({_words(error)})"
+        words = (
+            f"died of the question: it cannot reach its repository (set PISTON_REPO_URL there), or its disk is full "
+            f"({_words(error)})"
+        )
         return PackageChange(url=url, is_done=False, words=words if is_dead else _words(error), is_dead=is_dead)
     except SandboxError as error:
         return _refused(url, package, str(error))

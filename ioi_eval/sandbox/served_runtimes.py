@@ -1,9 +1,11 @@
 """What the embedded sandbox offers under Piston's names, and what each makes of a request. Pure.
 
 `ioi_eval`      as our package (`piston/packages/`): the request's own `compile` and `run`; with files `plan` and
-                `runner`, and that our own, byte for byte, the runner itself; with neither, the classic contract
+                `runner`, and that our own, byte for byte (or named in `stored`), the runner itself; with neither, the
+                classic contract
 `cms_ioi`       the classic contract, by our own pair with the runner; answers as `cms`, as the real package does
 `bash`, `sh`    the first file
+installed       of a problem's package (`installed_packages.py`): our own runner, with that package's files
 
 The runner's place is that of a judge: it is root in its box, and nobody limits it but itself. So it is taken by the
 runner that we compiled, told by its hash. What else a client calls so (a client of another version brings another one)
@@ -16,11 +18,14 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ioi_eval import boxfiles
-from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, StageLimits
+from ioi_eval.model import Content, Execution, Job, JobFile, JobKind, Stage, StageLimits
+from ioi_eval.sandbox.installed_packages import NotStored
 from ioi_eval.sandbox.request import Asked, Refusal, Request
 from ioi_eval.sandbox.scripts import Command
+from ioi_eval.sandbox.stored_files import LIST, digest, runner_line
 from ioi_eval.sandbox.wire import DEFAULT_MEMORY_BYTES, MAIN, STDIN, Runtime, Starter
 
 PACKAGE_VERSION = "1.0.0"
@@ -84,24 +89,51 @@ def work(request: Request, pair: Mapping[str, Content], *, output_bytes: int) ->
         return Scripts(files=_files(request.files), commands=(_run(request, words, output_bytes),))
     if request.runtime.package == Starter.CMS_IOI.value or _is_classic(request):
         return _scripts(_files({**request.files, **pair}), request, output_bytes, judges=True)
-    if {"runner", "plan"} <= request.files.keys() and _is_ours(request.files["runner"], pair["runner"]):
+    if "plan" in request.files and _wants_ours(request, pair["runner"]):
         _refuse_more_memory(request)
+        brought = {name: content for name, content in request.files.items() if name not in {MAIN, STDIN, LIST}}
         return Job(
             kind=JobKind.RUNNER,
-            files=_files({name: content for name, content in request.files.items() if name not in {MAIN, STDIN}}),
+            files=_files({**brought, "runner": pair["runner"]}),
             run_limits=_limits(request.run, output_bytes),
         )
     judge = {f"{_JUDGE}/runner": pair["runner"], f"{_JUDGE}/runner.digest": boxfiles.runner_digest().encode()}
     return _scripts(_files({**judge, **request.files}), request, output_bytes, f"IOI_EVAL_JUDGE=/box/{_JUDGE}")
 
 
-def refuse_unjudged(work: Job | Scripts, execution: Execution) -> None:
+def stored_work(
+    request: Request, files: Mapping[str, Content], pair: Mapping[str, Content], *, output_bytes: int
+) -> Job:
+    """What a request for a problem's package starts: our runner, or nothing.
+
+    Args:
+        request: of one of the installed packages.
+        files: those that it names and has brought.
+        pair: as `work` has it.
+        output_bytes: how much of each stream may come back.
+
+    Raises:
+        NotStored: its runner is not the one that this server compiled: all is to be sent.
+        Refusal: it asks for too much.
+    """
+    runner = files.get("runner", b"")
+    content = runner if isinstance(runner, bytes) else None
+    ours = pair["runner"]
+    same = _is_ours(content, ours) if content is not None else digest(runner) == digest(ours)
+    if not same or "plan" not in request.files:
+        raise NotStored("not stored: * is for another version of the runner than this server's\n")
+    _refuse_more_memory(request)
+    named = {**files, "runner": ours}
+    return Job(kind=JobKind.RUNNER, files=_files(named), run_limits=_limits(request.run, output_bytes))
+
+
+def refuse_unjudged(work: Scripts, execution: Execution) -> None:
     """Refuse to answer with a stage of our own pair that was stopped: clients take one for a score of 0.
 
     Raises:
         Refusal: one was.
     """
-    if isinstance(work, Job) or not work.judges:
+    if not work.judges:
         return
     for name, stage in (("compile", execution.compile), ("run", execution.run)):
         if stage is not None and stage.code is None:
@@ -109,6 +141,35 @@ def refuse_unjudged(work: Job | Scripts, execution: Execution) -> None:
             words = f"nothing was judged: the {name} stage was stopped by {stage.signal or stage.status} after {spent}"
             advice = f"raise {name}_cpu_time and {name}_memory_limit if you send them; else this machine is too busy"
             raise Refusal(500, {"message": f"{words}; {advice}"})
+
+
+def answer_of(execution: Execution) -> dict[str, Any]:
+    """The stages of an answer."""
+    stages = {"compile": execution.compile, "run": execution.run}
+    return {name: _stage(stage) for name, stage in stages.items() if stage is not None}
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    """The fields of a stage since isolate."""
+    return {
+        "signal": stage.signal,
+        "stdout": stage.stdout,
+        "stderr": stage.stderr,
+        "code": stage.code,
+        "output": stage.stdout + stage.stderr,
+        "memory": stage.memory_bytes,
+        "message": stage.message,
+        "status": stage.status,
+        "cpu_time": stage.cpu_ms,
+        "wall_time": stage.wall_ms,
+    }
+
+
+def _wants_ours(request: Request, ours: Content) -> bool:
+    """Whether a client means the runner that we would send: it has sent that one, or names it."""
+    if "runner" in request.files:
+        return _is_ours(request.files["runner"], ours)
+    return request.files.get(LIST) == runner_line(digest(ours))
 
 
 def _is_ours(runner: bytes, ours: Content) -> bool:

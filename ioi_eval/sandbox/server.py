@@ -2,7 +2,7 @@
 
     POST   /api/v2/execute     as the real server since isolate answers it (`request.py`, `served_runtimes.py`)
     GET    /api/v2/runtimes    what can be asked for
-    GET    /api/v2/packages    the same, all installed; POST and DELETE change nothing and say so
+    GET    /api/v2/packages    the same, all installed; POST and DELETE change problems' packages only
 
 Four things are better than on a real server: the body, the queue and what is held in memory are bounded, and say so
 (400 as Piston, 503); clients have deadlines, and a place in the queue only once all of their request is there
@@ -26,13 +26,15 @@ import orjson
 
 from ioi_eval import boxfiles
 from ioi_eval.errors import IsolationError, OverloadError, RejectedError, SetupError, TransientError
-from ioi_eval.model import Content, Execution, Isolation, Job, Stage
+from ioi_eval.model import Content, Execution, Isolation, Job
 from ioi_eval.sandbox import request, request_body, served_runtimes
 from ioi_eval.sandbox.client_names import refuse_strangers
 from ioi_eval.sandbox.connections import Connections
 from ioi_eval.sandbox.held_bytes import Held, HeldBytes
+from ioi_eval.sandbox.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.request import Refusal, Request, StageBounds
+from ioi_eval.sandbox.stored_files import PREFIX
 from ioi_eval.sandbox.wire import Runtime
 from ioi_eval.version import __version__
 
@@ -85,6 +87,7 @@ async def serving(
     host: str = "127.0.0.1",
     port: int = 2000,
     settings: ServerSettings | None = None,
+    packages: InstalledPackages | None = None,
 ) -> AsyncIterator[str]:
     """Serve an entered sandbox; gives the server's address.
 
@@ -94,6 +97,7 @@ async def serving(
         host: the address to bind.
         port: the port; 0 for any that is free.
         settings: what it accepts.
+        packages: the problems' packages.
 
     Raises:
         IsolationError: the sandbox cannot run scripts of others.
@@ -109,7 +113,8 @@ async def serving(
         )
     settings = settings or ServerSettings()
     connections = Connections(silent_s=settings.silent_s, most_unserved=settings.unserved)
-    server = _Server(sandbox, await _bash_version(), runner, settings, connections)
+    bash_version = await _bash_version()
+    server = _Server(sandbox, runner, settings, connections, bash_version=bash_version, packages=packages)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", server.answer)
     # a handler whose client has gone is cancelled: its job leaves the queue, or is killed
@@ -136,17 +141,21 @@ class _Server:
     def __init__(
         self,
         sandbox: LocalSandbox,
-        bash_version: str,
         runner: Content,
         settings: ServerSettings,
         connections: Connections,
+        *,
+        bash_version: str,
+        packages: InstalledPackages | None,
     ) -> None:
         self._sandbox = sandbox
         self._settings = settings
         self._connections = connections
         own = socket.gethostname().lower()
         self._names = settings.names | {own, own.partition(".")[0]}
-        self._runtimes = served_runtimes.runtimes(bash_version)
+        self._own = served_runtimes.runtimes(bash_version)
+        self._packages = packages
+        self._runtimes = self._own + (packages.runtimes() if packages else ())
         self._pair = {**boxfiles.classic_pair(), "runner": runner}
         self._most_jobs = sandbox.targets()[0].slots + settings.queue
         self._jobs = 0
@@ -204,6 +213,7 @@ class _Server:
         return {"message": f"ioi-eval {__version__}, speaking Piston API v2"}
 
     async def _list_runtimes(self, _: web.Request, __: Held) -> Any:
+        await self._look_at_packages()  # another server may share them
         return [
             {"language": each.language, "version": each.version, "aliases": list(each.aliases)}
             | ({"runtime": each.package} if each.package else {})
@@ -211,8 +221,12 @@ class _Server:
         ]
 
     async def _list_packages(self, _: web.Request, __: Held) -> Any:
+        await self._look_at_packages()
+        listed = await asyncio.to_thread(self._packages.listed) if self._packages else []
+        every = dict.fromkeys((*self._runtimes, *(each for each, _, _ in listed)))
         return [
-            {"language": _package(each), "language_version": each.version, "installed": True} for each in self._runtimes
+            {"language": _package(each), "language_version": each.version, "installed": each in self._runtimes}
+            for each in every
         ]
 
     async def _change_package(self, asked: web.Request, held: Held) -> Any:
@@ -220,12 +234,21 @@ class _Server:
         wanted = request_body.parse(body, asked.headers.get("Content-Type", ""))
         named = wanted if isinstance(wanted, dict) else {}
         language, version = (_word(named.get(field)) for field in ("language", "version"))
-        here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._runtimes)
+        if self._packages is not None and language.startswith(PREFIX):
+            change = self._packages.install if asked.method == "POST" else self._packages.uninstall
+            changed = await asyncio.to_thread(change, language, version)
+            await self._look_at_packages()
+            return {"language": changed.language, "version": changed.version}
+        here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
         if not here:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
         if asked.method == "POST":
             raise Refusal(500, {"message": "Already installed"})
         raise Refusal(500, {"message": f"{language}-{version} is part of ioi-eval serve and cannot be removed"})
+
+    async def _look_at_packages(self) -> None:
+        if self._packages is not None:
+            self._runtimes = self._own + await asyncio.to_thread(self._packages.runtimes)
 
     # ------------------------------------------------------------------ what costs something
 
@@ -239,27 +262,42 @@ class _Server:
             wanted, work = await _in_thread(self._read, body, content_type, size=len(body))
             del body
             held.is_now(sum(map(len, wanted.files.values())) + len(wanted.stdin))
-            execution = await self._run(work)
-            served_runtimes.refuse_unjudged(work, execution)
+            execution = await (self._run_stored(wanted) if work is None else self._run(work))
         runtime = wanted.runtime
-        return _execution(execution) | {"language": runtime.language, "version": runtime.version}
+        return served_runtimes.answer_of(execution) | {"language": runtime.language, "version": runtime.version}
 
-    def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts]:
+    def _read(self, body: bytes, content_type: str) -> tuple[Request, Job | served_runtimes.Scripts | None]:
+        """A request, and what it starts; `None` if that is for a problem's package to say."""
         settings = self._settings
         wanted = request.request(
             request_body.parse(body, content_type), self._runtimes, compile=settings.compile, run=settings.run
         )
+        if wanted.runtime not in self._own:
+            return wanted, None
         return wanted, served_runtimes.work(wanted, self._pair, output_bytes=settings.output_bytes)
+
+    async def _run_stored(self, wanted: Request) -> Execution:
+        """A job that takes files from a problem's package."""
+        assert self._packages is not None, "it was listed"
+        try:
+            files = await asyncio.to_thread(self._packages.files, wanted.runtime, wanted.files)
+            most = self._settings.output_bytes
+            work = served_runtimes.stored_work(wanted, files, self._pair, output_bytes=most)
+        except NotStored as missing:
+            return missing.execution()
+        return await self._run(work)
 
     async def _run(self, work: Job | served_runtimes.Scripts) -> Execution:
         try:
             if isinstance(work, Job):
                 return await self._sandbox.execute(work, self._sandbox.targets()[0])
-            return await self._sandbox.run_commands(work.commands, work.files)
+            execution = await self._sandbox.run_commands(work.commands, work.files)
         except OverloadError as error:
             raise Refusal(503, {"message": str(error)}) from error
         except (TransientError, RejectedError, SetupError) as error:
             raise Refusal(500, {"message": str(error)}) from error
+        served_runtimes.refuse_unjudged(work, execution)
+        return execution
 
     def _require_place(self) -> None:
         if self._jobs >= self._most_jobs:
@@ -337,27 +375,3 @@ async def _bash_version() -> str:
     )
     stdout, _ = await process.communicate()
     return stdout.decode().strip()
-
-
-# ---------------------------------------------------------------------- answers
-
-
-def _execution(execution: Execution) -> dict[str, Any]:
-    stages = {"compile": execution.compile, "run": execution.run}
-    return {name: _stage(stage) for name, stage in stages.items() if stage is not None}
-
-
-def _stage(stage: Stage) -> dict[str, Any]:
-    """The fields of a stage since isolate."""
-    return {
-        "signal": stage.signal,
-        "stdout": stage.stdout,
-        "stderr": stage.stderr,
-        "code": stage.code,
-        "output": stage.stdout + stage.stderr,
-        "memory": stage.memory_bytes,
-        "message": stage.message,
-        "status": stage.status,
-        "cpu_time": stage.cpu_ms,
-        "wall_time": stage.wall_ms,
-    }

@@ -253,7 +253,9 @@ def _check_names(files: Sequence[JobFile]) -> None:
                 raise RejectedError(f"{'/'.join(parts[:depth])!r} is a file and a directory of one job")
 
 
-def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequence[Literal]) -> Body:
+def body(
+    job: Job, service: Service, files: Sequence[JobFile], literals: Sequence[Literal], *, package: str = ""
+) -> Body:
     """The request's body.
 
     Args:
@@ -261,6 +263,7 @@ def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequenc
         service: which package is asked to start it.
         files: from `sent_files`.
         literals: their contents, in the same order.
+        package: a problem's, that is asked in its stead; under the same limits, in any version.
 
     Raises:
         RejectedError: the main file is not text.
@@ -269,7 +272,8 @@ def body(job: Job, service: Service, files: Sequence[JobFile], literals: Sequenc
     if not any(each.encoding == "utf8" for each in starts):
         raise RejectedError(f"{files[0].name if files else 'a job'!r} must be text: servers start a utf8 file only")
     limits = _limits(job, service)
-    head = {"language": service.starter.value, "version": service.version, "args": job.args, **limits}
+    language, version = (package, "*") if package else (service.starter.value, service.version)
+    head = {"language": language, "version": version, "args": job.args, **limits}
     segments: list[bytes | Literal] = []
     text = [orjson.dumps(head)[:-1], b',"files":[']
     size = 0

@@ -25,6 +25,7 @@ from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.bundled import Programs
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer
+from ioi_eval.jobs.stored import Packages
 from ioi_eval.kept_programs import KeptPrograms
 from ioi_eval.languages import CompiledLanguage, rules_of
 from ioi_eval.languages import compiled as compiled_language
@@ -79,6 +80,7 @@ class BundledWay:
         self._return_bytes = return_bytes
         self._keep = keep
         self._kept = kept
+        self._packages = Packages()
 
     async def judge(self, run: SubmissionRun, code: str | None) -> CompileOutcome:
         """Compile the program, if there is one, and run tests until no other test can change the result.
@@ -214,6 +216,7 @@ class BundledWay:
             setup=bundled.setup_of(
                 problem, programs, self._policy, exhaustive=exhaustive, return_bytes=self._return_bytes
             ),
+            package=self._packages.of(problem),
         )
         weakest = await self._runner.run(program, run.judging, run.target, record)
         if weakest is not None:

@@ -20,6 +20,7 @@ from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.model import Blob, Isolation
 from ioi_eval.programs import Builder
+from ioi_eval.sandbox.installed_packages import InstalledPackages
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.server import ServerSettings, serving
 
@@ -45,7 +46,13 @@ class Served:
 
 
 @contextmanager
-def server(cache: Path, *, slots: int = 2, settings: ServerSettings | None = None) -> Iterator[Served]:
+def server(
+    cache: Path,
+    *,
+    slots: int = 2,
+    settings: ServerSettings | None = None,
+    packages: InstalledPackages | None = None,
+) -> Iterator[Served]:
     """Serve until the block ends."""
     started: threading.Event = threading.Event()
     found: dict[str, Any] = {}
@@ -57,7 +64,7 @@ def server(cache: Path, *, slots: int = 2, settings: ServerSettings | None = Non
                 found["why"] = sandbox.why_not_full
                 return
             found["runner"] = await Builder(sandbox, ArtifactStore(cache), Policy()).runner(target)
-            async with serving(sandbox, runner=found["runner"], port=0, settings=settings) as base:
+            async with serving(sandbox, runner=found["runner"], port=0, settings=settings, packages=packages) as base:
                 found["base"], found["loop"], found["end"] = base, asyncio.get_running_loop(), asyncio.Event()
                 started.set()
                 await found["end"].wait()

@@ -59,6 +59,9 @@ def test_a_runner_and_a_plan_run_the_native_way(served: Served) -> None:
     answer = compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce)
     assert answer.artifacts["x"].startswith(b"\x7fELF")
     assert answer.isolation is Isolation.FULL
+    named = {"name": "stored", "content": f"stored runner {served.runner.sha256}\n"}  # instead of sending it
+    run = served.execute(language="ioi_eval", files=[*files[:-1], named]).json()["run"]
+    assert compile_answer(Stage(stdout=run["stdout"], stderr=run["stderr"], code=run["code"]), nonce).artifacts
 
 
 def test_a_runner_of_another_version_is_started_by_its_client_s_script(served: Served) -> None:

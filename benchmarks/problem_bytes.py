@@ -1,0 +1,87 @@
+"""How many bytes a submission takes, with and without its problem on the worker: `problem_bytes.py URL [--tests N]`.
+
+A checker, and N tests (30) of which each has 2 kB of input and 1 kB of answer, judged exhaustively; what is compiled of
+the problem is in the cache already. Counted on the wire, between this client and the server at URL: once as the server
+is, and once for each problem's package that it has (`--repository DIR` makes the package there and installs it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the package `tests`
+
+from cluster_submission import CODE, problem
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.config import Policy
+from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.model import Problem, Submission, Verdict
+from ioi_eval.programs import Builder
+from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.control import PackageRequest, change
+from ioi_eval.sandbox.problem_packages import list_packages, make_package
+from ioi_eval.sandbox.stored_files import digest
+from ioi_eval.scorer import Scorer
+from tests.sandbox.counting_proxy import counting_proxy
+
+
+def padded(tests: int) -> Problem:
+    """The problem of `cluster_submission.py` with files of kilobytes."""
+    small = problem(tests)
+    cases = {
+        name: replace(case, input=bytes(case.input).rjust(2000), answer=bytes(case.answer or b"").rjust(1000))  # type: ignore[arg-type]
+        for name, case in small.tests.items()
+    }
+    return replace(small, tests=cases)
+
+
+async def measure(url: str, judged: Problem, cache: str, what: str) -> None:
+    """Score a submission twice, and count the second time."""
+    submission = Submission(id="x", problem=judged.key, code=CODE)
+    async with AsyncExitStack() as stack:
+        proxy = await stack.enter_async_context(counting_proxy(url))
+        cluster = await stack.enter_async_context(PistonCluster([proxy.url], profile="bundled"))
+        scorer = Scorer(cluster, artifacts=ArtifactStore(cache))
+        for _ in range(2):
+            proxy.taken()
+            result = await scorer.score(judged, submission, exhaustive=True)
+            if result.verdict is not Verdict.AC:
+                raise SystemExit(f"{result.verdict}: {result.compile.message}")
+        up, down = proxy.taken()
+        print(f"{what}: {up:,} bytes up, {down:,} down", *cluster.package_faults, sep="\n  ", flush=True)
+
+
+async def install(url: str, judged: Problem, cache: str, repository: Path, served: str) -> None:
+    """Make the problem's package and have the server install it."""
+    async with PistonCluster([url], profile="bundled") as cluster:
+        builder = Builder(cluster, ArtifactStore(cache), Policy())
+        (target,) = cluster.targets()
+        judges = await builder.judge_programs(judged, target)
+        compiled = [each for each in (await builder.runner(target), judges.checker) if each is not None]
+    contents = data_of(judged) | {digest(each): each for each in compiled}
+    package = make_package(repository, package_of(judged), contents)
+    list_packages(repository, served, [package])
+    (done,) = await change([f"{url}/api/v2"], PackageRequest(language=package.language, version=package.version))
+    print(f"{done.words}: {package.size:,} bytes on the worker")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("url")
+    parser.add_argument("--tests", type=int, default=30)
+    parser.add_argument("--repository", type=Path)
+    parser.add_argument("--repository-url", default="http://127.0.0.1:8000")
+    options = parser.parse_args()
+    judged_problem = padded(options.tests)
+    with tempfile.TemporaryDirectory() as directory:
+        asyncio.run(measure(options.url, judged_problem, directory, "as it is"))
+        if options.repository is not None:
+            asyncio.run(install(options.url, judged_problem, directory, options.repository, options.repository_url))
+            asyncio.run(measure(options.url, judged_problem, directory, "with the problem"))

@@ -1,0 +1,186 @@
+"""Problems' packages on workers: what `cluster install --problems` and `cluster uninstall --problems` do."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ioi_eval.artifacts import ArtifactStore
+from ioi_eval.blobs import BlobStore
+from ioi_eval.cli.endpoints import needed_cluster
+from ioi_eval.cli.sandboxes import tell
+from ioi_eval.config import Environment, Policy
+from ioi_eval.errors import InputError, SandboxError, SetupError
+from ioi_eval.jobs.stored import data_of, package_of
+from ioi_eval.model import Blob, Content, Problem
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.programs import Builder
+from ioi_eval.report.terminal import counted
+from ioi_eval.rows import open_source
+from ioi_eval.sandbox import Target
+from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.control import PackageChange, PackageRequest, change, presences
+from ioi_eval.sandbox.endpoints import Source, endpoints_now
+from ioi_eval.sandbox.problem_packages import MadePackage, list_packages, make_package
+from ioi_eval.sandbox.stored_files import PREFIX, digest
+
+ALL = "all"
+"""What `uninstall --problems` takes for every problem's package, whoever has installed it."""
+
+Show = Callable[[Mapping[str, Sequence[PackageChange]], Mapping[str, str]], int]
+_Versions = set[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemRowsCall:
+    """Which problems are meant."""
+
+    problems: str
+    tests: str
+    years: frozenset[int] = frozenset()
+    ids: frozenset[str] = frozenset()
+
+    def read(self) -> Sequence[Problem]:
+        """The problems.
+
+        Raises:
+            InputError: a source cannot be read, or has none of them.
+        """
+        found = load_problems(
+            open_source(self.problems, all_splits=True),
+            open_source(self.tests),
+            BlobStore(),
+            years=self.years or None,
+            ids=self.ids or None,
+        )
+        tell(*(f"{key} is left out: {error}" for key, error in found.unusable.items()))
+        if not found.problems:
+            raise InputError(f"{self.problems} has no such problem; check --year and --problem")
+        return tuple(found.problems.values())
+
+
+def install(
+    endpoints: str | None,
+    call: ProblemRowsCall,
+    repository: Path,
+    *,
+    url: str | None,
+    most_bytes: int,
+    prune: bool,
+    show: Show,
+) -> int:
+    """Make the packages, and install them on every worker. Older versions of them are removed.
+
+    Args:
+        endpoints: the workers.
+        call: which problems.
+        repository: where the packages are put.
+        url: where that is served; by default at this host's port 8000.
+        most_bytes: the most that they may take on a worker.
+        prune: remove all others.
+        show: tells what became of it, and gives the exit code.
+
+    Raises:
+        InputError: they take more than that.
+        SetupError: the repository cannot be written, or no worker be used.
+    """
+    problems = call.read()
+    least = sum(map(_data_bytes, problems))
+    if least > most_bytes:
+        raise InputError(
+            f"{counted(len(problems), 'problem')} with {least / 1e9:.1f} GB of test data: --most-gb allows "
+            f"{most_bytes / 1e9:g} on a worker; name fewer with --problem and --year, or allow more"
+        )
+    cluster = needed_cluster(endpoints)
+    made = asyncio.run(_make(cluster.source, problems, repository))
+    total = sum(each.size for _, each in made)
+    if total > most_bytes:
+        raise InputError(
+            f"these packages take {total / 1e9:.1f} GB on a worker, and --most-gb allows {most_bytes / 1e9:g}; name "
+            "fewer with --problem and --year, or allow more"
+        )
+    list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in made])
+    tell(f"{counted(len(made), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
+    urls = asyncio.run(endpoints_now(cluster.source))
+    wanted = {(each.language, each.version) for _, each in made}
+    code = show(
+        {each.language: _changed(urls, each.language, each.version) for _, each in made},
+        {each.language: str(problem.key) for problem, each in made},
+    )
+    languages = None if prune else {language for language, _ in wanted}
+    _remove(urls, _installed(urls, languages) - wanted)
+    return code
+
+
+def uninstall(endpoints: str | None, call: ProblemRowsCall, *, show: Show) -> int:
+    """Remove problems' packages from every worker, in all versions."""
+    urls = asyncio.run(endpoints_now(needed_cluster(endpoints).source))
+    named = {} if call.problems == ALL else {package_of(problem).language: str(problem.key) for problem in call.read()}
+    installed = _installed(urls, None if call.problems == ALL else named.keys())
+    if not installed:
+        tell("no worker has any of these packages")
+        return 0
+    return show(_remove(urls, installed), named)
+
+
+def _data_bytes(problem: Problem) -> int:
+    return sum(each.size if isinstance(each, Blob) else len(each) for each in data_of(problem).values())
+
+
+async def _make(source: Source, problems: Sequence[Problem], repository: Path) -> list[tuple[Problem, MadePackage]]:
+    """Make the packages, with what the workers' kinds of targets need compiled."""
+    made = []
+    async with PistonCluster(source, profile="bundled") as cluster:
+        builder = Builder(cluster, ArtifactStore(Environment.read().cache), Policy())
+        targets = [target for target in cluster.targets() if not target.brings_pair]
+        common = [one for target in targets for one in await _runners(builder, target)]
+        for problem in problems:
+            compiled = [one for target in targets for one in await _judges(builder, problem, target)]
+            contents = data_of(problem) | {digest(content): content for content in (*common, *compiled)}
+            package = package_of(problem)
+            made.append((problem, await asyncio.to_thread(make_package, repository, package, contents)))
+    return made
+
+
+async def _runners(builder: Builder, target: Target) -> list[Content]:
+    """What runs programs on a target, whatever the problem."""
+    runners: list[Content] = [await builder.ready_runner(target)]
+    try:
+        interpreter = await builder.interpreter("python3", target)
+    except (SetupError, SandboxError):  # it has no Python
+        return runners
+    return [*runners, interpreter.harness]
+
+
+async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Content]:
+    try:
+        judges = await builder.judge_programs(problem, target)
+    except SandboxError as error:  # whoever judges the problem there will be told the same
+        tell(f"{problem.key}: its checker and manager are left out for {target.name}: {error}")
+        return []
+    return [one for one in (judges.checker, judges.manager) if one is not None]
+
+
+def _changed(urls: Sequence[str], language: str, version: str, *, is_wanted: bool = True) -> list[PackageChange]:
+    return asyncio.run(change(urls, PackageRequest(language=language, version=version, is_wanted=is_wanted)))
+
+
+def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:
+    """The problems' packages that some worker has: of these names, or all."""
+    found = asyncio.run(presences(urls))
+    versions = {(runtime.language, runtime.version) for each in found for runtime in each.runtimes}
+    return {
+        (language, version)
+        for language, version in versions
+        if language.startswith(PREFIX) and (languages is None or language in languages)
+    }
+
+
+def _remove(urls: Sequence[str], packages: _Versions) -> dict[str, list[PackageChange]]:
+    removed: dict[str, list[PackageChange]] = {}
+    for language, version in sorted(packages):
+        removed.setdefault(language, []).extend(_changed(urls, language, version, is_wanted=False))
+    return removed

@@ -1,0 +1,217 @@
+"""The problems' packages that `ioi-eval serve` has installed, and where it installs them from.
+
+    <directory>/<language>/<version>/blobs/<name>
+
+as on a Piston server, but for what only that needs. A package is unpacked beside its place and renamed into it, so
+whoever sees it sees all of it, and servers may share a directory. The repository is a directory with an `index`
+(`problem_packages.py`), or where one is served. Every file is hashed before it is used first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.model import Blob, Content, Execution, Stage
+from ioi_eval.sandbox import request
+from ioi_eval.sandbox.request import Refusal
+from ioi_eval.sandbox.stored_files import LIST, PREFIX, REFUSED_CODE
+from ioi_eval.sandbox.wire import Runtime
+
+_LANGUAGE = re.compile(PREFIX + r"[0-9a-f]{24}")
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_STORED = re.compile(r"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{64}) ([0-9a-f]{24})")
+_SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
+_BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
+_INDEX_BYTES = 64 << 20
+_WITHIN_S = 30.0  # that a repository may be silent
+
+
+class NotStored(Exception):
+    """A package does not have what a job names; it is told as `graders/stored/run` tells it."""
+
+    def __init__(self, lines: str) -> None:
+        super().__init__(lines)
+        self.lines = lines
+
+    def execution(self) -> Execution:
+        """The answer to the job."""
+        return Execution(run=Stage(stdout=self.lines, stderr="", code=REFUSED_CODE))
+
+
+class InstalledPackages:
+    """What is installed.
+
+    Args:
+        directory: below which packages lie; made if absent.
+        repository: where they come from: a directory, or the URL of an index; empty for none.
+
+    Raises:
+        SetupError: the directory cannot be made, or others may write to it.
+    """
+
+    def __init__(self, directory: Path, repository: str = "") -> None:
+        make_private_directory(directory)
+        self._directory, self._repository = directory, repository
+        self._checked: dict[Path, tuple[int, int, int, str]] = {}
+
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """What `GET /runtimes` lists of it."""
+        found = sorted(self._directory.glob(f"{PREFIX}*/*"))
+        return tuple(
+            Runtime(language=path.parent.name, version=path.name)
+            for path in found
+            if _LANGUAGE.fullmatch(path.parent.name) and _VERSION.fullmatch(path.name)
+        )
+
+    def listed(self) -> list[tuple[Runtime, str, str]]:
+        """What the repository has: each package, its hash, and where it is.
+
+        Raises:
+            Refusal: it cannot be read.
+        """
+        if not self._repository:
+            return []
+        index = self._repository if "://" in self._repository else str(Path(self._repository) / "index")
+        with self._open(index) as file:
+            lines = file.read(_INDEX_BYTES).decode("utf-8", "replace").splitlines()
+        parts = (line.split(",", 3) for line in lines)
+        return [
+            (Runtime(language=part[0], version=part[1]), part[2], part[3])
+            for part in parts
+            if len(part) == 4 and _LANGUAGE.fullmatch(part[0]) and _VERSION.fullmatch(part[1])
+        ]
+
+    def install(self, language: str, version: str) -> Runtime:
+        """Install a package of the repository.
+
+        Raises:
+            Refusal: it has none such, it is installed already, or it cannot be installed; in words.
+        """
+        runtime, sha256, address = self._find(language, version)
+        place = self._directory / runtime.language / runtime.version
+        if place.exists():
+            raise Refusal(500, {"message": "Already installed"})
+        if "://" not in self._repository:  # which is not served: the tarball lies beside its index
+            address = str(Path(self._repository) / address.rpartition("/")[2])
+        try:
+            with tempfile.TemporaryDirectory(dir=self._directory, prefix=".new-") as name:
+                new = Path(name) / "package"
+                (new / "blobs").mkdir(parents=True, mode=0o755)
+                with self._open(address) as source, (Path(name) / "tarball").open("w+b") as tarball:
+                    shutil.copyfileobj(source, tarball, 1 << 20)
+                    tarball.seek(0)
+                    found = hashlib.file_digest(tarball, "sha256").hexdigest()
+                    if found != sha256:
+                        raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {found}"})
+                    tarball.seek(0)
+                    _unpack(tarball, new / "blobs")
+                place.parent.mkdir(mode=0o755, exist_ok=True)
+                new.rename(place)
+        except OSError as error:
+            if place.exists():  # another server that shares the directory was first
+                return runtime
+            words = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
+            raise Refusal(500, {"message": f"{words}; free space there"}) from error
+        except (tarfile.TarError, EOFError) as error:
+            raise Refusal(500, {"message": f"{runtime.language} is no package: {error}"}) from error
+        return runtime
+
+    def uninstall(self, language: str, version: str) -> Runtime:
+        """Remove a package.
+
+        Raises:
+            Refusal: it is not installed.
+        """
+        found = request.find(self.runtimes(), language, version)
+        if found is None:
+            raise Refusal(500, {"message": f"{language}-{version} is not installed"})
+        place = self._directory / found.language / found.version
+        with tempfile.TemporaryDirectory(dir=self._directory, prefix=".old-", ignore_cleanup_errors=True) as old:
+            place.rename(Path(old) / "package")
+        return found
+
+    def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
+        """The files of a job, those that it names and those that it has brought.
+
+        Args:
+            runtime: whose job it is.
+            sent: its files, with `stored`.
+
+        Raises:
+            NotStored: some are missing, or are others.
+            Refusal: the list cannot be read.
+        """
+        files: dict[str, Content] = {}
+        missing: list[str] = []
+        for line in sent.get(LIST, b"").decode("utf-8", "replace").splitlines():
+            if (found := _SENT.fullmatch(line)) and found[1] in sent:
+                files[found[1]] = sent[found[1]]
+            elif found := _STORED.fullmatch(line):
+                path = self._directory / runtime.language / runtime.version / "blobs" / found[3]
+                content, why = self._content(path, found[2])
+                if content is None:
+                    missing.append(f"not stored: {found[2]} {why}\n")
+                else:
+                    files[found[1]] = content
+            else:
+                raise Refusal(400, {"message": f"a line of the file {LIST!r} names no file: {line[:100]!r}"})
+        if missing:
+            raise NotStored("".join(missing))
+        return files
+
+    def _content(self, path: Path, sha256: str) -> tuple[Blob | None, str]:
+        """A file of a package, and why not. A file that was not changed is hashed once."""
+        try:
+            status = path.stat()
+            state = (status.st_ino, status.st_size, status.st_mtime_ns)
+            known = self._checked.get(path)
+            if known is None or known[:3] != state:
+                with path.open("rb") as file:
+                    known = self._checked[path] = (*state, hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError:
+            return None, "is missing"
+        if known[3] != sha256:
+            return None, "is another file"
+        return Blob(path=path, size=status.st_size, sha256=sha256), ""
+
+    def _find(self, language: str, version: str) -> tuple[Runtime, str, str]:
+        entries = {(each[0].language, each[0].version): each for each in self.listed()}
+        found = request.find([each[0] for each in entries.values()], language, version)
+        if found is None:
+            raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
+        return entries[found.language, found.version]
+
+    def _open(self, address: str) -> IO[bytes]:
+        try:
+            if "://" not in address:
+                return Path(address).open("rb")
+            if not address.startswith(("http://", "https://")):
+                raise ValueError("not http")
+            opened: IO[bytes] = urllib.request.urlopen(address, timeout=_WITHIN_S)
+        except (OSError, ValueError) as error:
+            words = f"the package repository cannot be read: {address}: {error}"
+            raise Refusal(500, {"message": words}) from error
+        return opened
+
+
+def _unpack(tarball: IO[bytes], blobs: Path) -> None:
+    """The blobs of a tarball and nothing else of it."""
+    with tarfile.open(fileobj=tarball, mode="r:gz") as archive:
+        for member in archive:
+            named = _BLOB.fullmatch(member.name)
+            stream = archive.extractfile(member) if named and member.isfile() else None
+            if named is None or stream is None:
+                continue
+            with (blobs / named[1]).open("xb") as file:
+                shutil.copyfileobj(stream, file, 1 << 20)
+                os.fchmod(file.fileno(), 0o555)

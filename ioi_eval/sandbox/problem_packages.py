@@ -1,0 +1,190 @@
+"""Makes problems' packages, and puts them into a repository from which workers install them.
+
+A package is a tarball in Piston's own format: `pkg-info.json`, `environment`, `run` (`graders/stored/`), and `blobs/`,
+whose names are hashes with a key (`ProblemPackage`). Its version is a hash of all that it holds, so a package never
+changes: what is compiled anew makes another version. A repository is a directory that any web server serves: `index`,
+one line a package, and the tarballs. Equal contents make equal tarballs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ioi_eval import boxfiles
+from ioi_eval.errors import SetupError
+from ioi_eval.model import Blob, Content, ProblemPackage
+from ioi_eval.sandbox import lost
+
+LIMITS = {
+    "compile_timeout": 300_000,
+    "run_timeout": 600_000,
+    "compile_cpu_time": 300_000,
+    "run_cpu_time": 600_000,
+    "compile_memory_limit": -1,
+    "run_memory_limit": -1,
+    "output_max_size": 134_217_728,
+    "max_process_count": 512,
+    "max_open_files": 4096,
+    "max_file_size": 1_000_000_000,
+}
+"""What jobs may ask for on a server that was left as it is. Source: `ioi_eval`'s own in `piston/packages/`."""
+
+INDEX = "index"
+_COMPRESSION = 1  # installing is bound by the network; test data shrinks to a third even so
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadePackage:
+    """A package in a repository.
+
+    Args:
+        language, version: what workers are asked for.
+        file: the tarball's name.
+        sha256: the tarball's hash.
+        size: how many bytes its files take where it is installed, with the tarball, which servers keep.
+    """
+
+    language: str
+    version: str
+    file: str
+    sha256: str
+    size: int
+
+
+def version_of(contents: Iterable[str]) -> str:
+    """The version of the package that holds files of these hashes: three numbers, as npm wants them."""
+    whole = hashlib.sha256("\n".join(sorted([*contents, *map(_box_file_hash, ("run", "environment"))])).encode())
+    return f"1.{int(whole.hexdigest()[:12], 16)}.0"
+
+
+def make_package(repository: Path, package: ProblemPackage, contents: Mapping[str, Content]) -> MadePackage:
+    """Make a problem's package, unless it is there; it is in the repository, and not yet in its index.
+
+    Args:
+        repository: the directory; made if absent.
+        package: the problem's.
+        contents: its files by their SHA-256: what the package is for, and what else jobs may find there.
+
+    Raises:
+        SetupError: the disk is full, or refuses.
+        LostDataError: a blob is not there any more.
+    """
+    version = version_of(contents)
+    name = f"{package.language}-{version}.pkg.tar.gz"
+    path = repository / name
+    size = sum(content.size if isinstance(content, Blob) else len(content) for content in contents.values())
+    with _writing(repository):
+        repository.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            with _new_file(path) as file:
+                _write_tarball(file, package, version, contents)
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return MadePackage(
+            language=package.language, version=version, file=name, sha256=sha256, size=size + path.stat().st_size
+        )
+
+
+def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -> None:
+    """Add packages to a repository's index. Lines of others stay: workers can only remove what is listed.
+
+    Args:
+        repository: the directory.
+        url: where it is served.
+        packages: what was made there.
+
+    Raises:
+        SetupError: the disk is full, or refuses.
+    """
+    with _writing(repository):
+        index = repository / INDEX
+        lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
+        known = {tuple(line.split(",")[:2]): line for line in lines if line}
+        for each in packages:
+            line = f"{each.language},{each.version},{each.sha256},{url.rstrip('/')}/{each.file}"
+            known[each.language, each.version] = line
+        with _new_file(index) as file:
+            file.write("".join(f"{line}\n" for line in known.values()).encode())
+
+
+def _box_file_hash(name: str) -> str:
+    return hashlib.sha256(boxfiles.read(f"stored/{name}")).hexdigest()
+
+
+def _write_tarball(file: IO[bytes], package: ProblemPackage, version: str, contents: Mapping[str, Content]) -> None:
+    told = {
+        "language": package.language,
+        "version": version,
+        "build_platform": "docker-debian",
+        "aliases": [],
+        "limit_overrides": LIMITS,
+    }
+    texts = {name: boxfiles.read(f"stored/{name}") for name in ("environment", "run")}
+    texts["pkg-info.json"] = json.dumps(told, indent=4).encode() + b"\n"
+    with (
+        gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=_COMPRESSION, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w|", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for name, text in sorted(texts.items()):
+            archive.addfile(_entry(name, len(text), 0o755), io.BytesIO(text))
+        named = {package.name_of(sha256): content for sha256, content in contents.items()}
+        directory = tarfile.TarInfo("blobs")
+        directory.type, directory.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(directory)
+        for name, content in sorted(named.items()):
+            with _opened(content) as (size, stream):
+                archive.addfile(_entry(f"blobs/{name}", size, 0o555), stream)
+
+
+def _entry(name: str, size: int, mode: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, mode
+    return entry
+
+
+@contextlib.contextmanager
+def _opened(content: Content) -> Iterator[tuple[int, IO[bytes]]]:
+    if not isinstance(content, Blob):
+        yield len(content), io.BytesIO(content)
+        return
+    try:
+        file = content.path.open("rb")
+    except FileNotFoundError as error:
+        raise lost(content) from error
+    with file:
+        yield content.size, file
+
+
+@contextlib.contextmanager
+def _new_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of `path` when the block ends well."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as file:
+        try:
+            os.fchmod(file.fileno(), 0o644)
+            yield file
+            file.flush()
+            os.replace(file.name, path)
+        finally:
+            Path(file.name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _writing(repository: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SetupError(
+            f"the package repository {repository} cannot be written: {error.strerror or error}; free space there, or "
+            "name another directory with --repository"
+        ) from error

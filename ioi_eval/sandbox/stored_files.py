@@ -1,0 +1,193 @@
+"""Jobs that name files which a worker has, instead of sending them. Pure; `cluster.py` sends them.
+
+A problem's files are on a worker as a package of Piston's, one a problem (`problem_packages.py` makes it). A job that
+wants them names that package as its runtime: since isolate a job sees no package but its own. So jobs that compile, and
+those of other problems, see nothing of it. Its `run` (`graders/stored/run`) opens what the job's file `stored` names,
+checks each hash, and starts the runner with the open files. What is not there, or is not what it should be, the package
+names in its answer (`refused`), and the client sends that from then on: a package that is stale, foreign or damaged
+costs bytes and never changes a verdict.
+
+The runner, which every job needs, is in our own package too (`with_runner_there`): a job that finds the same one there
+does not bring it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ioi_eval.errors import RejectedError, SandboxError
+from ioi_eval.model import Blob, Content, Execution, Job, JobFile, JobKind
+from ioi_eval.sandbox import Target, wire
+from ioi_eval.sandbox.wire import Starter
+
+if TYPE_CHECKING:
+    from ioi_eval.sandbox.discovery import Worker
+
+PREFIX = "ioi_eval_problem_"
+"""How the names of all such packages begin."""
+
+LIST = "stored"
+"""The file of a job that says what it is given."""
+
+REFUSED_CODE = 66
+"""The exit code of `graders/stored/run` where files are not there, or are others."""
+
+ALL = "*"
+"""Stands for every file, where none can be checked."""
+
+_ALSO_STORED = frozenset({"runner", "checker", "manager", "harness"})
+"""Files that a package has as long as worker and client have the same compiler and version of ioi_eval."""
+
+_LEAST_BYTES = 128
+"""What is smaller is sent: naming it takes 64 digits of a hash, 24 of a name, and a few words."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.]*")
+_PACKAGES = "/piston/packages/"
+"""Where servers have their packages: since isolate a job sees nothing there but its own."""
+
+_RUNNER_THERE = """runner=$IOI_EVAL_JUDGE/runner
+if [ -f "$runner" ] && [ "$(sha256sum < "$runner")" = "DIGEST  -" ]; then exec "$runner" --dir .; fi
+echo "not stored: DIGEST is missing"
+exit 66
+"""
+
+_REFUSAL = re.compile(r"not stored: ([0-9a-f]{64}|\*) (.*)")
+
+
+def digest(content: Content) -> str:
+    """A content's SHA-256, hexadecimal."""
+    return content.sha256 if isinstance(content, Blob) else hashlib.sha256(content).hexdigest()
+
+
+def is_worth_storing(content: Content) -> bool:
+    """Whether a content is taken from a package, where there is one."""
+    return (content.size if isinstance(content, Blob) else len(content)) >= _LEAST_BYTES
+
+
+def with_stored(job: Job, absent: Collection[str]) -> Job | None:
+    """The job that takes from its problem's package what is there; `None` if nothing is.
+
+    Args:
+        job: of kind RUNNER, for one problem.
+        absent: the hashes of files that the package is known not to have.
+    """
+    package = job.package
+    if package is None or job.kind is not JobKind.RUNNER or job.stdin or job.args or ALL in absent:
+        return None
+    lines: list[str] = []
+    sent: list[JobFile] = []
+    for file in job.files:
+        if not _PLAIN.fullmatch(file.name):
+            return None
+        found = digest(file.content) if is_worth_storing(file.content) else ""
+        if found and found not in absent and (found in package.held or file.name in _ALSO_STORED):
+            lines.append(f"stored {file.name} {found} {package.name_of(found)}\n")
+        else:
+            lines.append(f"{'program' if file.executable else 'sent'} {file.name}\n")
+            sent.append(file)
+    if len(sent) == len(job.files):
+        return None
+    return replace(job, files=(JobFile(name=LIST, content="".join(lines).encode()), *sent))
+
+
+def refused(execution: Execution) -> dict[str, str]:
+    """The files that a package does not have, by their hashes, each with the reason; none if it had all of them."""
+    if execution.run.code != REFUSED_CODE:
+        return {}
+    found = map(_REFUSAL.fullmatch, execution.run.stdout.splitlines())
+    return {match[1]: match[2] for match in found if match}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A job as it is sent to a worker that has some of its files.
+
+    Args:
+        job: it, with the fewer files.
+        package: the problem's that is asked for; empty for the usual one.
+    """
+
+    job: Job
+    package: str
+
+
+def with_runner_there(job: Job) -> Job | None:
+    """The job that is run by the runner of our package; `None` if it brings none.
+
+    `stored` is for `ioi-eval serve`, which starts its own; on Piston the script finds the package's.
+    """
+    runner = next((file.content for file in job.files if file.name == "runner"), None)
+    if runner is None or job.kind is not JobKind.RUNNER or job.stdin or job.args:
+        return None
+    found = digest(runner)
+    others = [file for file in job.files if file.name != "runner"]
+    script = JobFile(name=wire.MAIN, content=_RUNNER_THERE.replace("DIGEST", found).encode())
+    return replace(job, files=(*others, script, JobFile(name=LIST, content=runner_line(found))))
+
+
+def runner_line(sha256: str) -> bytes:
+    """What `stored` says in a job without its runner."""
+    return f"stored runner {sha256}\n".encode()
+
+
+class StoredFiles:
+    """What is known of the files that each worker of a cluster has.
+
+    Attributes:
+        faults: what problems' packages did not have, or had otherwise than they should, each in a sentence.
+    """
+
+    def __init__(self) -> None:
+        self.faults: dict[str, None] = {}
+        self._absent: dict[tuple[str, str], set[str]] = {}
+
+    def variant(self, job: Job, worker: Worker | None, target: Target) -> Variant | None:
+        """The job as a worker is sent it that has some of its files; `None` if all must be sent.
+
+        Args:
+            job: any.
+            worker: who is to do it, if it is known.
+            target: its kind. Where compiler or libraries are another package's, its programs find them only there.
+        """
+        if worker is None or job.kind is not JobKind.RUNNER:
+            return None
+        url, compiler = str(worker.url), target.toolchain
+        elsewhere = (*job.sees, *(() if compiler.static else (compiler.command,)))
+        has_it = job.package is not None and any(each.language == job.package.language for each in worker.runtimes)
+        if job.package is not None and has_it and not any(path.startswith(_PACKAGES) for path in elsewhere):
+            package = job.package.language
+            if stored := with_stored(job, self._absent.get((url, package), ())):
+                return Variant(job=stored, package=package)
+        if worker.service.starter is not Starter.IOI_EVAL or (url, "") in self._absent:
+            return None
+        brought = with_runner_there(job)
+        return None if brought is None else Variant(job=brought, package="")
+
+    def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
+        """Whether a worker refused a job for what it has, and that says something new: then it is to be sent more.
+
+        Args:
+            name: the worker's URL.
+            variant: what it was sent.
+            job: all of it.
+            result: what came of it.
+        """
+        if isinstance(result, RejectedError):
+            found = {ALL: f"is refused: {result}"}
+        else:
+            found = refused(result) if isinstance(result, Execution) else {}
+        if not found:
+            return False
+        absent = self._absent.setdefault((name, variant.package), set())
+        if found.keys() <= absent:
+            return False
+        absent.update(found)
+        for sha256, reason in found.items():
+            if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
+                which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
+                self.faults[f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"] = None
+        return True

@@ -1,0 +1,89 @@
+"""`cluster install --problems` and `cluster uninstall --problems`, against `ioi-eval serve`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.addition import COMMAND, PROBLEMS, TESTS, Start, Write, submission_row
+
+ROWS = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+
+
+@pytest.fixture
+def rows(write: Write) -> None:
+    """The task, with inputs that are worth storing."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *({**row, "test_input": f"{row['test_input']}{' ' * 500}"} for row in TESTS))
+
+
+@pytest.fixture
+def endpoint(environment: Mapping[str, str], tmp_path: Path) -> Iterator[str]:
+    """A server that installs from `repository`."""
+    (tmp_path / "repository").mkdir()
+    places = ("--repository", tmp_path / "repository", "--packages", tmp_path / "packages")
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--port", "0", *places],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            if "serving Piston API v2 at " in line:
+                yield line.split("serving Piston API v2 at ")[1].split()[0].removesuffix("/api/v2")
+                return
+        pytest.skip("nothing can be served here")
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "--problems needs --repository DIR"),
+        (
+            ("--repository", "repository", "--most-gb", "0.0000001"),
+            "1 problem with 0.0 GB of test data: --most-gb allows",
+        ),
+        (("--repository", "repository", "--year", "1999"), "has no such problem; check --year and --problem"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_refused(start: Start, words: tuple[str, ...], message: str) -> None:
+    """Before any worker is asked."""
+    done = start("cluster", "install", *ROWS, *words, "--endpoints", "http://127.0.0.1:9")
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+
+
+@pytest.mark.usefixtures("rows")
+def test_problems_are_installed_used_and_removed(start: Start, write: Write, tmp_path: Path, endpoint: str) -> None:
+    """Once on each worker; a second time nothing happens, and afterwards nothing is left."""
+    install = ("cluster", "install", *ROWS, "--repository", "repository", "--endpoints", endpoint)
+    for _ in range(2):
+        done = start(*install)
+        assert done.returncode == 0, done.stderr
+        assert "2024/add" in done.stdout
+        assert "1 of 1" in done.stdout
+    (blobs,) = (tmp_path / "packages").glob("*/*/blobs")
+    for path in blobs.iterdir():
+        if path.stat().st_size < 1000:
+            path.chmod(0o755)
+            path.write_bytes(b"1 1" + path.read_bytes()[3:])
+    write("dump.jsonl", submission_row("x"))
+    scored = start("score", "dump.jsonl", *ROWS, "--out", "out", "--endpoints", endpoint)
+    assert scored.returncode == 0, scored.stderr
+    assert "100" in scored.stdout
+    assert "is another file; it is sent instead" in scored.stderr, "which shows that it was wanted"
+    removed = start("cluster", "uninstall", "--problems", "all", "--endpoints", endpoint)
+    assert (removed.returncode, "1 of 1" in removed.stdout) == (0, True), removed.stderr
+    assert not [path for path in (tmp_path / "packages").rglob("*") if path.is_file()]
+    nothing = start("cluster", "uninstall", *ROWS, "--endpoints", endpoint)
+    assert "no worker has any of these packages" in nothing.stderr
