@@ -78,9 +78,11 @@ if __name__ == "__main__":
     parser.add_argument("--tests", type=int, default=30)
     parser.add_argument("--repository", type=Path)
     parser.add_argument("--repository-url", default="http://127.0.0.1:8000")
+    parser.add_argument("--cache", help="where compiled programs are kept; a new directory by default")
     options = parser.parse_args()
     judged_problem = padded(options.tests)
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory() as new:
+        directory = options.cache or new
         asyncio.run(measure(options.url, judged_problem, directory, "as it is"))
         if options.repository is not None:
             asyncio.run(install(options.url, judged_problem, directory, options.repository, options.repository_url))

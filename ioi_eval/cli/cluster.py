@@ -232,10 +232,14 @@ def _short(url: str) -> str:
 
 
 def _runtimes(installed: list[tuple[str, str]]) -> str:
-    """The runtimes that judging can use, then the number of others."""
+    """The runtimes that judging can use, then the numbers of problems and of others."""
+    from ioi_eval.sandbox.stored_files import PREFIX
+
     known = [f"{name} {version}" for name, version in installed if name in {"ioi_eval", "bash", "cms_ioi", "cms"}]
-    others = len(installed) - len(known)
-    return ", ".join([*known, *([f"{others} others"] if others else [])]) or "none"
+    problems = sum(name.startswith(PREFIX) for name, _ in installed)
+    others = len(installed) - len(known) - problems
+    counts = [counted(problems, "problem")] * bool(problems) + [f"{others} others"] * bool(others)
+    return ", ".join([*known, *counts]) or "none"
 
 
 def _starter(ability: Ability) -> str:

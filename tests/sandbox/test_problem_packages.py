@@ -187,6 +187,15 @@ def test_a_damaged_repository_installs_nothing(tmp_path: Path, damage: str) -> N
     assert list((tmp_path / "packages").iterdir()) == []
 
 
+def test_a_server_that_cannot_write_says_where(tmp_path: Path) -> None:
+    """As where its disk is full."""
+    package = made(tmp_path / "repository", some_problem(b"a" * LARGE))
+    packages = InstalledPackages(tmp_path / "packages", str(tmp_path / "repository"))
+    (tmp_path / "packages").rmdir()
+    with pytest.raises(Refusal, match=r"cannot be installed in \S+/packages: .*; free space there"):
+        packages.install(package.language, "*")
+
+
 def test_paths_of_a_package_do_not_leave_it(tmp_path: Path) -> None:
     """Of a tarball nothing but files with the names of blobs is unpacked; links are not."""
     repository = tmp_path / "repository"
