@@ -210,7 +210,7 @@ def _refused(url: str, package: PackageRequest, words: str) -> PackageChange:
     if words.endswith("Already installed" if package.is_wanted else "is not installed"):
         return PackageChange(url=url, is_done=True, words=words.removeprefix("HTTP 500: ").lower())
     if words.endswith("does not exist"):
-        words += "; its repository (PISTON_REPO_URL) does not have it"
+        words += "; its repository (PISTON_REPO_URL, or --repository of `serve`) does not have it"
     return PackageChange(url=url, is_done=False, words=words)
 
 
