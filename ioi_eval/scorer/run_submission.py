@@ -55,8 +55,8 @@ async def run_submission(
         the compiler's message, "Memory limit exceeded", "Time limit exceeded" or "Unknown error".
 
     Raises:
-        InputError: the row lacks a field, a script of `pair` is empty, or `client` is not a sandbox. `UnsupportedError`: a worker
-            with only `cms_ioi` would take another file for the submission.
+        InputError: the row lacks a field, a script of `pair` is empty, or `client` is not a sandbox.
+            `UnsupportedError`: a worker with only `cms_ioi` would take another file for the submission.
         SandboxError: our failure, or that of the problem's checker or manager (with the `cms_ioi` package, only if its
             scripts report it). A failure that the scripts of `pair` do not report is "Unknown error", as in
             huggingface/ioi.
