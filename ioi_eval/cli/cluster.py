@@ -70,7 +70,8 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
     ]
     _show(("endpoint", "ms", "slots", "server", "runtimes"), rows, left=frozenset({0, 3, 4}))
     there = sum(not each.why_not for each in found)
-    print(f"\n{there} of {counted(len(found), 'worker')} answer: {counted(there * slots, 'slot')}.")
+    verb = "answers" if len(found) == 1 else "answer"
+    print(f"\n{there} of {counted(len(found), 'worker')} {verb}: {counted(there * slots, 'slot')}.")
     return _exit_code(there, len(found))
 
 
