@@ -60,7 +60,7 @@ def test_what_was_not_asked_for_is_known_but_not_listed(tmp_path: Path) -> None:
         ({"selection": ProblemSelection(ids=("0",))}, 2),
         ({"selection": ProblemSelection(limit=2)}, 2),
     ],
-    ids=str,
+    ids=["all", "difficulty", "many needed", "few needed", "ids", "limit"],  # the text of a set differs by process
 )
 def test_a_data_set_is_read_once(
     options: dict[str, Any], reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
