@@ -30,6 +30,8 @@ from ioi_eval.sandbox.stored_files import PREFIX, digest
 ALL = "all"
 """What `uninstall --problems` takes for every problem's package, whoever has installed it."""
 
+_SPARED = "not asked, as a worker died when it was asked for a package before"
+
 Show = Callable[[Mapping[str, Sequence[PackageChange]], Mapping[str, str]], int]
 _Versions = set[tuple[str, str]]
 
@@ -105,14 +107,8 @@ def install(
     list_packages(repository, url or f"http://{socket.gethostname()}:8000", [each for _, each in made])
     tell(f"{counted(len(made), 'package')} in {repository}, {total / 1e6:.1f} MB on each worker")
     urls = asyncio.run(endpoints_now(cluster.source))
-    wanted = {(each.language, each.version) for _, each in made}
-    code = show(
-        {each.language: _changed(urls, each.language, each.version) for _, each in made},
-        {each.language: str(problem.key) for problem, each in made},
-    )
-    languages = None if prune else {language for language, _ in wanted}
-    _remove(urls, _installed(urls, languages) - wanted)
-    return code
+    names = {each.language: str(problem.key) for problem, each in made}
+    return show(_install(urls, [each for _, each in made], prune=prune), names)
 
 
 def uninstall(endpoints: str | None, call: ProblemRowsCall, *, show: Show) -> int:
@@ -123,7 +119,58 @@ def uninstall(endpoints: str | None, call: ProblemRowsCall, *, show: Show) -> in
     if not installed:
         tell("no worker has any of these packages")
         return 0
-    return show(_remove(urls, installed), named)
+    changes, removed = _Changes(), dict[str, list[PackageChange]]()
+    for language, version in sorted(installed):
+        removed.setdefault(language, []).extend(changes.remove(urls, language, version))
+    return show(removed, named)
+
+
+class _Changes:
+    """Packages are changed one after another. Once a worker has died of it, no worker is asked for the others."""
+
+    def __init__(self) -> None:
+        self._is_over = False
+
+    def install(self, urls: Sequence[str], language: str, version: str) -> list[PackageChange]:
+        return self._ask(urls, PackageRequest(language=language, version=version))
+
+    def remove(self, urls: Sequence[str], language: str, version: str) -> list[PackageChange]:
+        return self._ask(urls, PackageRequest(language=language, version=version, is_wanted=False))
+
+    def _ask(self, urls: Sequence[str], package: PackageRequest) -> list[PackageChange]:
+        if self._is_over:
+            return [PackageChange(url=url, is_done=False, words=_SPARED) for url in urls]
+        changes = asyncio.run(change(urls, package))
+        self._is_over = any(each.is_dead for each in changes)
+        return changes
+
+
+def _install(urls: Sequence[str], made: Sequence[MadePackage], *, prune: bool) -> dict[str, list[PackageChange]]:
+    """What became of installing each package, and of removals that failed.
+
+    The older versions of a package are removed at once, from the workers that have the new one: so their disks hold at
+    most one problem twice.
+    """
+    changes, shown = _Changes(), dict[str, list[PackageChange]]()
+    wanted = {(each.language, each.version) for each in made}
+    others = sorted(_installed(urls, None) - wanted)
+
+    def remove(urls: Sequence[str], language: str, version: str) -> None:
+        removed = changes.remove(urls, language, version)
+        if any(not each.is_done for each in removed):
+            shown[f"removal of {language} {version}"] = removed
+
+    for each in made:
+        shown[each.language] = installed = changes.install(urls, each.language, each.version)
+        able = [one.url for one in installed if one.is_done]
+        for language, version in others if able else ():
+            if language == each.language:
+                remove(able, language, version)
+    named = {language for language, _ in wanted}
+    for language, version in others if prune else ():
+        if language not in named:
+            remove(urls, language, version)
+    return shown
 
 
 def _data_bytes(problem: Problem) -> int:
@@ -164,10 +211,6 @@ async def _judges(builder: Builder, problem: Problem, target: Target) -> list[Co
     return [one for one in (judges.checker, judges.manager) if one is not None]
 
 
-def _changed(urls: Sequence[str], language: str, version: str, *, is_wanted: bool = True) -> list[PackageChange]:
-    return asyncio.run(change(urls, PackageRequest(language=language, version=version, is_wanted=is_wanted)))
-
-
 def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versions:
     """The problems' packages that some worker has: of these names, or all."""
     found = asyncio.run(presences(urls))
@@ -177,10 +220,3 @@ def _installed(urls: Sequence[str], languages: Collection[str] | None) -> _Versi
         for language, version in versions
         if language.startswith(PREFIX) and (languages is None or language in languages)
     }
-
-
-def _remove(urls: Sequence[str], packages: _Versions) -> dict[str, list[PackageChange]]:
-    removed: dict[str, list[PackageChange]] = {}
-    for language, version in sorted(packages):
-        removed.setdefault(language, []).extend(_changed(urls, language, version, is_wanted=False))
-    return removed

@@ -4,14 +4,15 @@ Each port is a server of its own. It prints one line, the ports as JSON, when al
 (bash in an empty directory, with the server's limits), except those that carry a file `echo`: their answer is that
 file's content, after the milliseconds in a file `delay_ms`, so that thousands of them cost little. Like Piston it
 queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500; asked for
-packages, it dies if it has no repository.
+packages, it dies if it has no repository. Its repository has each problem's package, in any version but 0.0.0.
 
 It is of the generation that `--generation` names; both call themselves 3.1.1. Since isolate (4, the default) a memory
 limit that isolate cannot hold stops the stage before its program, with isolate's words; in both a time that a timer
 cannot hold kills it unstarted.
 
 It can be misconfigured in every way that the doctor knows: `--output`, `--body`, `--limit`, `--packages`, `--tools` (a
-directory of programs that jobs find before the system's), `--ulimit`. Jobs of the runner are not run, as nothing here
+directory of programs that jobs find before the system's), `--ulimit`. A problem's package of `--packages` is of version
+0.0.0. Jobs of the runner are not run, as nothing here
 confines them: the answer is the runner's own word that it cannot; or with `--confines`, an end line without tests.
 
 `GET /stub` tells how many jobs were executed, and the most at once; it is no part of the protocol.
@@ -44,6 +45,13 @@ RUNTIMES = [
     {"language": "ioi_eval", "version": "1.0.0", "aliases": ["cms_ioi"]},
 ]
 
+PROBLEM = "ioi_eval_problem_"
+
+
+def problem_package(name: str, version: str) -> dict[str, Any]:
+    """The runtime that a problem's package is."""
+    return {"language": name, "version": version, "aliases": []}
+
 
 class Server:
     """One server."""
@@ -55,6 +63,7 @@ class Server:
         self.running = 0
         self.most_running = 0
         self.runtimes = [entry for entry in RUNTIMES if entry["language"] in options.packages]
+        self.runtimes += [problem_package(name, "0.0.0") for name in options.packages if name.startswith(PROBLEM)]
         self.limits = LIMITS | {name: int(most) for name, most in (each.split("=") for each in options.limit)}
 
     def application(self) -> web.Application:
@@ -82,6 +91,8 @@ class Server:
         wanted = await request.json()
         name = wanted["language"]
         entry = next((entry for entry in RUNTIMES if entry["language"] == name), None)
+        if name.startswith(PROBLEM) and wanted["version"] != "0.0.0":
+            entry = problem_package(name, wanted["version"])
         if entry is None:
             message = f"Requested package {name}-{wanted['version']} does not exist"
             return web.json_response({"message": message}, status=404)

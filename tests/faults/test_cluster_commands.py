@@ -13,6 +13,10 @@ import httpx
 import pytest
 
 from ioi_eval import sample
+from ioi_eval.blobs import BlobStore
+from ioi_eval.jobs.stored import package_of
+from ioi_eval.problems.ioi import load_problems
+from ioi_eval.rows import open_source
 from tests.forked_commands import Ended, ForkedCommands
 
 Run = Callable[..., Ended]
@@ -254,3 +258,39 @@ def test_the_doctor_is_content_with_our_own_server(cache: Path, run: Run) -> Non
     assert done.returncode == 0, done.stdout
     assert "BAD" not in done.stdout
     assert "on 1 of 1 workers" in done.stdout
+
+
+PROBLEM_ROWS = ("--problems", str(SAMPLE / "problems.jsonl"), "--tests", str(SAMPLE / "tests.jsonl"))
+
+
+def sample_packages() -> list[str]:
+    """The names of the packages of the sample's problems."""
+    problems, tests = (open_source(str(SAMPLE / f"{name}.jsonl")) for name in ("problems", "tests"))
+    return [package_of(problem).language for problem in load_problems(problems, tests, BlobStore()).problems.values()]
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_one_server_dies_of_many_packages(start: Any, run: Run, tmp_path: Path, command: str) -> None:
+    """Not one a package: when the first server has died, no other is asked for the rest, or to remove anything."""
+    packages = ",".join(["bash", *sample_packages()])
+    doomed = [start("stub_piston.py", "--confines", "--no-repository", "--packages", packages) for _ in range(3)]
+    words = ("--repository", str(tmp_path / "repository"), "--prune") if command == "install" else ()
+    urls = [server.urls[0] for server in doomed]
+    done = run("cluster", command, *PROBLEM_ROWS, *words, "--endpoints", ",".join(urls))
+    assert done.returncode == 2, done.stderr
+    assert "died of the question" in flat(done.stdout)
+    assert f"{urls[2]}: not asked" in flat(done.stdout)
+    assert doomed[0].process.wait() == 1
+    assert [server.process.poll() for server in doomed[1:]] == [None, None]
+
+
+def test_a_removal_that_fails_is_told(start: Any, run: Run, tmp_path: Path) -> None:
+    """An old version, and another problem's package, which the repository does not list: exit code 1."""
+    other = f"ioi_eval_problem_{'0' * 24}"
+    old = sample_packages()[0]
+    url = start("stub_piston.py", "--confines", "--packages", f"bash,{old},{other}").urls[0]
+    words = ("--repository", str(tmp_path / "repository"), "--prune", "--endpoints", url)
+    done = run("cluster", "install", *PROBLEM_ROWS, *words)
+    assert done.returncode == 1, done.stderr
+    for name in (old, other):
+        assert f"Requested package {name}-0.0.0 does not exist" in flat(done.stdout)
