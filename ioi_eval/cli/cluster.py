@@ -17,13 +17,17 @@ from ioi_eval.report.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ioi_eval.cli.problem_packages import ProblemRowsCall
     from ioi_eval.sandbox.abilities import Abilities, Ability
     from ioi_eval.sandbox.control import PackageChange, PackageRequest
     from ioi_eval.sandbox.discovery import Worker
 
-PackageName = Annotated[str, typer.Option("--package", metavar="NAME", help="The package.")]
+PackageName = Annotated[str | None, typer.Option("--package", metavar="NAME", help="The package (ioi_eval).")]
 PackageVersion = Annotated[
-    str, typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; by default the latest.")
+    str | None, typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax (the latest).")
+]
+TestRows = Annotated[
+    str | None, typer.Option("--tests", metavar="T", help="Their tests, likewise (open-r1/ioi-test-cases).")
 ]
 
 ProblemRows = Annotated[
@@ -38,9 +42,10 @@ RepositoryUrl = Annotated[
     typer.Option("--url", metavar="URL", help="Where DIR is served, as workers see it: http://this-host:8000 else."),
 ]
 MostGb = Annotated[
-    float,
-    typer.Option("--most-gb", metavar="N", help="The most GB that these packages may take on a worker."),
+    float | None,
+    typer.Option("--most-gb", metavar="N", help="The most GB that these packages may take on a worker (20)."),
 ]
+_MOST_GB = 20.0
 Prune = Annotated[bool, typer.Option("--prune", help="Remove all other problems' packages from the workers.")]
 
 
@@ -102,15 +107,15 @@ def probe(*, endpoints: Endpoints = None) -> int:
 def install(
     *,
     endpoints: Endpoints = None,
-    package: PackageName = "ioi_eval",
-    version: PackageVersion = "*",
+    package: PackageName = None,
+    version: PackageVersion = None,
     problems: ProblemRows = None,
-    tests: options.Tests = "open-r1/ioi-test-cases",
+    tests: TestRows = None,
     year: options.Years = None,
     problem: options.ProblemIds = None,
     repository: Repository = None,
     url: RepositoryUrl = None,
-    most_gb: MostGb = 20.0,
+    most_gb: MostGb = None,
     prune: Prune = False,
 ) -> int:
     """Install a package on every worker, from the repository that the worker was started with (PISTON_REPO_URL).
@@ -123,29 +128,34 @@ def install(
     worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be
     used, 2 if all do.
     """
-    from ioi_eval.sandbox.control import PackageRequest
-
+    about_problems = {
+        "--tests": tests,
+        "--year": year,
+        "--problem": problem,
+        "--repository": repository,
+        "--url": url,
+        "--most-gb": most_gb,
+        "--prune": prune or None,
+    }
+    _check_options(problems, about_problems, {"--package": package, "--version": version})
     if problems is None:
-        return _change(endpoints, PackageRequest(language=package, version=version))
+        return _change(endpoints, _request(package, version, is_wanted=True))
     if repository is None:
         raise InputError("--problems needs --repository DIR, the directory that the workers' PISTON_REPO_URL serves")
     from ioi_eval.cli import problem_packages as calls
 
-    named = calls.ProblemRowsCall(
-        problems=problems, tests=tests, years=frozenset(year or ()), ids=frozenset(problem or ())
-    )
-    return calls.install(
-        endpoints, named, repository, url=url, most_bytes=int(most_gb * 1e9), prune=prune, show=_show_changes
-    )
+    most_bytes = int((_MOST_GB if most_gb is None else most_gb) * 1e9)
+    named = _problem_rows(problems, tests, year, problem)
+    return calls.install(endpoints, named, repository, url=url, most_bytes=most_bytes, prune=prune, show=_show_changes)
 
 
 def uninstall(
     *,
     endpoints: Endpoints = None,
-    package: PackageName = "ioi_eval",
-    version: PackageVersion = "*",
+    package: PackageName = None,
+    version: PackageVersion = None,
     problems: ProblemRows = None,
-    tests: options.Tests = "open-r1/ioi-test-cases",
+    tests: TestRows = None,
     year: options.Years = None,
     problem: options.ProblemIds = None,
 ) -> int:
@@ -153,16 +163,54 @@ def uninstall(
 
     The warnings and exit codes of `install` apply.
     """
-    from ioi_eval.sandbox.control import PackageRequest
-
+    about_problems = {"--tests": tests, "--year": year, "--problem": problem}
+    _check_options(problems, about_problems, {"--package": package, "--version": version})
     if problems is None:
-        return _change(endpoints, PackageRequest(language=package, version=version, is_wanted=False))
+        return _change(endpoints, _request(package, version, is_wanted=False))
     from ioi_eval.cli import problem_packages as calls
 
-    named = calls.ProblemRowsCall(
-        problems=problems, tests=tests, years=frozenset(year or ()), ids=frozenset(problem or ())
+    if problems == calls.ALL and (given := _given(about_problems)):
+        raise InputError(
+            f"--problems {calls.ALL} means every problem's package, so {given} cannot be given with it; leave it out, "
+            "or name the problems' rows with --problems"
+        )
+    return calls.uninstall(endpoints, _problem_rows(problems, tests, year, problem), show=_show_changes)
+
+
+def _check_options(
+    problems: str | None, about_problems: Mapping[str, object], about_packages: Mapping[str, object]
+) -> None:
+    """See that no option would be ignored: another package would be installed or removed than was meant."""
+    if problems is None and (given := _given(about_problems)):
+        raise InputError(f"{given} needs --problems, which says whose packages are meant; add --problems P")
+    if problems is not None and (given := _given(about_packages)):
+        raise InputError(
+            f"{given} cannot be given with --problems, which names the packages itself; leave out one of them"
+        )
+
+
+def _given(options: Mapping[str, object]) -> str:
+    """The first option that was given; empty if none was."""
+    return next((name for name, value in options.items() if value is not None), "")
+
+
+def _request(package: str | None, version: str | None, *, is_wanted: bool) -> PackageRequest:
+    from ioi_eval.sandbox.control import PackageRequest
+
+    return PackageRequest(language=package or "ioi_eval", version=version or "*", is_wanted=is_wanted)
+
+
+def _problem_rows(
+    problems: str, tests: str | None, years: Iterable[int] | None, ids: Iterable[str] | None
+) -> ProblemRowsCall:
+    from ioi_eval.cli.problem_packages import ProblemRowsCall
+
+    return ProblemRowsCall(
+        problems=problems,
+        tests=tests or "open-r1/ioi-test-cases",
+        years=frozenset(years or ()),
+        ids=frozenset(ids or ()),
     )
-    return calls.uninstall(endpoints, named, show=_show_changes)
 
 
 def _show_changes(changes: Mapping[str, Sequence[PackageChange]], what: Mapping[str, str]) -> int:

@@ -63,6 +63,37 @@ def test_a_call_that_makes_no_sense_is_refused(start: Start, words: tuple[str, .
     assert message in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        *(
+            ((command, *option), f"{option[0]} needs --problems")
+            for command in ("install", "uninstall")
+            for option in (("--year", "2024"), ("--problem", "nile"), ("--tests", "x"))
+        ),
+        *(
+            (("install", *option), f"{option[0]} needs --problems")
+            for option in (("--prune",), ("--repository", "x"), ("--url", "http://x"), ("--most-gb", "1"))
+        ),
+        *(
+            ((command, "--problems", "x", *option), f"{option[0]} cannot be given with --problems")
+            for command in ("install", "uninstall")
+            for option in (("--package", "ioi_eval"), ("--version", "*"))
+        ),
+        *(
+            (("uninstall", "--problems", "all", *option), f"all means every problem's package, so {option[0]} cannot")
+            for option in (("--year", "2024"), ("--problem", "nile"), ("--tests", "x"))
+        ),
+    ],
+)
+def test_no_option_is_ignored(start: Start, words: tuple[str, ...], message: str) -> None:
+    """Or another package would be removed than was meant. No worker is asked."""
+    done = start("cluster", *words, "--endpoints", "http://127.0.0.1:9")
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert done.stdout == ""
+
+
 @pytest.mark.usefixtures("rows")
 def test_problems_are_installed_used_and_removed(start: Start, write: Write, tmp_path: Path, endpoint: str) -> None:
     """Once on each worker; a second time nothing happens, and afterwards nothing is left."""
