@@ -9,6 +9,7 @@ one line a package, and the tarballs. Equal contents make equal tarballs.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gzip
 import hashlib
 import io
@@ -41,6 +42,7 @@ LIMITS = {
 """What jobs may ask for on a server that was left as it is. Source: `ioi_eval`'s own in `piston/packages/`."""
 
 INDEX = "index"
+_LOCK = ".index.lock"  # `piston/build-repository` takes it too
 _COMPRESSION = 1  # installing is bound by the network; test data shrinks to a third even so
 
 
@@ -107,7 +109,8 @@ def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -
     Raises:
         SetupError: the disk is full, or refuses.
     """
-    with _writing(repository):
+    with _writing(repository), (repository / _LOCK).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         index = repository / INDEX
         lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
         known = {tuple(line.split(",")[:2]): line for line in lines if line}

@@ -48,10 +48,14 @@ def test_wrong_call_says_what_to_call(words: list[str], code: int) -> None:
     assert done.stdout + done.stderr == "usage: build-repository DIRECTORY [URL]\n"
 
 
+PROBLEM_LINE = f"ioi_eval_problem_{'a' * 24},1.2.0,4567,http://old/problem.pkg.tar.gz"
+
+
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository made by the real compiler."""
     directory = tmp_path_factory.mktemp("repository")
+    (directory / "index").write_text(f"{PROBLEM_LINE}\nioi_eval,1.0.0,0123,http://old/ioi_eval-1.0.0.pkg.tar.gz\n")
     build(directory, "http://here:8000/")
     return directory
 
@@ -65,9 +69,10 @@ def package(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_index_names_the_tarball_and_its_checksum(repository: Path) -> None:
-    """One line a package: language, version, SHA-256, address. Source: Piston's `package.js`."""
+    """One line a package: language, version, SHA-256, address; other packages stay. Source: Piston's `package.js`."""
     tarball = (repository / "ioi_eval-1.0.0.pkg.tar.gz").read_bytes()
-    (line,) = (repository / "index").read_text().splitlines()
+    kept, line = (repository / "index").read_text().splitlines()
+    assert kept == PROBLEM_LINE
     assert line.split(",") == [
         "ioi_eval",
         "1.0.0",

@@ -8,6 +8,8 @@ import json
 import secrets
 import subprocess
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,6 +146,15 @@ def test_the_index_keeps_what_it_has(tmp_path: Path) -> None:
     assert [line.split(",")[0][:9] for line in (tmp_path / "index").read_text().splitlines()] == [
         "ioi_eval", *["ioi_eval_"] * 2
     ]  # fmt: skip
+
+
+def test_all_that_list_packages_at_once_are_in_the_index(tmp_path: Path) -> None:
+    """As when two people install problems into one repository."""
+    package = made(tmp_path, some_problem(b"a" * LARGE))
+    names = [f"ioi_eval_problem_{number:024x}" for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: list_packages(tmp_path, "http://x", [replace(package, language=name)]), names))
+    assert {line.split(",")[0] for line in (tmp_path / "index").read_text().splitlines()} >= set(names)
 
 
 def test_a_directory_that_cannot_be_written_is_named() -> None:
