@@ -66,12 +66,13 @@ class MadePackage:
 
 def version_of(contents: Iterable[str]) -> str:
     """The version of the package that holds files of these hashes: three numbers, as npm wants them."""
-    whole = hashlib.sha256("\n".join(sorted([*contents, *map(_box_file_hash, ("run", "environment"))])).encode())
+    ours = (*map(_box_file_hash, ("run", "environment")), hashlib.sha256(_pkg_info("", "")).hexdigest())
+    whole = hashlib.sha256("\n".join(sorted([*contents, *ours])).encode())
     return f"1.{int(whole.hexdigest()[:12], 16)}.0"
 
 
 def make_package(repository: Path, package: ProblemPackage, contents: Mapping[str, Content]) -> MadePackage:
-    """Make a problem's package, unless it is there; it is in the repository, and not yet in its index.
+    """Make a problem's package, unless it is there as the index says; a new one is not yet in the index.
 
     Args:
         repository: the directory; made if absent.
@@ -88,11 +89,12 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
     size = sum(content.size if isinstance(content, Blob) else len(content) for content in contents.values())
     with _writing(repository):
         repository.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
+        listed = _lines(repository).get((package.language, version), "").split(",")
+        sha256 = _hash(path) if path.exists() else ""
+        if not sha256 or sha256 not in listed:
             with _new_file(path) as file:
                 _write_tarball(file, package, version, contents)
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            sha256 = _hash(path)
         return MadePackage(
             language=package.language, version=version, file=name, sha256=sha256, size=size + path.stat().st_size
         )
@@ -111,14 +113,35 @@ def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -
     """
     with _writing(repository), (repository / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        index = repository / INDEX
-        lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
-        known = {tuple(line.split(",")[:2]): line for line in lines if line}
+        known = _lines(repository)
         for each in packages:
             line = f"{each.language},{each.version},{each.sha256},{url.rstrip('/')}/{each.file}"
             known[each.language, each.version] = line
-        with _new_file(index) as file:
+        with _new_file(repository / INDEX) as file:
             file.write("".join(f"{line}\n" for line in known.values()).encode())
+
+
+def _lines(repository: Path) -> dict[tuple[str, ...], str]:
+    """The lines of a repository's index, each by its package's name and version."""
+    index = repository / INDEX
+    lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
+    return {tuple(line.split(",")[:2]): line for line in lines if line}
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _pkg_info(language: str, version: str) -> bytes:
+    told = {
+        "language": language,
+        "version": version,
+        "build_platform": "docker-debian",
+        "aliases": [],
+        "limit_overrides": LIMITS,
+    }
+    return json.dumps(told, indent=4).encode() + b"\n"
 
 
 def _box_file_hash(name: str) -> str:
@@ -126,15 +149,8 @@ def _box_file_hash(name: str) -> str:
 
 
 def _write_tarball(file: IO[bytes], package: ProblemPackage, version: str, contents: Mapping[str, Content]) -> None:
-    told = {
-        "language": package.language,
-        "version": version,
-        "build_platform": "docker-debian",
-        "aliases": [],
-        "limit_overrides": LIMITS,
-    }
     texts = {name: boxfiles.read(f"stored/{name}") for name in ("environment", "run")}
-    texts["pkg-info.json"] = json.dumps(told, indent=4).encode() + b"\n"
+    texts["pkg-info.json"] = _pkg_info(package.language, version)
     with (
         gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=_COMPRESSION, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.USTAR_FORMAT) as archive,
@@ -177,6 +193,7 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
             os.fchmod(file.fileno(), 0o644)
             yield file
             file.flush()
+            os.fsync(file.fileno())  # or the name may reach the disk before the content
             os.replace(file.name, path)
         finally:
             Path(file.name).unlink(missing_ok=True)

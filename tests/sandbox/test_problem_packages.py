@@ -110,6 +110,25 @@ def test_other_data_is_another_package() -> None:
     assert version_of(["00" * 32]) != version_of(["11" * 32])
 
 
+def test_other_limits_are_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a worker would keep the package that has the old ones."""
+    before = version_of(["00" * 32])
+    monkeypatch.setitem(LIMITS, "run_timeout", 1)
+    assert version_of(["00" * 32]) != before
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_damaged_tarball_is_made_anew(tmp_path: Path, is_listed: bool) -> None:
+    """One that is not what the index says, or of which the index says nothing."""
+    package = made(tmp_path, some_problem(b"a" * LARGE))
+    right = (tmp_path / package.file).read_bytes()
+    (tmp_path / package.file).write_bytes(right[:-1])
+    if not is_listed:
+        (tmp_path / "index").unlink()
+    assert made(tmp_path, some_problem(b"a" * LARGE)) == package
+    assert (tmp_path / package.file).read_bytes() == right
+
+
 def test_names_of_files_tell_nothing(tmp_path: Path) -> None:
     """Who knows an answer, and the package's name, cannot find out whether it is in there."""
     problem = some_problem(b"a" * LARGE)
