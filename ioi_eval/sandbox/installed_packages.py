@@ -9,18 +9,24 @@ whoever sees it sees all of it, and servers may share a directory. The repositor
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import hashlib
 import os
 import re
 import shutil
 import tarfile
 import tempfile
+import time
 import urllib.request
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
 from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.config import MIB
 from ioi_eval.model import Blob, Content, Execution, Stage
 from ioi_eval.sandbox import request
 from ioi_eval.sandbox.request import Refusal
@@ -34,6 +40,13 @@ _SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
 _WITHIN_S = 30.0  # that a repository may be silent
+_LEAST_DISK = 1024 * MIB
+"""Free space in the directory, below which nothing is installed: jobs and the cache may need the rest."""
+
+_NEW, _OLD = ".new-", ".old-"
+_LEFT_AFTER_S = 24 * 3600.0
+"""A package that was begun so long ago is not being installed or removed any more. Source: ours; a client waits 900 s,
+and servers that share the directory have clocks of their own."""
 
 
 class NotStored(Exception):
@@ -63,6 +76,17 @@ class InstalledPackages:
         make_private_directory(directory)
         self._directory, self._repository = directory, repository
         self._checked: dict[Path, tuple[int, int, int, str]] = {}
+        self._http = urllib.request.OpenerDirector()  # no proxy, no files, no FTP, not by redirection either
+        for handler in (
+            urllib.request.HTTPHandler,
+            urllib.request.HTTPSHandler,
+            urllib.request.HTTPRedirectHandler,
+            urllib.request.HTTPDefaultErrorHandler,
+            urllib.request.HTTPErrorProcessor,
+            urllib.request.UnknownHandler,
+        ):
+            self._http.add_handler(handler())
+        self._delete_left()
 
     def runtimes(self) -> tuple[Runtime, ...]:
         """What `GET /runtimes` lists of it."""
@@ -81,9 +105,10 @@ class InstalledPackages:
         """
         if not self._repository:
             return []
-        index = self._repository if "://" in self._repository else str(Path(self._repository) / "index")
+        index = self._repository if self._is_served else str(Path(self._repository) / "index")
         with self._open(index) as file:
-            lines = file.read(_INDEX_BYTES).decode("utf-8", "replace").splitlines()
+            content = next(_parts(file, index, _INDEX_BYTES), b"")
+        lines = content.decode("utf-8", "replace").splitlines()
         parts = (line.split(",", 3) for line in lines)
         return [
             (Runtime(language=part[0], version=part[1]), part[2], part[3])
@@ -101,43 +126,51 @@ class InstalledPackages:
         place = self._directory / runtime.language / runtime.version
         if place.exists():
             raise Refusal(500, {"message": "Already installed"})
-        if "://" not in self._repository:  # which is not served: the tarball lies beside its index
+        if not self._is_served:  # the tarball lies beside its index
             address = str(Path(self._repository) / address.rpartition("/")[2])
         try:
-            with tempfile.TemporaryDirectory(dir=self._directory, prefix=".new-") as name:
+            with tempfile.TemporaryDirectory(dir=self._directory, prefix=_NEW) as name:
                 new = Path(name) / "package"
-                (new / "blobs").mkdir(parents=True, mode=0o755)
+                for directory in (new, new / "blobs"):  # separately: parents are made with other modes
+                    directory.mkdir()
+                    directory.chmod(0o755)
                 with self._open(address) as source, (Path(name) / "tarball").open("w+b") as tarball:
-                    shutil.copyfileobj(source, tarball, 1 << 20)
+                    self._copy(source, address, tarball)
                     tarball.seek(0)
                     found = hashlib.file_digest(tarball, "sha256").hexdigest()
                     if found != sha256:
                         raise Refusal(500, {"message": f"Checksum miss-match want: {sha256} got: {found}"})
                     tarball.seek(0)
-                    _unpack(tarball, new / "blobs")
+                    self._unpack(tarball, new / "blobs")
                 place.parent.mkdir(mode=0o755, exist_ok=True)
                 new.rename(place)
+        except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise Refusal(500, {"message": f"{runtime.language} is no package: {error}"}) from error
         except OSError as error:
             if place.exists():  # another server that shares the directory was first
                 return runtime
             words = f"{runtime.language} cannot be installed in {self._directory}: {error.strerror or error}"
-            raise Refusal(500, {"message": f"{words}; free space there"}) from error
-        except (tarfile.TarError, EOFError) as error:
-            raise Refusal(500, {"message": f"{runtime.language} is no package: {error}"}) from error
+            raise Refusal(500, {"message": f"{words}; free space there, or let the server write there"}) from error
         return runtime
 
     def uninstall(self, language: str, version: str) -> Runtime:
         """Remove a package.
 
         Raises:
-            Refusal: it is not installed.
+            Refusal: it is not installed, or cannot be removed.
         """
         found = request.find(self.runtimes(), language, version)
         if found is None:
             raise Refusal(500, {"message": f"{language}-{version} is not installed"})
         place = self._directory / found.language / found.version
-        with tempfile.TemporaryDirectory(dir=self._directory, prefix=".old-", ignore_cleanup_errors=True) as old:
-            place.rename(Path(old) / "package")
+        try:
+            with tempfile.TemporaryDirectory(dir=self._directory, prefix=_OLD, ignore_cleanup_errors=True) as old:
+                place.rename(Path(old) / "package")
+        except OSError as error:
+            if not place.exists():  # another server that shares the directory was first
+                return found
+            words = f"{found.language} cannot be removed from {self._directory}: {error.strerror or error}"
+            raise Refusal(500, {"message": f"{words}; let the server write there"}) from error
         return found
 
     def files(self, runtime: Runtime, sent: Mapping[str, bytes]) -> dict[str, Content]:
@@ -191,27 +224,69 @@ class InstalledPackages:
             raise Refusal(404, {"message": f"Requested package {language}-{version} does not exist"})
         return entries[found.language, found.version]
 
+    @property
+    def _is_served(self) -> bool:
+        """Whether the repository is a URL, whose index must not name files of this machine."""
+        return "://" in self._repository
+
     def _open(self, address: str) -> IO[bytes]:
         try:
-            if "://" not in address:
+            if not self._is_served:
                 return Path(address).open("rb")
             if not address.startswith(("http://", "https://")):
-                raise ValueError("not http")
-            opened: IO[bytes] = urllib.request.urlopen(address, timeout=_WITHIN_S)
-        except (OSError, ValueError) as error:
-            words = f"the package repository cannot be read: {address}: {error}"
-            raise Refusal(500, {"message": words}) from error
+                raise ValueError("this is no http or https address")
+            opened: IO[bytes] | None = self._http.open(address, timeout=_WITHIN_S)
+            if opened is None:
+                raise ValueError("no answer")
+        except (OSError, ValueError, HTTPException) as error:
+            raise _unreadable(address, error) from error
         return opened
 
+    def _copy(self, source: IO[bytes], address: str, target: IO[bytes]) -> None:
+        for part in _parts(source, address, MIB):
+            self._write(part, target)
 
-def _unpack(tarball: IO[bytes], blobs: Path) -> None:
-    """The blobs of a tarball and nothing else of it."""
-    with tarfile.open(fileobj=tarball, mode="r:gz") as archive:
-        for member in archive:
-            named = _BLOB.fullmatch(member.name)
-            stream = archive.extractfile(member) if named and member.isfile() else None
-            if named is None or stream is None:
-                continue
-            with (blobs / named[1]).open("xb") as file:
-                shutil.copyfileobj(stream, file, 1 << 20)
-                os.fchmod(file.fileno(), 0o555)
+    def _write(self, part: bytes, target: IO[bytes]) -> None:
+        if shutil.disk_usage(self._directory).free < _LEAST_DISK:
+            words = f"less than {_LEAST_DISK // MIB} MiB are free in {self._directory}; free space there"
+            raise Refusal(500, {"message": f"the package is not installed: {words}"})
+        target.write(part)
+
+    def _unpack(self, tarball: IO[bytes], blobs: Path) -> None:
+        """The blobs of a tarball and nothing else of it."""
+        with tarfile.open(fileobj=tarball, mode="r:gz") as archive:
+            for member in archive:
+                named = _BLOB.fullmatch(member.name)
+                stream = archive.extractfile(member) if named and member.isfile() else None
+                if named is None or stream is None:
+                    continue
+                with (blobs / named[1]).open("xb") as file:
+                    while part := stream.read(MIB):
+                        self._write(part, file)
+                    os.fchmod(file.fileno(), 0o555)
+
+    def _delete_left(self) -> None:
+        """What servers that were killed have left of installing and removing."""
+        for path in self._directory.iterdir():
+            if path.name.startswith((_NEW, _OLD)):
+                with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _LEFT_AFTER_S:
+                        shutil.rmtree(path)
+
+
+def _parts(source: IO[bytes], address: str, size: int) -> Iterator[bytes]:
+    """What a repository sends, in parts of at most that many bytes.
+
+    Raises:
+        Refusal: it breaks off.
+    """
+    try:
+        while part := source.read(size):
+            yield part
+    except (OSError, HTTPException) as error:
+        raise _unreadable(address, error) from error
+
+
+def _unreadable(address: str, error: Exception) -> Refusal:
+    words = f"the package repository cannot be read: {address}: {str(error) or type(error).__name__}"
+    return Refusal(500, {"message": f"{words}; see that it is there, and that this server can read it"})
