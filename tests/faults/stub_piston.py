@@ -4,7 +4,8 @@ Each port is a server of its own. It prints one line, the ports as JSON, when al
 (bash in an empty directory, with the server's limits), except those that carry a file `echo`: their answer is that
 file's content, after the milliseconds in a file `delay_ms`, so that thousands of them cost little. Like Piston it
 queues silently, refuses with 400, and answers a request that it cannot make a box for with an empty 500; asked for
-packages, it dies if it has no repository. Its repository has each problem's package, in any version but 0.0.0.
+packages, it dies if it has no repository. Its repository has each problem's package, in any version but 0.0.0;
+with `--stale-repository` in that version only.
 
 It is of the generation that `--generation` names; both call themselves 3.1.1. Since isolate (4, the default) a memory
 limit that isolate cannot hold stops the stage before its program, with isolate's words; in both a time that a timer
@@ -91,7 +92,7 @@ class Server:
         wanted = await request.json()
         name = wanted["language"]
         entry = next((entry for entry in RUNTIMES if entry["language"] == name), None)
-        if name.startswith(PROBLEM) and wanted["version"] != "0.0.0":
+        if name.startswith(PROBLEM) and (wanted["version"] == "0.0.0") == self.options.stale_repository:
             entry = problem_package(name, wanted["version"])
         if entry is None:
             message = f"Requested package {name}-{wanted['version']} does not exist"
@@ -252,6 +253,7 @@ async def main() -> None:
     parser.add_argument("--ulimit", default=":", help="a shell command before every job")
     parser.add_argument("--confines", action="store_true")
     parser.add_argument("--no-repository", action="store_true")
+    parser.add_argument("--stale-repository", action="store_true")
     options = parser.parse_args()
     ports = []
     for number in range(options.count):

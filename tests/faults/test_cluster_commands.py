@@ -294,3 +294,14 @@ def test_a_removal_that_fails_is_told(start: Any, run: Run, tmp_path: Path) -> N
     assert done.returncode == 1, done.stderr
     for name in (old, other):
         assert f"Requested package {name}-0.0.0 does not exist" in flat(done.stdout)
+
+
+def test_an_old_version_stays_where_the_new_one_is_not_installed(start: Any, run: Run, tmp_path: Path) -> None:
+    """It is better than nothing: most of its files are those of the new one."""
+    old = sample_packages()[0]
+    url = start("stub_piston.py", "--confines", "--stale-repository", "--packages", f"bash,{old}").urls[0]
+    words = ("--repository", str(tmp_path / "repository"), "--prune", "--endpoints", url)
+    done = run("cluster", "install", *PROBLEM_ROWS, *words)
+    assert done.returncode == 2, done.stderr
+    installed = [entry["language"] for entry in httpx.get(f"{url}/api/v2/runtimes").json()]
+    assert installed == ["bash", old]
