@@ -191,7 +191,7 @@ class PistonCluster:
             end = JobEnd.CANCELLED
             try:
                 name = await self._slot(request, retries, last)
-                is_first = name not in retries.tried
+                is_first = not retries.tried
                 retries.tried.append(name)
                 end, result = await self._attempt(name, request, job, group, is_first=is_first)
             finally:
@@ -248,8 +248,8 @@ class PistonCluster:
     ) -> tuple[JobEnd, Execution | SandboxError]:
         """Have a worker do the job once: how that ended for the endpoint, and for the job.
 
-        What the worker has is not sent, unless it turns out not to have it, or has failed at the job
-        before.
+        What the worker has is not sent, unless it turns out not to have it. Whatever failed before, a repetition
+        brings everything.
         """
         worker = self._groups.workers.get(name) if is_first else None
         while (variant := self._stored.variant(job, worker, group.target)) is not None:

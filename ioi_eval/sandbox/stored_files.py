@@ -114,6 +114,25 @@ class Variant:
     job: Job
     package: str
 
+    @property
+    def named(self) -> frozenset[str]:
+        """The hashes of the files that it does not bring."""
+        texts = [file.content for file in self.job.files if file.name == LIST and isinstance(file.content, bytes)]
+        words = (line.split() for text in texts for line in text.decode().splitlines())
+        return frozenset(word[2] for word in words if word[0] == "stored")
+
+    def refusal(self, result: Execution | SandboxError) -> dict[str, str]:
+        """What a worker does not have of what this names, as `refused` tells it; none if its runner was started."""
+        if isinstance(result, RejectedError):
+            return {ALL: f"is refused: {result}"}
+        if not isinstance(result, Execution):
+            return {}
+        found = {sha256: why for sha256, why in refused(result).items() if sha256 == ALL or sha256 in self.named}
+        run = result.run
+        if not found and run.code not in (0, None) and not run.stdout.startswith("{"):  # as all lines of the runner's
+            found = {ALL: f"starts no runner: exit code {run.code}, {(run.stderr or run.stdout).strip()[-200:]!r}"}
+        return found
+
 
 def with_runner_there(job: Job) -> Job | None:
     """The job that is run by the runner of our package; `None` if it brings none.
@@ -168,7 +187,10 @@ class StoredFiles:
         return None if brought is None else Variant(job=brought, package="")
 
     def note_refusal(self, name: str, variant: Variant, job: Job, result: Execution | SandboxError) -> bool:
-        """Whether a worker refused a job for what it has, and that says something new: then it is to be sent more.
+        """Whether a worker refused a job for what it has: then it is to be sent more.
+
+        Each refusal takes from the job something that it names, so there are never more than it names. It need not be
+        news: jobs that were sent at once are refused for the same file.
 
         Args:
             name: the worker's URL.
@@ -176,17 +198,13 @@ class StoredFiles:
             job: all of it.
             result: what came of it.
         """
-        if isinstance(result, RejectedError):
-            found = {ALL: f"is refused: {result}"}
-        else:
-            found = refused(result) if isinstance(result, Execution) else {}
+        found = variant.refusal(result)
         if not found:
             return False
         absent = self._absent.setdefault((name, variant.package), set())
-        if found.keys() <= absent:
-            return False
+        news = {sha256: reason for sha256, reason in found.items() if sha256 not in absent}
         absent.update(found)
-        for sha256, reason in found.items():
+        for sha256, reason in news.items():
             if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
                 which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
                 self.faults[f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"] = None
