@@ -154,13 +154,17 @@ class ScriptBoxes:
         if content is None:
             return None
         keeper = sealed(content, executable=True)
-        end = await run_process(
-            (*as_user(uid), f"/proc/self/fd/{keeper}"),
-            descriptors=(keeper,),
-            environment={"PATH": PATH},
-            wall_ms=_START_MS,
-            output_bytes=_HEADER_BYTES,
-        )
+        try:
+            end = await run_process(
+                (*as_user(uid), f"/proc/self/fd/{keeper}"),
+                descriptors=(keeper,),
+                environment={"PATH": PATH},
+                wall_ms=_START_MS,
+                output_bytes=_HEADER_BYTES,
+            )
+        except BaseException:
+            os.close(keeper)
+            raise
         if end.returncode == _NOT_PID_1:
             return keeper
         os.close(keeper)

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval import shipped
 from ioi_eval.errors import RejectedError, TransientError
 from ioi_eval.model import Execution, Isolation, Job, JobFile, JobKind, Stage, StageLimits
 from ioi_eval.sandbox.local import LocalSandbox
+from ioi_eval.sandbox.scripts import ScriptBoxes
+from ioi_eval.toolchain import Toolchain
 from tests.full_isolation import full_isolation
 from tests.sandbox.marked_processes import processes_with
 
@@ -294,3 +297,28 @@ async def eventually(holds: Callable[[], bool]) -> None:
     """Wait until something holds; the test's own timeout is the bound."""
     while not holds():  # noqa: ASYNC110 (another process decides it)
         await asyncio.sleep(0.02)
+
+
+def test_a_shipped_keeper_that_is_cancelled_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is tried, its caller may give up: no descriptor of it is left."""
+    toolchain = Toolchain(command="g++", version="g++ 12", machine="x86_64-linux-gnu", static=True)
+
+    def memory_files() -> list[str]:
+        links = (Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd"))
+        return [link.name for link in links if link.is_symlink() and "memfd" in str(link.readlink())]
+
+    async def give_up() -> None:
+        boxes, before = ScriptBoxes(toolchain), memory_files()
+        task = asyncio.create_task(boxes.run((), {}, uid=None))
+
+        def program(*_: str) -> bytes:
+            task.cancel()  # as soon as it waits for something: for the keeper to start
+            return b"#!/bin/sh\nexec sleep 1000\n"
+
+        monkeypatch.setattr(shipped, "program", program)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        boxes.close()
+        assert memory_files() == before
+
+    asyncio.run(give_up())
