@@ -39,6 +39,7 @@ _STORED = re.compile(r"stored ([A-Za-z0-9_][A-Za-z0-9_.]*) ([0-9a-f]{64}) ([0-9a
 _SENT = re.compile(r"(?:sent|program) ([A-Za-z0-9_][A-Za-z0-9_.]*)")
 _BLOB = re.compile(r"(?:\./)?blobs/([0-9a-f]{24})")
 _INDEX_BYTES = 64 << 20
+_LIST_BYTES = 256 << 10  # each of at most MOST_FILES lines has a hash, and two names
 _WITHIN_S = 30.0  # that a repository may be silent
 _LEAST_DISK = 1024 * MIB
 """Free space in the directory, below which nothing is installed: jobs and the cache may need the rest."""
@@ -182,11 +183,16 @@ class InstalledPackages:
 
         Raises:
             NotStored: some are missing, or are others.
-            Refusal: the list cannot be read.
+            Refusal: the list cannot be read, or is longer than a job's may be.
         """
+        listed = sent.get(LIST, b"")
+        lines = listed.decode("utf-8", "replace").splitlines() if len(listed) <= _LIST_BYTES else []
+        if len(listed) > _LIST_BYTES or len(lines) > request.MOST_FILES:
+            most = f"{request.MOST_FILES} lines of together {_LIST_BYTES >> 10} KiB"
+            raise Refusal(400, {"message": f"the file {LIST!r} is longer than {most}; name fewer files"})
         files: dict[str, Content] = {}
         missing: list[str] = []
-        for line in sent.get(LIST, b"").decode("utf-8", "replace").splitlines():
+        for line in lines:
             if (found := _SENT.fullmatch(line)) and found[1] in sent:
                 files[found[1]] = sent[found[1]]
             elif found := _STORED.fullmatch(line):

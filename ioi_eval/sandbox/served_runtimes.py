@@ -120,7 +120,9 @@ def stored_work(
     content = runner if isinstance(runner, bytes) else None
     ours = pair["runner"]
     same = _is_ours(content, ours) if content is not None else digest(runner) == digest(ours)
-    if not same or "plan" not in request.files:
+    if "plan" not in request.files or files.get("plan") is not request.files["plan"]:
+        raise Refusal(400, {"message": f"the plan is not the job's own; send it, and say 'sent plan' in {LIST!r}"})
+    if not same:
         raise NotStored("not stored: * is for another version of the runner than this server's\n")
     _refuse_more_memory(request)
     named = {**files, "runner": ours}
