@@ -34,6 +34,7 @@ from ioi_eval.sandbox.held_bytes import Held, HeldBytes
 from ioi_eval.sandbox.installed_packages import InstalledPackages, NotStored
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.sandbox.request import Refusal, Request, StageBounds
+from ioi_eval.sandbox.served_packages import ServedPackages
 from ioi_eval.sandbox.stored_files import PREFIX
 from ioi_eval.sandbox.wire import Runtime
 from ioi_eval.version import __version__
@@ -135,6 +136,7 @@ async def serving(
             listening.close()
     finally:
         await apparatus.cleanup()
+        server.close()
 
 
 class _Server:
@@ -154,7 +156,7 @@ class _Server:
         own = socket.gethostname().lower()
         self._names = settings.names | {own, own.partition(".")[0]}
         self._own = served_runtimes.runtimes(bash_version)
-        self._packages = packages
+        self._packages = ServedPackages(packages) if packages else None
         self._runtimes = self._own + (packages.runtimes() if packages else ())
         self._pair = {**boxfiles.classic_pair(), "runner": runner}
         self._most_jobs = sandbox.targets()[0].slots + settings.queue
@@ -222,8 +224,8 @@ class _Server:
 
     async def _list_packages(self, _: web.Request, __: Held) -> Any:
         await self._look_at_packages()
-        listed = await asyncio.to_thread(self._packages.listed) if self._packages else []
-        every = dict.fromkeys((*self._runtimes, *(each for each, _, _ in listed)))
+        listed = await self._packages.listed() if self._packages else []
+        every = dict.fromkeys((*self._runtimes, *listed))
         return [
             {"language": _package(each), "language_version": each.version, "installed": each in self._runtimes}
             for each in every
@@ -236,7 +238,7 @@ class _Server:
         language, version = (_word(named.get(field)) for field in ("language", "version"))
         if self._packages is not None and language.startswith(PREFIX):
             change = self._packages.install if asked.method == "POST" else self._packages.uninstall
-            changed = await asyncio.to_thread(change, language, version)
+            changed = await change(language, version)
             await self._look_at_packages()
             return {"language": changed.language, "version": changed.version}
         here = any(_package(each) == language and request.satisfies(each.version, version) for each in self._own)
@@ -248,7 +250,12 @@ class _Server:
 
     async def _look_at_packages(self) -> None:
         if self._packages is not None:
-            self._runtimes = self._own + await asyncio.to_thread(self._packages.runtimes)
+            self._runtimes = self._own + await self._packages.runtimes()
+
+    def close(self) -> None:
+        """Change no packages any more."""
+        if self._packages is not None:
+            self._packages.close()
 
     # ------------------------------------------------------------------ what costs something
 
@@ -280,7 +287,7 @@ class _Server:
         """A job that takes files from a problem's package."""
         assert self._packages is not None, "it was listed"
         try:
-            files = await asyncio.to_thread(self._packages.files, wanted.runtime, wanted.files)
+            files = await asyncio.to_thread(self._packages.packages.files, wanted.runtime, wanted.files)
             most = self._settings.output_bytes
             work = served_runtimes.stored_work(wanted, files, self._pair, output_bytes=most)
         except NotStored as missing:
