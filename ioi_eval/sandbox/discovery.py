@@ -19,7 +19,7 @@ from ioi_eval.sandbox import answer, probing, wire
 from ioi_eval.sandbox.conditions import Condition, conditions, fatal
 from ioi_eval.sandbox.endpoint_state import JobEnd
 from ioi_eval.sandbox.probing import Look
-from ioi_eval.sandbox.wire import Body, Inline, Runtime, Service, Starter
+from ioi_eval.sandbox.wire import Body, Inline, Runtime, Service, Starter, without_problems
 from ioi_eval.toolchain import Toolchain
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Worker:
 
     Args:
         url: its base, with `/api/v2`.
-        runtimes: what it has installed; if that changes, all else may have changed.
+        runtimes: what it has installed; if that changes, all else may have changed, unless it is a problem's package.
         profile: `bundled` or `classic`.
         service: the package that will start jobs, and the limits it accepts.
         look: what it says of itself.
@@ -173,7 +173,7 @@ class Scout:
     async def _examine(self, url: URL, runtimes: tuple[Runtime, ...], service: Service) -> Worker:
         service, look = await self._look(url, service)
         clock_ahead_s = look.clock_s - time.time()
-        kind = (runtimes, service, look.compilers, look.kernel)
+        kind = (without_problems(runtimes), service, look.compilers, look.kernel)
         async with self._measuring.setdefault(kind, asyncio.Lock()):
             if kind not in self._sizes:
                 self._sizes[kind] = await self._output(url, service), await self._body(url, service)

@@ -27,7 +27,7 @@ from ioi_eval.sandbox.wire import Starter
 if TYPE_CHECKING:
     from ioi_eval.sandbox.discovery import Worker
 
-PREFIX = "ioi_eval_problem_"
+PREFIX = wire.PROBLEMS
 """How the names of all such packages begin."""
 
 LIST = "stored"

@@ -34,6 +34,9 @@ from ioi_eval.sandbox.two_stages import is_joined
 MAIN = "run"
 STDIN = ".stdin"
 
+PROBLEMS = "ioi_eval_problem_"
+"""How the names of problems' packages begin (`stored_files.py`)."""
+
 DEFAULT_MEMORY_BYTES = 8 << 30
 """Sent where a job names no memory limit. Since isolate a program's stack is unlimited: infinite recursion took
 12.9 GB of a server that was told nothing (recorded: `stack_overflow_cpp`)."""
@@ -92,6 +95,11 @@ class Runtime:
     def answers_to(self, name: str) -> bool:
         """Whether a request for `name` finds this runtime."""
         return name == self.language or name in self.aliases
+
+
+def without_problems(runtimes: Iterable[Runtime]) -> tuple[Runtime, ...]:
+    """The runtimes without problems' packages: these come and go, and change nothing of what a worker can do."""
+    return tuple(each for each in runtimes if not each.language.startswith(PROBLEMS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,8 @@
     the list of endpoints ──► Scout: what each can do ──► WorkerGroups: which are alike ──► Pool: in service
 
 The list is asked for again and again, as workers come and go. An endpoint that cannot be used is noted with the reason,
-and explored again. One whose runtimes have changed is explored anew, as it may belong to another group then.
+and explored again. One whose runtimes have changed is explored anew, as it may belong to another group then;
+problems' packages are only noted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ioi_eval.sandbox.discovery import Scout, Worker
 from ioi_eval.sandbox.endpoint_state import Endpoint, JobEnd
 from ioi_eval.sandbox.endpoints import Source, endpoints_now
 from ioi_eval.sandbox.pool import Pool
-from ioi_eval.sandbox.wire import Service, Starter
+from ioi_eval.sandbox.wire import Runtime, Service, Starter, without_problems
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -74,6 +75,11 @@ class WorkerGroups:
         group.members.add(url)
         machine = worker.url.host or url
         return Endpoint(name=url, machine=machine, group=group.target.name, slots=self.slots)
+
+    def note_runtimes(self, url: str, runtimes: tuple[Runtime, ...]) -> None:
+        """Note what a worker has installed, where only problems' packages are new or gone."""
+        if url in self.workers:  # else it has left meanwhile
+            self.workers[url] = replace(self.workers[url], runtimes=runtimes)
 
     def remove(self, url: str) -> None:
         """Forget a worker. Its group stays: jobs may wait for it."""
@@ -183,8 +189,10 @@ class WorkerList:
         is_alive: bool | None = False
         if worker is not None:
             try:
-                is_alive = await self._scout.runtimes(worker.url) == worker.runtimes
+                runtimes = await self._scout.runtimes(worker.url)
+                is_alive = without_problems(runtimes) == without_problems(worker.runtimes)
                 if is_alive:
+                    self._groups.note_runtimes(name, runtimes)
                     self.unusable.pop(name, None)  # it could not be explored when its runtimes had changed for a while
                 elif await self._explore(worker.url):
                     return

@@ -28,6 +28,7 @@ from ioi_eval.programs import repeated
 from ioi_eval.sandbox import cluster as cluster_module
 from ioi_eval.sandbox import endpoint_state, pool, workers
 from ioi_eval.sandbox.cluster import PistonCluster
+from ioi_eval.sandbox.wire import Runtime
 
 LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
 QUICK_S = 3.0  # how long jobs wait for a server that a test has killed
@@ -367,6 +368,24 @@ def test_an_endpoint_that_answers_again_is_usable(start: Any) -> None:
         assert not cluster.unusable
 
     with_cluster(start("stub_piston.py").urls, use)
+
+
+def test_a_new_problem_is_only_noted(start: Any) -> None:
+    """A worker is not explored anew for a problem's package, as it is for any other."""
+    stub = start("stub_piston.py")
+
+    async def use(cluster: PistonCluster) -> None:
+        (worker,) = cluster.workers
+        assert cluster._list is not None
+        for language, is_explored in ((f"ioi_eval_problem_{'0' * 24}", False), ("gcc", True)):
+            other = (*worker.runtimes, Runtime(language=language, version="1.0.0"))
+            cluster._groups.workers[str(worker.url)] = replace(worker, runtimes=other)
+            before = counts(stub.urls[0], "stub")["executed"]
+            await cluster._list.check(str(worker.url))
+            assert (counts(stub.urls[0], "stub")["executed"] > before) is is_explored
+            assert [each.runtimes for each in cluster.workers] == [worker.runtimes]
+
+    with_cluster(stub.urls, use)
 
 
 def test_more_output_than_the_job_allows(start: Any) -> None:
