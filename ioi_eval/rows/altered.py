@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ioi_eval.errors import ODD_DATA
 from ioi_eval.problems.row import Row
@@ -90,7 +90,7 @@ class KeptColumns(Source):
     def __init__(self, source: Source, columns: Sequence[str] | None, directory: Path | None = None) -> None:
         self._source, self._columns = source, columns
         place = None if directory is None else str(directory)
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=place)  # noqa: SIM115
+        self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES, dir=place)  # noqa: SIM115
         self._rows = 0
         self._is_whole = False
 
@@ -102,27 +102,47 @@ class KeptColumns(Source):
         """That of the source."""
         return self._source.digest()
 
+    def forget(self) -> None:
+        """Give the disk back: what was kept is not read any more, unless it is whole rows."""
+        if self._columns is not None:
+            self._drop()
+
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The source's rows; those with kept columns only, from what was kept."""
         if self._columns is not None and (columns is None or not set(columns) <= set(self._columns)):
             yield from self._source.rows(columns)
+        elif self._file is None:
+            yield from self._source.rows(self._columns)
         elif self._is_whole:
             self._file.seek(0)
             for _ in range(self._rows):
                 yield pickle.load(self._file)  # our own file, which has no name
         else:
-            yield from self._keeping()
+            yield from self._keeping(self._file)
 
-    def _keeping(self) -> Iterator[Row]:
-        """Read the source, and keep what is read; where that cannot be written, it is read the next time too."""
-        self._file.seek(0)
-        self._file.truncate()
-        self._rows, read = 0, 0
+    def _keeping(self, file: IO[bytes]) -> Iterator[Row]:
+        """Read the source, and keep what is read; where that cannot be written, nothing is kept from then on."""
+        self._rows = 0
+        file.seek(0)
+        file.truncate()
         for row in self._source.rows(self._columns):
-            if self._rows == read:
-                with suppress(OSError, *ODD_DATA):
-                    pickle.dump(row, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+            if self._file is not None:
+                try:
+                    pickle.dump(row, file, protocol=pickle.HIGHEST_PROTOCOL)
                     self._rows += 1
-            read += 1
+                except (OSError, *ODD_DATA):
+                    self._drop()
             yield row
-        self._is_whole = self._rows == read
+        if self._file is not None:
+            try:
+                file.flush()  # here, where it may fail, not when it is read
+                self._is_whole = True
+            except OSError:
+                self._drop()
+
+    def _drop(self) -> None:
+        """Delete what was kept: on a full disk its place is needed by others."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # of bytes that could not be written before either
+                file.close()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -83,7 +87,70 @@ def test_all_columns_can_be_kept(counted: Counted) -> None:
 def test_where_nothing_can_be_kept_the_source_is_read(counted: Counted, tmp_path: Path) -> None:
     """A disk that is full, or a folder that is gone, costs time and no rows."""
     kept = KeptColumns(counted, COLUMNS, tmp_path / "gone")
-    kept._file._max_size = 1  # type: ignore[attr-defined]
+    kept._file._max_size = 1  # type: ignore[union-attr]
     for _ in range(2):
         assert [row.number for row in kept.iterate(COLUMNS)] == [1, 2, 3]
+    assert counted.reads == [3, 3]
+
+
+def descriptors_below(directory: Path) -> list[str]:
+    """The files in a directory that this process has open, also those without a name."""
+    found = []
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found.append(os.readlink(f"/proc/self/fd/{number}"))
+    return [name for name in found if name.startswith(f"{directory}/")]
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from ioi_eval.rows import KeptColumns, open_source
+from tests.rows.test_kept import COLUMNS, descriptors_below
+
+directory, limit = Path(sys.argv[1]), int(sys.argv[2])
+kept = KeptColumns(open_source(directory / "dump.jsonl"), COLUMNS, directory / "kept")
+kept._file._max_size = 1
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+for _ in range(3):
+    assert len(list(kept.iterate(COLUMNS))) == 3000
+    assert not descriptors_below(directory / "kept"), "the file is still there"
+"""
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5_000, 250_000])
+def test_a_disk_that_gets_full_gives_every_reader_all_rows(limit: int, tmp_path: Path) -> None:
+    """A limit of the size of files, in bytes, stands for the disk. What was written goes: others need the place."""
+    write_rows(tmp_path / "dump.jsonl", [{"uuid": str(number), "code": "x" * 40} for number in range(3000)])
+    (tmp_path / "kept").mkdir()
+    words = [sys.executable, "-c", FULL, str(tmp_path), str(limit)]
+    ended = subprocess.run(words, env={"PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+
+
+def test_the_last_bytes_may_be_too_many(tmp_path: Path) -> None:
+    """They are written out when the last row was read, within what is tolerated."""
+    write_rows(tmp_path / "dump.jsonl", ROWS)
+    (tmp_path / "kept").mkdir()
+    program = FULL.replace("3000", str(len(ROWS)))
+    words = [sys.executable, "-c", program, str(tmp_path), "1"]
+    ended = subprocess.run(words, env={"PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+
+
+def test_what_was_kept_goes_when_only_whole_rows_are_read(counted: Counted, tmp_path: Path) -> None:
+    """Results need the disk. Whole rows that were kept stay, as results are written from them."""
+    (tmp_path / "kept").mkdir()
+    some, all_columns = (KeptColumns(counted, columns, tmp_path / "kept") for columns in (COLUMNS, None))
+    for kept in (some, all_columns):
+        kept._file._max_size = 1  # type: ignore[union-attr]
+        assert len(list(kept.iterate(COLUMNS))) == 3
+    assert len(descriptors_below(tmp_path / "kept")) == 2
+    some.forget()
+    all_columns.forget()
+    assert len(descriptors_below(tmp_path / "kept")) == 1
+    counted.reads.clear()
+    assert len(list(all_columns.iterate())) == 3
+    assert counted.reads == []
+    assert len(list(some.iterate())) == len(list(some.iterate(COLUMNS))) == 3
     assert counted.reads == [3, 3]
