@@ -21,7 +21,7 @@ from ioi_eval.problems.apps_submissions import (
     submission,
     submission_columns,
 )
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import DumpSource, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
 
     def __init__(
         self,
-        source: RowSource,
+        source: DumpSource,
         catalog: Catalog,
         *,
         fingerprints: Callable[[str, AppsSubmission], Sequence[str]],

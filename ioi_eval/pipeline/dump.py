@@ -62,6 +62,7 @@ async def score(
     ledger = Ledger(journal, TemporaryRecords(directory), family.form)
 
     def write(facts: RunFacts, writing: Progress) -> Mapping[str, Any]:
+        intake.source.forget()
         write_results(directory, family, ledger, writing, keep=settings.keep)
         values = summary.as_dict(facts)
         write_summary(directory, values, family.report(values))

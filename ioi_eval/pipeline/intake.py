@@ -18,7 +18,7 @@ from ioi_eval.model import Language, Problem, ProblemKey, Submission
 from ioi_eval.pipeline.window import Candidate, Waiting, submission_keys
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
-from ioi_eval.problems.row import Row, RowSource
+from ioi_eval.problems.row import DumpSource, Row, RowSource
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, sample_rows
 from ioi_eval.problems.submissions import (
     DEFAULT_YEAR,
@@ -188,7 +188,7 @@ class DumpReader(ABC, Generic[W]):
         id_column: the column that names a submission.
     """
 
-    def __init__(self, source: RowSource, id_column: str) -> None:
+    def __init__(self, source: DumpSource, id_column: str) -> None:
         self.source, self.id_column = source, id_column
 
     @abstractmethod
@@ -227,7 +227,7 @@ class Intake(DumpReader[Candidate]):
 
     def __init__(
         self,
-        source: RowSource,
+        source: DumpSource,
         selection: RowSelection,
         problems: ProblemSet,
         *,

@@ -188,6 +188,14 @@ class RowSource(Protocol):
         ...
 
 
+class DumpSource(RowSource, Protocol):
+    """A dump that is judged, and then read again to put results beside its rows."""
+
+    def forget(self) -> None:
+        """From now on only whole rows are read: what was kept for other reading may go."""
+        ...
+
+
 def _as_list(value: Any) -> Any:
     """Tuples and arrays as lists."""
     if hasattr(value, "tolist"):

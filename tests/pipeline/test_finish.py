@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,12 @@ import orjson
 import pytest
 
 from ioi_eval.errors import SetupError
+from ioi_eval.pipeline import RowSelection
 from ioi_eval.pipeline.finish import replacing, to_json
+from ioi_eval.pipeline.intake import Intake
+from ioi_eval.problems.row import Row
+from ioi_eval.rows import open_source
+from ioi_eval.rows.source import Chain, Source
 from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 
@@ -95,3 +101,38 @@ def test_integers_of_any_size_are_written() -> None:
         to_json(row)
         == b'{"a": 18446744073709551616, "b": [{"c": "(an integer of 16610 bits)"}], "d": "x", "e": [null, null]}\n'
     )
+
+
+class Watched(Chain):
+    """A dump that notes what it is asked for."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__([source], source.describe())
+        self.asked: list[str] = []
+
+    def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
+        """Those of the dump."""
+        self.asked.append("whole rows" if columns is None else "some columns")
+        yield from super().rows(columns)
+
+    def forget(self) -> None:
+        """What was kept may go."""
+        self.asked.append("forget")
+
+
+class WatchedContest(Contest):
+    """One whose dump is watched."""
+
+    def intake(self, judge: ScriptedJudge, selection: RowSelection | None = None) -> Intake:
+        """The dump, read."""
+        intake = super().intake(judge, selection)
+        intake.source = self.watched = Watched(open_source(self.dump))
+        return intake
+
+
+def test_what_was_kept_of_the_dump_goes_before_results_are_written(tmp_path: Path, judge: ScriptedJudge) -> None:
+    """Both at once may not fit on the disk."""
+    contest = WatchedContest(tmp_path)
+    contest.write(*programs("1", "0.5"))
+    contest.run(judge)
+    assert contest.watched.asked == ["some columns", "forget", "whole rows"]
