@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ioi_eval.errors import InputError, RowError
+from ioi_eval.errors import ODD_DATA, InputError, RowError
 from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS, PROGRAM_COLUMNS, problem_of, samples_of
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.row import Row, RowSource
@@ -51,22 +51,27 @@ def open_dump(spec: str, ids: Sequence[str]) -> Source:
             folder is named after.
 
     Raises:
-        InputError: there is nothing of the kind, or nothing says which problem a file is for.
+        InputError: there is nothing of the kind, nothing says which problem a file is for, or two files are for one.
     """
     path = Path(spec).expanduser()
     if path.is_file() and path.suffix == ".py":
         return SolutionFiles({_problem_of_file(path, ids): path}, str(path))
     if path.is_dir():
-        found = {
-            folder.name.removeprefix("apps_"): folder / SOLUTION
-            for folder in sorted(path.iterdir())
-            if (folder / SOLUTION).is_file()
-        }
-        if found:
+        if found := _solutions_below(path):
             return SolutionFiles(found, f"{path} ({len(found)} files {SOLUTION})")
         if (path / SOLUTION).is_file():
             return SolutionFiles({_problem_of_file(path / SOLUTION, ids): path / SOLUTION}, str(path / SOLUTION))
     return open_source(spec)
+
+
+def _solutions_below(path: Path) -> Mapping[str, Path]:
+    """The programs in a folder's folders, by problem."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder / SOLUTION for folder in path.iterdir() if (folder / SOLUTION).is_file()):
+        first = found.setdefault(file.parent.name.removeprefix("apps_"), file)
+        if first != file:
+            raise InputError(f"{first} and {file} are for the same problem; delete one, or score their folders apart")
+    return found
 
 
 def _problem_of_file(path: Path, ids: Sequence[str]) -> str:
@@ -106,7 +111,7 @@ def survey(source: RowSource, *, id_column: str = "uuid") -> Mapping[str | None,
         try:
             problem = problem_of(row)
             count = len(samples_of(row))
-        except RowError:
+        except (RowError, *ODD_DATA):
             pass  # it is refused when its turn comes, with the reason
         counts[problem] += count
     return counts

@@ -167,7 +167,7 @@ def _samples(row: Row, id_column: str) -> int:
     """How many programs a row holds; one that cannot be used counts as one."""
     try:
         return len(sample_rows(row, id_column))
-    except RowError:
+    except (RowError, *ODD_DATA):
         return 1
 
 

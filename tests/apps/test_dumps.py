@@ -42,6 +42,23 @@ def test_a_folder_of_solutions(tmp_path: Path) -> None:
     assert survey(open_dump(str(tmp_path), ())) == {"10": 1, "2": 1}
 
 
+def test_two_solutions_of_one_problem_are_refused(tmp_path: Path) -> None:
+    """None is passed over in silence; the message names both."""
+    for name in ("42", "apps_42"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "solution.py").write_text(name)
+    with pytest.raises(InputError, match=r"/42/solution.py and .*/apps_42/solution.py are for the same problem"):
+        found(tmp_path)
+
+
+def test_a_row_that_cannot_be_read_counts_as_one(tmp_path: Path) -> None:
+    """It is refused when its turn comes; the others are judged."""
+    nested = "[" * 900 + "]" * 900
+    path = tmp_path / "d.jsonl"
+    path.write_text(f'{{"problem_id": 1, "code": {nested}}}\n{{"problem_id": 1, "code": "x"}}\n')
+    assert survey(open_dump(str(path), ())) == {"1": 2}
+
+
 def test_rows_are_counted_by_problem(tmp_path: Path) -> None:
     """Also those that do not say theirs."""
     rows: list[dict[str, Any]] = [{"problem_id": 1}, {"problem_id": "apps_1"}, {"instance_id": "apps_2"}, {"x": 1}]

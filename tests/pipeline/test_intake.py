@@ -23,6 +23,17 @@ def test_a_survey_counts_rows_by_problem(contest: Contest) -> None:
     assert (seen.rows, len(seen.problems), seen.languages) == (4, 2, frozenset())
 
 
+def test_a_row_that_cannot_be_read_ends_nothing(contest: Contest, judge: ScriptedJudge) -> None:
+    """A deeply nested one counts as one, and is refused when its turn comes; the others are judged."""
+    contest.write(*programs("1", "2"))
+    nested = "[" * 900 + "]" * 900
+    with contest.dump.open("a") as file:
+        file.write(f'{{"uuid": "deep", "year": 2024, "problem_id": "nile", "code": {nested}}}\n')
+    assert survey(open_source(contest.dump), RowSelection()).counts == {NILE.key: 3}
+    contest.run(judge)
+    assert [row["total_score"] for row in contest.results()] == [100, 100, None]
+
+
 @pytest.mark.parametrize(("name", "language"), [("Python 3", Language.PYTHON), ("Rust 2021", Language.RUST)])
 def test_a_survey_tells_of_the_languages_of_programs(contest: Contest, name: str, language: Language) -> None:
     """Of those that are meant: interpreters and compilers are asked for before anything is judged."""
