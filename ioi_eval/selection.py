@@ -34,6 +34,8 @@ LIMIT = 50
 SEEDS = 100
 """The number of random draws."""
 
+_LARGEST = math.nextafter(math.inf, 0)  # of floats; integers may be larger
+
 
 class Way(StrEnum):
     """The ways to choose the submissions that count."""
@@ -257,7 +259,7 @@ def reasoning_length(row: Row) -> float:
     """The length of the model's reasoning: in tokens if the row has their number, else in characters.
 
     Dumps have `metadata.usage.completion_tokens`, or `metadata.completion_tokens`, or `output_tokens` in either place.
-    NaN, which tables use for missing values, counts as missing: NaN cannot be ordered among numbers.
+    Infinity, an integer beyond all floats, and NaN, which tables use for missing values, count as missing.
 
     Args:
         row: a row of a dump or of results.
@@ -268,7 +270,7 @@ def reasoning_length(row: Row) -> float:
             if isinstance(holder, Mapping):
                 for column in ("output_tokens", "completion_tokens"):
                     tokens = holder.get(column)
-                    if isinstance(tokens, int | float) and math.isfinite(tokens):
+                    if isinstance(tokens, int | float) and abs(tokens) < _LARGEST:
                         return float(tokens)
     generation = row.get("generation")
     return float(len(generation)) if isinstance(generation, str) else 0.0

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.model import (
     CompileOutcome,
     Isolation,
@@ -106,7 +106,7 @@ def add_up(
                 summary.refuse(_PLACE.sub("", error), error, row)
             else:
                 add(row)
-        except (KeyError, TypeError, ValueError) as error:
+        except ODD_DATA as error:
             raise InputError(
                 f"row {number} of {', '.join(directories)} is no row of results ({type(error).__name__}: {error})"
             ) from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import ODD_DATA, InputError
 from ioi_eval.report.groups import Grouping, Groups
 from ioi_eval.report.result_sets import Family, ResultSet
 from ioi_eval.report.standings import Standings
@@ -84,10 +84,16 @@ def selection_table(
     groups: Groups[_Problems] = Groups(grouping, _Problems)
     everything = _Problems()
     wanted = {*_COLUMNS, *results.naming, *(name.split(".")[0] for name in grouping.columns)}
-    for row in results.rows(wanted):
+    for number, row in enumerate(results.rows(wanted), 1):
         found = groups.of(row) or everything
         problem, _ = results.name(row)
-        found.rows.setdefault(problem, []).append(_light(row))
+        try:
+            light = _light(row)
+        except ODD_DATA as error:
+            raise InputError(
+                f"row {number} of {results.path} is no row of results ({type(error).__name__}: {error})"
+            ) from error
+        found.rows.setdefault(problem, []).append(light)
         found.days.setdefault(problem, str(row.get("day") or results.days.get(problem) or ""))
 
     def values(one: _Problems) -> Mapping[str, Any]:

@@ -44,7 +44,9 @@ class Summary(RunSummary):
             row: the dump's.
             target_subtask: the subtask that it was written for, if the dump tells.
         """
-        totals, aim = judged.totals, self._tally(judged).subtasks.get(target_subtask)
+        tally = self._problems.get(judged.result.problem) or ProblemTally(problem=judged.problem)
+        totals, aim = judged.totals, tally.subtasks.get(target_subtask)
+        # An odd row fails here, before anything knows of it.
         light = LightRow(row, judged.problem, compiles=totals.compiles, scores=totals.scores, target_subtask=aim)
         aimless = target_subtask if aim is None else None
         self._add(judged, row, light, aimless)

@@ -134,6 +134,7 @@ CONTEST_ROWS = {
     "files that are none": '"problem_id":"add","source_files":[[1,2],3]',
     "a long integer as a subtask": f'"problem_id":"add","code":"x","target_subtask":{LONG}',
     "something nested beside it": f'"problem_id":"add","code":"x","meta":{"[" * 900 + "]" * 900}',
+    "more tokens than a float holds": f'"problem_id":"add","code":"x","metadata":{{"completion_tokens":{"7" * 400}}}',
     "too much to carry": f'"problem_id":"add","code":"x","meta":{"[" * 10**5 + "]" * 10**5}',
     "NaN beside it": '"problem_id":"add","code":"x","meta":[NaN]',
 }

@@ -71,7 +71,13 @@ def live(**other: Any) -> dict[str, Any]:
 def test_contests_of_liveoibench_are_read(tmp_path: Path) -> None:
     """Points that were added up again for its problems come first; lists need not be texts."""
     path = tmp_path / "contests.jsonl"
-    no_ranking = {"contest_id": "x", "contestants_ranking": [], "problems": ["y"], "bronze_cutoff": 5}
+    no_ranking = {
+        "contest_id": "x",
+        "contestants_ranking": [],
+        "problems": ["y"],
+        "bronze_cutoff": 5,
+        "gold_cutoff": 10**400,
+    }
     path.write_text("".join(json.dumps(row) + "\n" for row in (live(), no_ranking)))
     found, other = read_standings(str(path))
     assert (found.totals, found.cutoffs) == ((200.0, 90.5), {"gold": 200.0})
