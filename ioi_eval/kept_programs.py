@@ -4,15 +4,17 @@ again when a dump is scored anew, for other tests or under another policy. (Resu
     scorer/bundled.py ── key ── <cache>/programs/<first two digits>/<key>.<sha256 of the entry>
 
 A key is a hash of everything that decides what the compiler makes: the program, the problem's headers and objects, the
-commands, the limits of compiling, the isolation, our runner, and the contents of all files that the compiler reads. To
-hash those takes a second, so it is remembered for as long as all of them have the same sizes, times and inodes.
+commands, the limits of compiling, the isolation with what stands around it, our runner, and the contents of all files
+that the compiler reads. To hash those takes a second, so it is remembered for as long as all of them have the same
+sizes, times and inodes.
 
 An entry holds its key, and what the compiler said and made. Its content is compared with its hash before it is used,
 and its key with what was asked for: one that was damaged or put there by somebody is deleted, told of, and compiled
-anew. Kept are programs, and refusals of the compiler; not what a limit or the machine stopped. The entries that were
-used longest ago are deleted when all together are over the bound. Several runs may share a directory. A program is read
-into memory when it is found, so nobody misses an entry that another run deletes. Where an entry cannot be written (a
-full disk) nothing more is kept in this run, and everything is compiled as ever.
+anew. Kept are programs, and refusals of the compiler; not what a limit or the machine stopped, nor what the compiler
+says that it failed on itself. The entries that were used longest ago are deleted when all together are over the bound.
+Several runs may share a directory. A program is read into memory when it is found, so nobody misses an entry that
+another run deletes. Where an entry cannot be written (a full disk) nothing more is kept in this run, and everything is
+compiled as ever.
 
 Only on this machine: of workers nobody knows the files that their compilers read.
 """
@@ -54,6 +56,7 @@ _LEAST_DISK = 1024 * MIB
 _RECOUNT = 16
 """After so many parts of the bound have been written, what is there is counted again: others write there too."""
 
+_FAILED = "internal compiler error"  # of gcc and rustc alike
 _LEFT = 7 / 8  # of the bound, after old entries have been deleted
 _COMPRESSION = 1  # half the bytes for 2 % of what compiling takes
 
@@ -102,8 +105,8 @@ class KeptPrograms:
             self._give_up(f"the compiler's files cannot be read ({error})")
             return None
         compiler = self._compilers[toolchain][1]
-        rest = [_VERSION, recipe.key(toolchain), recipe.reads, compiler, limits, target.isolation, runner_digest()]
-        return digest_of(rest)
+        where = (target.isolation, target.narrowed, target.outer_filter)
+        return digest_of([_VERSION, recipe.key(toolchain), recipe.reads, compiler, limits, *where, runner_digest()])
 
     async def answer(self, key: str) -> CompileAnswer | None:
         """What the compiler said and made in an earlier run; `None` if that is not kept. No time was spent on it."""
@@ -113,7 +116,7 @@ class KeptPrograms:
 
     async def keep(self, key: str, answer: CompileAnswer, toolchain: Toolchain) -> None:
         """Keep what the compiler said and made, if that says something about the program for certain."""
-        certain = answer.artifacts or (answer.steps and says_no(answer.steps[-1]))
+        certain = answer.artifacts or (answer.steps and _refuses(answer.steps[-1]))
         if self._given_up or not certain or is_doubtful(answer):
             return
         async with self._writing.take():
@@ -206,6 +209,11 @@ class KeptPrograms:
                 with contextlib.suppress(OSError):
                     status = path.stat()
                     yield status.st_mtime_ns, status.st_size, path
+
+
+def _refuses(step: StepLine) -> bool:
+    """Whether the compiler refused the program, and did not fail itself, which it may not do again."""
+    return says_no(step) and _FAILED not in step.output
 
 
 def _encode(answer: CompileAnswer, key: str) -> bytes:

@@ -118,6 +118,8 @@ def test_what_was_kept_is_found(tmp_path: Path, compiler: Compiler) -> None:
         {"killed": 9, "code": 1},
         {"output": "g++: fatal error: Killed signal terminated program cc1plus"},
         {"output": "as: No space left on device"},
+        {"output": "a.cpp:1:1: internal compiler error: Segmentation fault"},
+        {"output": "error: internal compiler error: unexpected panic"},
         {"code": 0},
     ],
 )
@@ -196,6 +198,10 @@ def test_all_that_decides_a_program_is_in_its_key(tmp_path: Path, compiler: Comp
     keys = [compiler.key(tmp_path, made) for made in recipes]
     keys.append(compiler.key(tmp_path, limits=CompileLimits(cpu_s=9.0)))
     compiler.target = replace(compiler.target, isolation=Isolation.REDUCED)
+    keys.append(compiler.key(tmp_path))
+    compiler.target = replace(compiler.target, narrowed="no io_uring")
+    keys.append(compiler.key(tmp_path))
+    compiler.target = replace(compiler.target, outer_filter=True)
     keys.append(compiler.key(tmp_path))
     compiler.toolchain = replace(compiler.toolchain, static=False)
     keys.append(compiler.key(tmp_path))
