@@ -205,11 +205,11 @@ class DumpRun(Generic[W, R]):
             recorded = await in_thread(self._write, candidate, *await self._score(candidate))
             if self.settings.dedupe and recorded.leader is not None:
                 self._empty[candidate.keys.program] = recorded
-            self._count(recorded)
+            self._count(recorded, was_in_sandbox=False)
         if same:
             await in_thread(self.ledger.record_copies, [(one, known.leader or 0) for one, known in same])
         for _, known in same:
-            self._count(known)
+            self._count(known, was_in_sandbox=False)
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
@@ -356,18 +356,21 @@ class DumpRun(Generic[W, R]):
             leader = self.ledger.record(candidate, result, told.fingerprint)
         return _Recorded(told=told, leader=leader, odd_family=candidate.family if is_of_row else None)
 
-    def _count(self, recorded: _Recorded) -> None:
+    def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         self.done.judged += 1
         self.progress.advance(recorded.told.verdict)
-        self._watch(recorded.told, recorded.odd_family)
+        self._watch(recorded.told, recorded.odd_family, was_in_sandbox)
 
-    def _watch(self, told: Told, odd_family: object | None) -> None:
-        """Give up on a sandbox that fails every time, or on ourselves: on problem after problem."""
+    def _watch(self, told: Told, odd_family: object | None, was_in_sandbox: bool) -> None:
+        """Give up on a sandbox that fails every time, or on ourselves: on problem after problem.
+
+        The result of a row that holds no program says of neither that it works.
+        """
         if odd_family is not None:
             self._odd_in_a_row.add(odd_family)
         elif told.blames_sandbox:
             self._failures_in_a_row += 1
-        elif told.kept:
+        elif told.kept and was_in_sandbox:
             self._failures_in_a_row = 0
             self._odd_in_a_row.clear()
         if len(self._odd_in_a_row) >= ODD_PROBLEMS and not self.done.stopped_by:

@@ -330,6 +330,14 @@ def test_a_sandbox_that_always_fails_ends_the_run(contest: Contest, judge: Scrip
     assert "100 submissions in a row" in str(outcome.stopped_by)
 
 
+def test_rows_without_a_program_do_not_say_that_the_sandbox_works(contest: Contest, judge: ScriptedJudge) -> None:
+    """They need none, so they do not put off the end of a run in which all else fails."""
+    texts = [f"JE // {number}" if number % 5 == 0 else None for number in range(3000)]  # 51 in a batch
+    contest.write(*programs(*texts))
+    outcome = contest.run(judge, workers=1, dedupe=False)
+    assert "100 submissions in a row" in str(outcome.stopped_by)
+
+
 def test_failures_with_results_between_them_do_not_end_the_run(contest: Contest, judge: ScriptedJudge) -> None:
     """A sandbox that judges one in sixty is slow to be of use, and not broken."""
     failing = [f"JE // {number}" for number in range(120)]
