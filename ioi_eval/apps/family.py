@@ -153,9 +153,6 @@ def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
     return mcpbr.counted_record(candidate.listed, result.passed, result.total)
 
 
-# --------------------------------------------------------------------------- together
-
-
 def _refused_record(entry: Refused) -> dict[str, Any]:
     if isinstance(entry, Invalid):
         fault, refusal = entry.listed.fault, entry.listed.refusal

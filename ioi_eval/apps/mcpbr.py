@@ -7,12 +7,10 @@ Source: mcpbr's page on APPS, and `src/mcpbr/benchmarks/apps.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ioi_eval.compat.mcpbr import EMPTY, ERRORS, PROFILE
-from ioi_eval.compat.terms import Code
-from ioi_eval.model.apps import AppsProblem, RowFault
+from ioi_eval.model.apps import RowFault
 
 SHOWN_ERROR = 500  # characters of a failure's words
 
@@ -31,18 +29,6 @@ def under(record: dict[str, Any], judged_by: str) -> dict[str, Any]:
     return record if judged_by in ("", PROFILE.name) else {**record, "judged_by": judged_by}
 
 
-def record(problem: AppsProblem, codes: Sequence[Code]) -> dict[str, Any]:
-    """The record of a judged solution: resolved where every test passed.
-
-    Args:
-        problem: what was asked; with a fault, see `row_record`.
-        codes: one for each test that counts.
-    """
-    if not codes:
-        return row_record(problem)
-    return counted_record(problem, sum(code is True for code in codes), len(codes))
-
-
 def counted_record(problem: Named, passed: int, total: int) -> dict[str, Any]:
     """The record of a solution that passed so many of its tests, of which there is at least one."""
     return {
@@ -52,11 +38,6 @@ def counted_record(problem: Named, passed: int, total: int) -> dict[str, Any]:
         "total": total,
         "pass_rate": passed / total,
     }
-
-
-def row_record(problem: AppsProblem) -> dict[str, Any]:
-    """The record of a problem that cannot be judged: mcpbr's words, or ours where it would judge what is broken."""
-    return error_record(problem, row_words(problem.fault, problem.reason))
 
 
 def row_words(fault: RowFault | None, reason: str) -> str:

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from ioi_eval.apps.mcpbr import record, unwritten_record
-from ioi_eval.compat.terms import Code
+from ioi_eval.apps.mcpbr import counted_record, error_record, row_words, unwritten_record
 from ioi_eval.model.apps import AppsProblem
 from ioi_eval.problems.apps import apps_problem
 from ioi_eval.problems.row import Row
@@ -22,19 +21,19 @@ SOUND = problem({"inputs": ["1"] * 5, "outputs": ["1"] * 5})
 
 
 @pytest.mark.parametrize(
-    ("codes", "text"),
+    ("passed", "text"),
     [
         (
-            [True, True, False, True, -1],
+            3,
             '{"instance_id": "apps_157", "resolved": false, "passed": 3, "total": 5, "pass_rate": 0.6}',
         ),
-        ([True] * 5, '{"instance_id": "apps_157", "resolved": true, "passed": 5, "total": 5, "pass_rate": 1.0}'),
-        ([-2] * 5, '{"instance_id": "apps_157", "resolved": false, "passed": 0, "total": 5, "pass_rate": 0.0}'),
+        (5, '{"instance_id": "apps_157", "resolved": true, "passed": 5, "total": 5, "pass_rate": 1.0}'),
+        (0, '{"instance_id": "apps_157", "resolved": false, "passed": 0, "total": 5, "pass_rate": 0.0}'),
     ],
 )
-def test_judged(codes: list[Code], text: str) -> None:
+def test_judged(passed: int, text: str) -> None:
     """Resolved is where all tests pass; keys stand in mcpbr's order."""
-    assert json.dumps(record(SOUND, codes)) == text
+    assert json.dumps(counted_record(SOUND, passed, 5)) == text
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,9 @@ def test_judged(codes: list[Code], text: str) -> None:
 )
 def test_rows_that_cannot_be_judged(column: object, words: str) -> None:
     """Its error strings; and where it would judge what is broken, ours."""
-    assert record(problem(column, 999), []) == {"instance_id": "apps_999", "resolved": False, "error": words}
+    row = problem(column, 999)
+    assert row_words(row.fault, row.reason) == words
+    assert error_record(row, words) == {"instance_id": "apps_999", "resolved": False, "error": words}
 
 
 def test_solution_that_could_not_be_written() -> None:
