@@ -48,7 +48,9 @@ def shared_open_directory(name: Path) -> Iterator[Path]:
             if not name.exists():
                 directory = tempfile.mkdtemp(prefix=f"ioi-eval-{name.name}-")
                 os.chmod(directory, 0o755)
-                name.write_text(directory)
+                new = name.with_name(f"{name.name}.new")
+                new.write_text(directory)
+                new.rename(name)  # whoever is killed here leaves no half of it
         yield Path(name.read_text())
     with turn(name), users.open("w") as using, contextlib.suppress(BlockingIOError, FileNotFoundError):
         fcntl.flock(using, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,9 +88,10 @@ def copy_cache(cache: Path, to: Path, *, owner: int | None = None) -> Path:
         to: the other.
         owner: the user to whom it is given; `None` if it stays with whoever runs the tests.
     """
+    to.mkdir(mode=0o755, exist_ok=True)
     for path in cache.glob("artifacts/*/*"):
         there = to / path.relative_to(cache)
-        for directory in (to, there.parent.parent, there.parent):
+        for directory in (there.parent.parent, there.parent):
             directory.mkdir(mode=0o755, exist_ok=True)
         shutil.copy2(path, there)
     if owner is not None:

@@ -130,17 +130,19 @@ def quiet(cache: Path) -> StatedSolutions:
 def busy(quiet: StatedSolutions) -> Iterator[None]:
     """Four processes that compute and walk through memory, on one processor, which is all that the tests have too."""
     before = os.sched_getaffinity(0)
-    stay_on({max(before)})
     work = "block = bytearray(1 << 25)\nwhile True: block[:] = block[4096:] + block[:4096]"
-    children = [
-        os.posix_spawn(sys.executable, [sys.executable, "-S", "-c", ("while True: pass", work)[n % 2]], {})
-        for n in range(BUSY)
-    ]
-    yield
-    for child in children:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
-    stay_on(before)
+    children: list[int] = []
+    try:
+        stay_on({max(before)})
+        for number in range(BUSY):
+            words = [sys.executable, "-S", "-c", ("while True: pass", work)[number % 2]]
+            children.append(os.posix_spawn(sys.executable, words, {}))
+        yield
+    finally:
+        for child in children:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        stay_on(before)
 
 
 def stay_on(processors: set[int]) -> None:
