@@ -11,12 +11,13 @@ The reference uses it too, so `load_dataset(RESULTS, name)` works as it does the
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ioi_eval.errors import InputError
+from ioi_eval.problems.apps_submissions import PROBLEM_COLUMNS
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.naming import name_columns, problem_of, submission_of
 from ioi_eval.report.pages import INDEX as CARD
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 _TYPE = "dataset"
 _FILE = "train-00000-of-00001.parquet"
-_APPS_NAME = ("problem_id", "submission")
+_APPS_NAME = ("instance_id", "submission")
+_PROGRAM, _ROW, _REFUSED = "program", "row", "refused"
 
 Row = dict[str, Any]
+_Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +125,11 @@ class HubResults:
     def _write(self, table: Path, results: Path, old: list[str], id_column: str) -> int:
         """Write the rows, and after them those that are there and not among them; gives how many these are."""
         naming = _Naming.of(results, id_column)
-        new = {naming.key(row) for row in result_rows(results, columns=naming.columns, tests=False)}
+        new = {key for row in result_rows(results, columns=naming.columns, tests=False) for key in naming.keys(row)}
 
         def kept() -> Iterator[Row]:
             for path in old:
-                yield from (row for row in self._rows(path) if naming.key(row) not in new)
+                yield from (row for row in self._rows(path) if naming.stays(row, new))
 
         def rows() -> Iterator[Row]:
             yield from result_rows(results)
@@ -157,12 +160,31 @@ class _Naming:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return _APPS_NAME if self.family is Family.APPS else name_columns(self.id_column)
+        return (*name_columns(self.id_column), *(_APPS_NAME if self.family is Family.APPS else ()))
 
-    def key(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        if self.family is Family.APPS:
-            return tuple(str(row.get(column)) for column in _APPS_NAME)
-        return (*problem_of(row), submission_of(row, self.id_column))
+    def keys(self, row: Row) -> Iterator[_Key]:
+        """What a new row is the result of: a program, and the dump's row that has it or that was refused."""
+        problem, program, name = self._names(row)
+        yield _PROGRAM, *problem, program
+        yield _ROW, *problem, name
+        if not program:
+            yield _REFUSED, *problem, name
+
+    def stays(self, row: Row, new: Collection[_Key]) -> bool:
+        """Whether an old row stays beside new ones. One that nothing names cannot be told from theirs."""
+        problem, program, name = self._names(row)
+        if program:
+            return (_PROGRAM, *problem, program) not in new and not (name and (_REFUSED, *problem, name) in new)
+        return bool(name) and (_ROW, *problem, name) not in new
+
+    def _names(self, row: Row) -> tuple[tuple[str, str], str, str]:
+        """The problem, the program (empty in rows of APPS that were refused), and the dump's row (empty without id)."""
+        name = submission_of(row, self.id_column, otherwise="")
+        if self.family is not Family.APPS:
+            return problem_of(row), name, name
+        named = next((value for column in PROBLEM_COLUMNS if (value := row.get(column)) is not None), "")
+        year, problem = problem_of({"problem_id": named})
+        return (year, problem.removeprefix("apps_")), str(row.get("submission") or ""), name
 
 
 def card_with(card: str, config: str) -> str:

@@ -61,6 +61,26 @@ def test_results_of_apps_are_pushed(start: Start, write: Write, tmp_path: Path) 
             assert sorted(row["passed"] for row in rows) == [1, 1, 2]
 
 
+def test_refused_rows_of_apps_are_told_apart(start: Start, write: Write, tmp_path: Path) -> None:
+    """They have no submission: the id says which. One that is judged now is not also there as refused, nor the other
+    way round, and one that nothing names is not there twice."""
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    problems, right, bad = write("problems.jsonl", DOUBLE), "print(2 * int(input()))", {"language": "C"}
+    row = {"problem_id": 7, "code": right}
+    call = ("apps", "score", tmp_path / "dump.jsonl", "--dataset", problems, "--push-to-hub", "me/results", "--out")
+    first = [{**row, "uuid": name, **bad} for name in ("a", "b", None)] + [{**row, "uuid": name} for name in "cd"]
+    second = [{**row, "uuid": "a"}, {**row, "uuid": "c", **bad}, {**row, "uuid": None, **bad}]
+    with standing_in(hub) as environment:
+        for number, rows in enumerate((first, second)):
+            write("dump.jsonl", *rows)
+            ended = start(*call, f"out{number}", env=environment)
+            assert "Pushed:" in ended.stdout, ended.stderr
+        found = pushed(hub, environment, "dump", tmp_path)
+    verdicts = sorted((str(row["uuid"]), row["verdict"]) for row in found)
+    assert verdicts == [("None", None), ("a", "AC"), ("b", None), ("c", None), ("d", "AC")]
+
+
 def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Path, ...], tmp_path: Path) -> None:
     """Without the right to write, with a name that is none, or `--public` alone: nothing is judged."""
     hub = tmp_path / "hub"
