@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import functools
 import gc
 import importlib
 import json
 import os
 import pkgutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +34,8 @@ Ended = subprocess.CompletedProcess[str]
 _ROOT = Path(__file__).resolve().parent.parent
 _SERVE = "from tests.forked_commands import serve; serve(); from ioi_eval.cli.main import main; main()"
 _LIBRARIES = ("aiohttp.web", "datasets", "httpx", "orjson", "pandas", "pyarrow.parquet", "tqdm", "yaml")
+_SET_CHILD_SUBREAPER = 36  # Source: prctl(2)
+_MOST_TOLD = 5
 _OURS = ("CXX", "IOI_EVAL_", "PISTON_")
 """How the names of variables begin that only our own code reads, whenever it needs them: libraries read theirs once."""
 
@@ -85,7 +90,9 @@ class ForkedCommands:
         socket.send_fds(self._channel, [json.dumps(command).encode()], [output.fileno(), errors.fileno()])
         answer = self._channel.recv(1 << 10)
         assert answer, "the process that starts commands has ended"
-        return int(answer)
+        code, *left = answer.decode().split("\n")
+        assert not left, f"{command['words']} has ended, and has left processes behind: {left}"
+        return int(code)
 
 
 def _of_libraries(environment: Mapping[str, str]) -> dict[str, str]:
@@ -105,6 +112,7 @@ def _text_of(file: IO[bytes]) -> str:
 def serve() -> None:
     """Fork for each command that is asked for; returns in the fork, which then is the command."""
     _import_all()
+    adopt_orphans()
     gc.freeze()  # or each fork would look through all of it when it ends, which takes as long as importing it
     with socket.socket(fileno=int(sys.argv[1])) as channel:
         while True:
@@ -118,8 +126,46 @@ def serve() -> None:
             for descriptor in descriptors:
                 os.close(descriptor)
             _, status = os.waitpid(child, 0)
-            channel.send(str(os.waitstatus_to_exitcode(status)).encode())
+            channel.send("\n".join([str(os.waitstatus_to_exitcode(status)), *end_orphans()]).encode())
     _become(json.loads(message), descriptors)
+
+
+def adopt_orphans() -> None:
+    """Be the parent of what the processes that this one starts leave behind, so that it is known."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def end_orphans(patience_s: float = 30.0) -> list[str]:
+    """Wait for what was left behind, and kill what does not end; gives the command lines of that.
+
+    Args:
+        patience_s: how long those that were killed may take to end.
+    """
+    until = time.monotonic() + patience_s
+    found: list[str] = []
+    with contextlib.suppress(ChildProcessError):  # there are no more
+        while True:
+            if os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+            if time.monotonic() >= until:
+                for child in _children():
+                    found.append(Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ").strip()[:80])
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+            time.sleep(0.01)
+    return found[:_MOST_TOLD]
+
+
+def _children() -> list[int]:
+    """Of this process. They stay until it waits for them."""
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            parent = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
+            if int(parent) == os.getpid():
+                found.append(int(name))
+    return found
 
 
 def _become(command: Mapping[str, Any], descriptors: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,22 @@ def test_what_libraries_read_is_read(commands: ForkedCommands, tmp_path: Path) -
     """They read their variables when they are imported, so a command with one of its own is started."""
     environment = {**os.environ, "PYTHONVERBOSE": "1"}
     assert "import 'ioi_eval" in commands.run("--version", cwd=tmp_path, env=environment).stderr
+
+
+LEAVING = """
+import os, subprocess
+from tests.forked_commands import adopt_orphans, end_orphans
+
+adopt_orphans()
+subprocess.run(["sh", "-c", "setsid sleep 1000 & sleep 1001 &"], check=True)
+found = end_orphans(0.0)
+assert len(found) == 2, found
+subprocess.run(["sh", "-c", "true & setsid sleep 0.1 &"], check=True)
+assert end_orphans() == []
+"""
+
+
+def test_what_a_command_leaves_behind_is_told_and_killed() -> None:
+    """Also in a session of its own; what ends by itself is waited for."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", LEAVING], env=environment, check=True)
