@@ -212,7 +212,7 @@ def test_a_suite_that_fails_hides_no_other(machine: Machine, failing: str, named
     assert [line.split(" --")[0] for line in done.stdout.splitlines() if line.startswith("pytest")] == [
         "pytest -m pytest -q tests/test_architecture.py",
         "pytest -m pytest -q -rs tests/attacks",
-        f"pytest -m pytest -q -n {len(os.sched_getaffinity(0)) + 1}",
+        f"pytest -m pytest -q -n {len(os.sched_getaffinity(0)) + 2}",
     ]
     missing = "The site was not built, as mkdocs could not be installed."
     assert (missing in done.stderr.splitlines()) is ("scripts/check" not in named)
