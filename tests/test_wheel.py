@@ -64,6 +64,22 @@ def test_what_travels(installed: Path) -> None:
     assert "Requires-Python: >=3.11" in metadata
 
 
+def test_what_is_compiled_at_first_use_is_the_checkout_s(installed: Path) -> None:
+    """Every file of graders/, to the byte: so what compiles there compiles from the wheel, which has nothing else."""
+    theirs, ours = (files_below(root / "graders") for root in (installed / "ioi_eval", ROOT))
+    assert len(ours) > 60
+    assert theirs == ours
+
+
+def files_below(directory: Path) -> dict[str, bytes]:
+    """Contents by path, without bytecode."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
 def score(installed: Path, tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Score a few rows of the sample contest."""
     sample = installed / "ioi_eval" / "sample"
