@@ -207,5 +207,7 @@ class StoredFiles:
         for sha256, reason in news.items():
             if variant.package and job.package and (sha256 == ALL or sha256 in job.package.held):
                 which = "all of it" if sha256 == ALL else f"the file {sha256[:12]}…"
-                self.faults[f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"] = None
+                told = f"{name}: of the package {variant.package} {which} {reason}; it is sent instead"
+                advice = "" if sha256 == ALL else ". Uninstall that package, then install it again"
+                self.faults[told + advice] = None
         return True
