@@ -1,7 +1,18 @@
-"""The one seam: a sandbox executes jobs.
+"""The interface of a sandbox, which executes jobs; and the sandboxes that there are.
 
-A `Sandbox` offers targets and executes one job on one of them. It knows nothing of problems, tests or
-scores. Bring your own by implementing the protocol; `tests/contract/` says whether it keeps the contract.
+A `Sandbox` offers targets and executes one job on one of them. It knows nothing of tests or scores, and of problems
+only that a job may name a package with its files (`ProblemPackage`). Bring your own by implementing the protocol;
+`tests/contract/` says whether it keeps the contract. The modules:
+
+- this machine: `local` (the sandbox), `local_compiler`, `scripts`, `confinement`, `namespaces`, `process`, `slots`,
+  `descriptors`, `work_directories`, `shown`, `compiler_contents`; what limits it: `machine_limits`, `machine_limit`,
+  `hard_limits`, `control_groups`, `processors`
+- a Piston cluster: `cluster` (the sandbox), `pool`, `endpoint_state`, `retries`, `workers`, `discovery`, `probing`,
+  `inspection`, `conditions`, `abilities`, `endpoints`, `slurm`, `control`, `http_client`, `spool`, `wire` (requests),
+  `answer` (answers), `two_stages`
+- `ioi-eval serve`: `server`, `request`, `request_body`, `served_runtimes`, `held_bytes`, `connections`, `client_names`
+- problems that are installed on workers: `problem_packages` makes packages, `installed_packages` and `served_packages`
+  keep them in `serve`, `stored_files` makes jobs name them
 """
 
 from __future__ import annotations
