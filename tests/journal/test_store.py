@@ -332,10 +332,14 @@ WRITER = """
 import pathlib, sys
 from ioi_eval.journal import Journal, RecordKind, keys_of
 from ioi_eval.model import ProblemKey
+most = int(sys.argv[2])
 with Journal(pathlib.Path(sys.argv[1]), options={}) as journal:
     for number in range(5000):
         keys = keys_of(ProblemKey(year=2024, id="nile"), str(number), f"fingerprint {number}")
         if journal.find(keys) is None:
+            if most == 0:
+                sys.stdin.read()  # until it is killed
+            most -= 1
             journal.append(RecordKind.RESULT, keys, b'{"n":%d,"pad":"%b"}' % (number, b"x" * (number * 37 % 5000)))
             print(number, flush=True)
 """
@@ -347,9 +351,10 @@ def test_killed_at_random_moments_and_resumed_it_ends_whole(tmp_path: Path) -> N
     reported: list[int] = []
     kills = 0
     while True:
-        child = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        strike = rng.randrange(100, 700) if kills < 6 else 10**6
+        command = [sys.executable, "-c", WRITER, str(tmp_path), str(strike + 100)]  # it is not done before it is killed
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
-        strike = rng.randrange(100, 1200) if kills < 6 else 10**6
         for count, line in enumerate(child.stdout):
             if line.endswith("\n"):
                 reported.append(int(line))
