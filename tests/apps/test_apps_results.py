@@ -10,8 +10,8 @@ import pytest
 from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.apps.intake import AppsIntake, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult
-from ioi_eval.apps.results import RESULT_COLUMNS, refused_row, result_row
-from ioi_eval.model import Verdict
+from ioi_eval.apps.results import RESULT_COLUMNS, judged_columns, refused_row, result_row
+from ioi_eval.model import TestOutcome, Verdict
 from ioi_eval.pipeline.ledger import Found
 from ioi_eval.rows import open_source
 from tests.apps_rows import DOUBLE, ROWS, write_rows
@@ -57,3 +57,14 @@ def test_columns_of_results_are_named(written: Any) -> None:
     judged, refused = written({"problem_id": 0, "code": DOUBLE}, {"problem_id": 99, "code": DOUBLE})
     assert judged.keys() == {*RESULT_COLUMNS, "problem_id", "instance_id", "difficulty", "code"}
     assert refused.keys() == {*RESULT_COLUMNS, "problem_id", "code"}
+
+
+@pytest.mark.parametrize("near", [(), (1,)])
+def test_times_near_the_limit_are_marked(near: tuple[int, ...]) -> None:
+    """The test, and the program: another machine may say something else."""
+    tests = tuple(
+        TestOutcome(test=str(n), verdict=Verdict.AC, score=1.0, message="", near_limit=n in near) for n in range(2)
+    )
+    row = judged_columns(AppsResult(problem="0", verdict=Verdict.AC, passed=2, total=2, tests=tests))
+    assert row["near_limit"] is bool(near)
+    assert [test["near_limit"] for test in row["test_results"]] == [n in near for n in range(2)]
