@@ -116,13 +116,14 @@ def test_modules_that_a_docstring_names_exist() -> None:
     assert {name_of(path): names - known for path, names in named.items() if not names <= known} == {}
 
 
-def test_messages_name_no_document_of_the_checkout() -> None:
-    """Who has installed a wheel has no `docs/` and no README. (Two modules of `report/` write such documents.)"""
+def test_messages_name_no_file_of_the_checkout() -> None:
+    """Who has installed a wheel has no `docs/`, no README, no scripts. (Two modules of `report/` write documents.)"""
+    of_the_checkout = re.compile(r"(?<![\w/.-])(?:docs|scripts|piston|benchmarks)/\w|README|CONTRIBUTING")
     naming = {}
     for path in modules():
         docstrings = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
         others = [node.value for node in nodes(path) if isinstance(node, ast.Constant) and id(node) not in docstrings]
-        named = [text for text in others if isinstance(text, str) and re.search(r"docs/|README", text)]
+        named = [text for text in others if isinstance(text, str) and of_the_checkout.search(text)]
         if named:
             naming[name_of(path)] = named
     assert naming.keys() <= {"report/fidelity.py", "report/pages.py"}, naming

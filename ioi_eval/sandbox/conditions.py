@@ -35,7 +35,10 @@ _NEED_OF_COMPILE = "a checker with testlib takes 10 s on a busy worker"
 """Source: the recorded `cms_ac_testlib`, 10.4 s of wall clock."""
 
 OUTPUT_SETTING = "PISTON_OUTPUT_MAX_SIZE=134217728"
-BODY_SETTING = "BODY_LIMIT=512mb of piston/start-worker (Piston has no setting for it: two lines of its src/index.js)"
+BODY_SETTING = (
+    "limit: '512mb' in the two body_parser lines of Piston's src/index.js, which has no setting for it"
+    " (a worker of our image: BODY_LIMIT=512mb)"
+)
 
 
 class Effect(Enum):
