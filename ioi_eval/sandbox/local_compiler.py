@@ -13,7 +13,7 @@ from ioi_eval.errors import SetupError
 from ioi_eval.sandbox.confinement import PATH
 from ioi_eval.toolchain import Toolchain, outermost
 
-_DEADLINE_S = 20
+_DEADLINE_S = 120  # listing a compiler's files takes 0.3 CPU-s; at load 22, at low priority, it took more than 20 s
 
 
 def detect(command: str) -> Toolchain:
@@ -40,7 +40,7 @@ def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
     """What the compiler at a path is; asked once for as long as it is the same file."""
     version = _ask(path, "--version").splitlines()[0]
     static_libraries = [_ask(path, f"-print-file-name={name}").strip() for name in ("libc.a", "libstdc++.a")]
-    sees, libraries = files_of(_run(["bash", "-c", boxfiles.read("compiler_files").decode(), "compiler_files", path]))
+    sees, libraries = _files(path)
     return Toolchain(
         command=path,
         version=version,
@@ -49,6 +49,15 @@ def _detect(path: str, _identity: tuple[int, ...]) -> Toolchain:
         sees=sees,
         libraries=libraries,
     )
+
+
+def _files(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the compiler at a path sees, and what its dynamically linked programs do."""
+    script = boxfiles.read("compiler_files").decode()
+    try:
+        return files_of(_run(["bash", "-c", script, "compiler_files", path]))
+    except SetupError as error:
+        raise SetupError(f"the files that the compiler {path} reads cannot be listed: {error}") from error
 
 
 def files_of(answer: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -90,6 +99,11 @@ def _run(command: list[str]) -> str:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_DEADLINE_S, check=True, env={"PATH": PATH}
         )
-    except (OSError, subprocess.SubprocessError) as error:
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(f"it took more than {_DEADLINE_S} s; try again when this machine is less busy") from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().splitlines()
+        raise SetupError(": ".join([f"exit code {error.returncode}", *said[-1:]])) from error
+    except OSError as error:
         raise SetupError(str(error)) from error
     return done.stdout

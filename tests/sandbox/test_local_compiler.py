@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval import boxfiles
 from ioi_eval.errors import SetupError
+from ioi_eval.sandbox import local_compiler
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.toolchain import outermost
 
@@ -24,6 +26,28 @@ def test_a_command_that_is_no_compiler(tmp_path: Path, script: str, words: str) 
     command.chmod(0o755)
     with pytest.raises(SetupError, match=f"the compiler {command} {words}"):
         detect(str(command))
+
+
+def test_a_compiler_that_does_not_answer_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maybe the machine is only busy: so the message says."""
+    command = tmp_path / "slow"
+    command.write_text("#!/bin/sh\nexec sleep 1000\n")
+    command.chmod(0o755)
+    monkeypatch.setattr(local_compiler, "_DEADLINE_S", 0.1)
+    words = f"the compiler {command} does not answer --version: it took more than 0.1 s; try again when .* less busy"
+    with pytest.raises(SetupError, match=words):
+        detect(str(command))
+
+
+def test_a_script_of_ours_that_fails_is_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the compiler that it asked, and has the script's last words."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\necho 12\n")
+    compiler.chmod(0o755)
+    monkeypatch.setattr(boxfiles, "read", lambda _: b"echo first >&2; echo no room >&2; exit 3")
+    with pytest.raises(SetupError) as raised:
+        detect(str(compiler))
+    assert str(raised.value) == f"the files that the compiler {compiler} reads cannot be listed: exit code 3: no room"
 
 
 def test_the_system_s_compiler() -> None:
