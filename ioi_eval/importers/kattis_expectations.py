@@ -46,6 +46,7 @@ class Stated:
         groups: the same by test group, as a path below `data/`.
         score: the points, from the first to the second.
         language: in the format's words, if it is stated.
+        entry_point: which of its files is started, if that is stated.
         untold: statements that cannot be compared.
     """
 
@@ -53,6 +54,7 @@ class Stated:
     groups: Mapping[str, tuple[str, ...]]
     score: Range | None = None
     language: str | None = None
+    entry_point: str | None = None
     untold: tuple[str, ...] = ()
 
 
@@ -96,7 +98,8 @@ class Expectations:
             verdicts=self._verdicts(rules),
             groups=groups,
             score=(max(low for low, _ in ranges), min(high for _, high in ranges)) if ranges else None,
-            language=next((str(rule["language"]) for rule in reversed(rules) if rule.get("language")), None),
+            language=_last(rules, "language"),
+            entry_point=_last(rules, "entrypoint"),
             untold=(*(key for key in ("message", "use_for_time_limit") if any(key in rule for rule in rules)), *untold),
         )
 
@@ -143,6 +146,11 @@ class Expectations:
                 f"{self._where}: {name[:40]!r} stands for more than {_MOST_PATTERNS} patterns; write fewer"
             )
         return found
+
+
+def _last(rules: Sequence[Mapping[str, Any]], key: str) -> str | None:
+    """What the last rule that has this key says."""
+    return next((str(rule[key]) for rule in reversed(rules) if rule.get(key)), None)
 
 
 def _expanded(pattern: str) -> Iterator[str]:

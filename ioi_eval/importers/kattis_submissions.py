@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from ioi_eval.errors import InputError
+from ioi_eval.errors import InputError, UnsupportedError
 from ioi_eval.expectations import MODEL_SOLUTION
 from ioi_eval.importers.kattis_expectations import Expectations, Range, Stated
 from ioi_eval.importers.kattis_groups import PASS_FAIL, TestGroup
@@ -96,12 +96,14 @@ class _Statement:
         total: the points, or the lowest and the highest points.
         by_subtask: the same as `verdicts` for each subtask's name in the rows.
         is_python_2: whether its language is stated as Python 2.
+        entry_point: which of its files is started; `None` for the default.
     """
 
     verdicts: tuple[str, ...]
     total: float | Range | None = None
     by_subtask: Mapping[str, str] = field(default_factory=dict)
     is_python_2: bool = False
+    entry_point: str | None = None
 
 
 class _Submissions:
@@ -139,6 +141,8 @@ class _Submissions:
         if stated.is_python_2:
             self._notes.append(f"{path} is left out: submissions.yaml says that it is Python 2")
             return None
+        if files and stated.entry_point is not None:
+            path, files = self._entered(files, program, stated.entry_point)
         total = stated.total
         if self._is_scoring and folder == "partially_accepted" and total is None:
             total = (_LEAST_POINTS, sum(one.points for one in self._subtasks) - _LEAST_POINTS)
@@ -169,7 +173,25 @@ class _Submissions:
             total=own.score if self._is_scoring and own.score is not None else total,
             by_subtask=by_subtask,
             is_python_2=own.language is not None and own.language.startswith("python2"),
+            entry_point=own.entry_point,
         )
+
+    def _entered(self, files: tuple[str, ...], program: str, entry_point: str) -> tuple[str, tuple[str, ...]]:
+        """The file that is started, and all files with that one first. In C and C++ the function `main` is started.
+
+        Raises:
+            InputError: there is no such file.
+            UnsupportedError: it is Rust, where we compile `main.rs` if there is one.
+        """
+        where = f"{self._package.where}: submissions.yaml names {entry_point} as the entry point of {program}"
+        if language(files[0]) in ("c", "cpp"):
+            return files[0], files
+        main = f"{_FOLDER}/{program}/{entry_point}"
+        if main not in files:
+            raise InputError(f"{where}, which has no such file; its files are {', '.join(map(_name, files))}")
+        if language(main) == "rust" and any(_name(file) == "main.rs" != entry_point for file in files):
+            raise UnsupportedError(f"{where}, which is not supported beside a main.rs; rename the files")
+        return main, (main, *(file for file in files if file != main))
 
     def _compared(
         self, path: str, text: str, stated: _Statement, *, is_accepted: bool
@@ -196,6 +218,10 @@ class _Submissions:
         by_group = _by_group(self._package, path, grades, self._groups, self._custom_score)
         known = {one.name for one in self._subtasks}
         return {name: verdicts for name, verdicts in by_group.items() if name in known}
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _is_python_2(text: str) -> bool:

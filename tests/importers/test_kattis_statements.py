@@ -109,6 +109,36 @@ accepted/a.py:
     assert any("accepted/a.py: what submissions.yaml states of secret/*/1" in note for note in task.notes)
 
 
+TWO = {f"submissions/other/two/{name}": "" for name in ("main.py", "run.py", "z.py")}
+
+
+def test_the_entry_point_of_several_files(tmp_path: Path) -> None:
+    """That file is the first, which is started; without it `main.py` is. In C++ there is nothing to choose."""
+    cpp = {f"submissions/other/three/{name}": "" for name in ("a.cpp", "b.cpp")}
+    text = "other/two: {entrypoint: run.py}\nother/three: {entrypoint: x}\nother/e.py: {entrypoint: e.py}\n"
+    for written, files in ((text, ["run.py", "main.py", "z.py"]), ("{}\n", ["main.py", "run.py", "z.py"])):
+        task = read(tmp_path / files[0], NEW, **TWO, **cpp, **{"submissions/submissions.yaml": written})
+        found = {row["label"]: list(row.get("source_files", ())) for row in task.solution_rows}
+        assert (found["other/two"], found["other/three"], found["other/e.py"]) == (files, ["a.cpp", "b.cpp"], [])
+
+
+@pytest.mark.parametrize(
+    ("files", "entry", "words"),
+    [
+        (TWO, "none.py", r"names none\.py as the entry point of other/two, which has no such file; .* main\.py, run"),
+        (
+            {f"submissions/other/two/{name}": "" for name in ("main.rs", "run.rs")},
+            "run.rs",
+            r"names run\.rs as the entry point of other/two, which is not supported beside a main\.rs",
+        ),
+    ],
+)
+def test_entry_points_that_cannot_be_started(tmp_path: Path, files: dict[str, str], entry: str, words: str) -> None:
+    """Another file must not be started instead without a word."""
+    with pytest.raises((InputError, UnsupportedError), match=words):
+        read(tmp_path, NEW, **files, **{"submissions/submissions.yaml": f"other/two: {{entrypoint: {entry}}}\n"})
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
