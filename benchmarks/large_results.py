@@ -122,6 +122,7 @@ def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         directory = Path(sys.argv[2] if len(sys.argv) > 2 else name)
+        directory.mkdir(parents=True, exist_ok=True)
         dump, out = directory / "dump.jsonl", directory / "out"
         write_inputs(directory)
         sources = [f"--{part}={directory / part}.jsonl" for part in ("problems", "tests")]
