@@ -52,6 +52,9 @@ COMPILE_LIMITS = StageLimits(wall_ms=60_000, cpu_ms=60_000, memory_bytes=4 << 30
 STOCK_STANDARDS = frozenset({"gnu++17", "c++17", "gnu++14", "c++14", "gnu++11", "c++11"})
 """The standards for which the stock pair's fixed `-std=gnu++17` is acceptable."""
 
+_NO_HEADER = b'#error "this problem has no header"\n'
+"""A header that no program can include: elsewhere there is none, so a program that includes it does not compile."""
+
 _OUTPUT_BYTES = 16 << 20
 _JUDGE_MEMORY_BYTES = 1 << 30
 
@@ -90,12 +93,14 @@ def job(
     """
     if reason := refusal(problem, case):
         raise UnsupportedError(f"{problem.key}: {reason}; use the bundled profile")
+    files = dict(_grader_files(problem))
+    files |= _header_that_names(problem.key.id.lower(), files)
     return _job(
         problem.key.id,
         code,
         case.input,
         case.answer,
-        {**dict(_grader_files(problem)), "graders/grader_config.json": orjson.dumps(_config(problem))},
+        {**files, "graders/grader_config.json": orjson.dumps(_config(problem))},
         run_limits=_limits(problem.time_limit_s, problem.memory_limit_bytes, problem.processes),
         alone=alone,
     )
@@ -182,7 +187,7 @@ def row_job(
 def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """What makes the `cms_ioi` package compile the submission: it compiles the file with the first header's name.
 
-    Where there is no header, an empty one. Without it every program would be a compilation error.
+    Where there is no header, one that cannot be included. Without it every program would be a compilation error.
 
     Raises:
         UnsupportedError: another header comes first.
@@ -194,7 +199,7 @@ def _header_that_names(problem_id: str, files: Mapping[str, bytes]) -> dict[str,
             f"{problem_id}: the cms_ioi package takes the first header's name for the problem's, and that is "
             f"{headers[0]}, not {name}; use a worker with the ioi_eval package"
         )
-    return {} if headers else {f"graders/{name}": b"\n"}
+    return {} if headers else {f"graders/{name}": _NO_HEADER}
 
 
 def _headers_in_order(names: Iterable[str]) -> list[str]:
@@ -207,7 +212,7 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
     """Why the `cms_ioi` package would judge this test wrongly; `None` if it would not."""
     name = f"{problem.key.id.lower()}.h"
     beside = (*problem.headers, *problem.manager_files)
-    headers = _headers_in_order(file.name for file in beside if file.content)
+    headers = _headers_in_order(file.name for file in beside)
     judges = [source for source in (problem.checker, problem.manager) if source is not None]
     blank = case.answer is None or (isinstance(case.answer, bytes) and not case.answer.strip(b"\n"))
     reasons = (
@@ -227,7 +232,10 @@ def _misjudged(problem: Problem, case: TestCase) -> str | None:
             not {source.name for source in problem.linked_with(Language.CPP)} <= {"grader.cpp", "stub.cpp"},
             "it links grader.cpp and stub.cpp only",
         ),
-        (headers[:1] != [name], f"it takes the first header's name for the problem's, and that is not {name}"),
+        (
+            headers[:1] not in ([], [name]),
+            f"it takes the first header's name for the problem's, and that is {''.join(headers[:1])}, not {name}",
+        ),
         (any(not judge.name.endswith(".cpp") for judge in judges), "it compiles checkers and managers in C++ only"),
         (
             problem.checker_protocol not in (CheckerProtocol.CMS, CheckerProtocol.WHITE_DIFF),

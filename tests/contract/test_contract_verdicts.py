@@ -14,10 +14,20 @@ from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.config import Policy
-from ioi_eval.model import Isolation, Problem, ProblemKey, Submission, SubmissionResult, Verdict
+from ioi_eval.model import (
+    Isolation,
+    Problem,
+    ProblemKey,
+    Submission,
+    SubmissionResult,
+    Subtask,
+    TestCase,
+    Verdict,
+)
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.rows import open_source
 from ioi_eval.scorer import Scorer
+from tests.small_problems import small_problem
 
 Entering = Callable[..., Any]
 SOLUTIONS = [orjson.loads(line) for line in sample.solutions().read_bytes().splitlines()]
@@ -116,6 +126,18 @@ def test_bundled(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore)
 def test_classic(entering: Entering, blobs: BlobStore, artifacts: ArtifactStore) -> None:
     """One of each kind on the samples, one test a job."""
     check(entering, "classic", FEW, blobs, artifacts, subtasks=1)
+
+
+def test_classic_without_headers(entering: Entering, artifacts: ArtifactStore) -> None:
+    """The `cms_ioi` package finds a program by a header's name; including that header is an error on every worker."""
+    whole = '#include <cstdio>\nint main() { int a; if (std::scanf("%d", &a) == 1) std::printf("%d\\n", 2 * a); }\n'
+    programs = {"right": whole, "wrong": whole.replace("2 * a", "a"), "header": f'#include "nile.h"\n{whole}'}
+    test = TestCase(name="t", input=b"21\n", answer=b"42\n")
+    subtask = Subtask(name="01", points=100.0, tests=("t",))
+    problem = small_problem(subtasks=(subtask,), tests={"t": test}, cxx_std="gnu++17")
+    chosen = [{"year": 2024, "problem_id": "nile", "label": name, "code": code} for name, code in programs.items()]
+    results = asyncio.run(judge(entering, "classic", chosen, {problem.key: problem}, artifacts))
+    assert [result.verdict for result in results] == [Verdict.AC, Verdict.WA, Verdict.CE]
 
 
 @pytest.mark.full

@@ -143,8 +143,8 @@ def test_test_data_stays_by_reference(tmp_path: Path) -> None:
         (BATCH, replace(CASE, answer=None), "no expected output"),
         (BATCH, replace(CASE, answer=b"\n\n"), "no expected output"),
         (replace(BATCH, linked=(SourceFile(path="helper.cpp", content=b""),)), CASE, "grader.cpp and stub.cpp"),
-        (replace(BATCH, headers=(SourceFile(path="a.h", content=b"a"), *BATCH.headers)), CASE, "first header"),
-        (replace(BATCH, headers=()), CASE, "first header"),
+        (replace(BATCH, headers=(SourceFile(path="a.h", content=b"a"), *BATCH.headers)), CASE, r"is a\.h, not nile\.h"),
+        (replace(BATCH, headers=(SourceFile(path="a.h", content=b""), *BATCH.headers)), CASE, "first header"),
         (replace(BATCH, checker=SourceFile(path="checker.py", content=b"")), CASE, r"C\+\+ only"),
         (replace(COMMUNICATION, manager=SourceFile(path="manager.py", content=b"")), CASE, r"C\+\+ only"),
         (replace(BATCH, checker_protocol=CheckerProtocol.TESTLIB), CASE, "not testlib"),
@@ -172,10 +172,22 @@ def test_a_row_s_job_has_the_row_s_files() -> None:
     assert job.run_limits.wall_ms == 5_000
 
 
+def test_a_problem_without_headers_gets_one_that_no_program_can_include() -> None:
+    """The stock pair needs its name; elsewhere such a header does not exist, so including it is a compilation error."""
+    for headers in ((), (SourceFile(path="graders/testlib.h", content=b"x"),)):
+        sent = contents(classic.job(replace(BATCH, headers=headers), CASE, ""))["graders/nile.h"]
+        assert isinstance(sent, bytes)
+        assert sent.startswith(b"#error ")
+    for content in (b"header", b""):
+        own = replace(BATCH, headers=(SourceFile(path="graders/nile.h", content=content),))
+        assert contents(classic.job(own, CASE, ""))["graders/nile.h"] == content
+
+
 def test_the_cms_ioi_package_finds_the_submission_of_a_row() -> None:
     """It compiles the file with the first header's name: `graders/?.cpp` where there is none."""
     bare = {**ROW, "grader_files": [["checker/testlib.h", "x"], ["graders/testlib.h", "x"]]}
-    assert contents(classic.row_job(bare, "", "", None))["graders/nile.h"] == b"\n"
+    sent = contents(classic.row_job(bare, "", "", None))["graders/nile.h"]
+    assert sent == contents(classic.job(replace(BATCH, headers=()), CASE, ""))["graders/nile.h"]
     ours = {"compile": b"#", "run": b"#"}
     assert "graders/nile.h" not in contents(classic.row_job(bare, "", "", None, beside=ours))
     other = {**ROW, "grader_files": [["graders/nile.h", "header"], ["graders/lib.h", "x"]]}
