@@ -110,10 +110,6 @@ def run_tests(
 
     if test_batch_size < 1 and test_batch_size != -1:
         raise InputError(f"--test_batch_size {test_batch_size}: must be 1 or more, or -1 for all tests at once")
-    if max_concurrent_requests is not None and place.workers is None:
-        place = replace(place, at_most=max_concurrent_requests)
-    if timeout is not None and place.patience_s == PATIENCE_S:
-        place = replace(place, patience_s=timeout)
     return running_tests.run_tests(
         running_tests.Wanted(
             datasets=datasets_to_evaluate,
@@ -127,9 +123,24 @@ def run_tests(
             add_messages=add_messages_column,
             extract_code=always_extract_code,
             public=public,
-            place=place,
+            place=with_their_options(place, at_most=max_concurrent_requests, patience_s=timeout),
             retry_failed=retry_failed,
             bar=progress,
         ),
         dry_run=dry_run,
     )
+
+
+def with_their_options(place: Place, *, at_most: int | None, patience_s: float | None) -> Place:
+    """The place with `--max_concurrent_requests` and `--timeout`; our own `--workers` and `--patience` take precedence.
+
+    Args:
+        place: what our own options say.
+        at_most: use at most this many of the slots; `None` for no limit.
+        patience_s: how long jobs wait while no server is available; `None` for the usual time.
+    """
+    if at_most is not None and place.workers is None:
+        place = replace(place, at_most=at_most)
+    if patience_s is not None and place.patience_s == PATIENCE_S:
+        place = replace(place, patience_s=patience_s)
+    return place

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.cli.run_tests import with_their_options
+from ioi_eval.cli.sandboxes import Place
 from ioi_eval.report.frame import result_rows
 from ioi_eval.rows import named_sources
 from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Ended, Start, Write, submission_row
@@ -158,6 +160,14 @@ def test_all_other_options_are_taken(start: Start, write: Write, rows_here: None
     assert at_once <= len(os.sched_getaffinity(0))
 
 
+def test_requests_at_once_and_the_timeout_bound_what_they_name() -> None:
+    """Their numbers count where ours are not given: slots used at once, and how long jobs wait for servers."""
+    assert with_their_options(Place(), at_most=3, patience_s=600.0) == Place(at_most=3, patience_s=600.0)
+    assert with_their_options(Place(), at_most=None, patience_s=None) == Place()
+    ours = Place(workers=2, patience_s=5.0)
+    assert with_their_options(ours, at_most=3, patience_s=600.0) == ours
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -292,6 +302,7 @@ def test_the_script_takes_the_same(
     command = [sys.executable, str(SCRIPT), "a.jsonl", *OWN, "--max_concurrent_requests", "1"]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert ended.returncode == 0, ended.stderr
+    assert " 1 at once" in ended.stderr
     assert verdicts(tmp_path / "results" / "a") == {"one": "AC"}
 
 
