@@ -76,11 +76,23 @@ _CALLED_HERE = {
     "TestResult": "TestOutcome",
     "add_includes": "extract.cpp.fix_includes",
     "load_ioi_tests": "load_problems",
+    "load_ioi_tests_for_year": "load_problems",
+    "get_slurm_piston_endpoints": "PistonCluster",
+    "PistonError": "errors.SandboxError",
+    "TestsRunner": "pipeline.score_dump",
     "simulate_round_robin": "selection.select",
     "get_problem_scores": "selection.selected_score",
     "parse_datasets_to_evaluate": "rows.named_sources",
 }
 """The names in `run_tests` of huggingface/ioi, and the names that they have here."""
+
+_IN_APPS = frozenset(
+    {
+        *("evaluate_apps_solution", "apps_dataset_to_evaluation_row"),
+        *("EvaluateResult", "EvaluationRow", "Message", "MetricResult"),
+    }
+)
+"""Eval Protocol's names, which `ioi_eval.apps` has."""
 
 __all__ = [
     "ArtifactStore",
@@ -121,6 +133,8 @@ def __getattr__(name: str) -> Any:
         raise ImportError(
             f"ioi_eval has no {name}; what huggingface/ioi calls so is ioi_eval.{_CALLED_HERE[name]} here"
         )
+    if name in _IN_APPS:
+        raise ImportError(f"ioi_eval has no {name}; it is in ioi_eval.apps: from ioi_eval.apps import {name}")
     raise AttributeError(f"module 'ioi_eval' has no attribute {name!r}")
 
 

@@ -28,6 +28,9 @@ _HOMES = {
     "evaluate_apps_solution": "ioi_eval.apps.evaluate",
 }
 
+_ITS_OWN = frozenset({"evaluation_test", "RolloutProcessor", "SingleTurnRolloutProcessor"})
+"""Names in `eval_protocol.pytest`, which only that package has."""
+
 __all__ = [
     "AppsExecutor",
     "AppsResult",
@@ -45,6 +48,11 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _ITS_OWN:  # not an AttributeError: `from ioi_eval.apps import …` would not show its message
+        raise ImportError(
+            f"ioi_eval.apps has no {name}; it is Eval Protocol's own: from eval_protocol.pytest import {name} "
+            "(pip install eval-protocol)"
+        )
     raise AttributeError(f"module 'ioi_eval.apps' has no attribute {name!r}")
 
 

@@ -79,11 +79,16 @@ OTHER_NAMES: Mapping[tuple[str, ...], Sequence[OtherProgram]] = {
 
 _WHOLE_COMMAND = {("score",): "ioi-eval run-tests takes all of that program's options as they are"}
 
+_MCPBR_RUN = "apps score DUMP --dataset SRC --out DIR (for what `mcpbr run` scores)"
+
 _OTHER_COMMANDS = {
-    "tests_runner.py": "run-tests",
-    "run_tests": "run-tests",
-    "run": "apps score DUMP --dataset SRC --out DIR (for what `mcpbr run` scores)",
-    "evaluate.py": "score (answers of a model are made elsewhere; this scores them)",
+    ("tests_runner.py",): "run-tests",
+    ("run_tests",): "run-tests",
+    ("new_eval_model_generations.py",): "score (scripts/evaluate_generations.py does the same through the Python API)",
+    ("run",): _MCPBR_RUN,
+    ("mcpbr",): _MCPBR_RUN,
+    ("apps", "run"): _MCPBR_RUN,
+    ("evaluate.py",): "score (answers of a model are made elsewhere; this scores them)",
 }
 """Names of other programs that users type instead of a command, and the command to type."""
 
@@ -94,8 +99,9 @@ def refuse_other_names(words: Sequence[str]) -> str | None:
     Args:
         words: the command line without the name of the program.
     """
-    if words and words[0] in _OTHER_COMMANDS:
-        return f"{words[0]} is no command here; its counterpart is: ioi-eval {_OTHER_COMMANDS[words[0]]}"
+    for typed, here in _OTHER_COMMANDS.items():
+        if tuple(words[: len(typed)]) == typed:
+            return f"{' '.join(typed)} is no command here; its counterpart is: ioi-eval {here}"
     for command, programs in OTHER_NAMES.items():
         if tuple(words[: len(command)]) != command:
             continue

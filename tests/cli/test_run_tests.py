@@ -321,6 +321,21 @@ def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start)
     assert "ioi-eval run-tests takes several with commas, and patterns" in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "here"),
+    [
+        ("tests_runner.py", "ioi-eval run-tests"),
+        ("new_eval_model_generations.py", "ioi-eval score (scripts/evaluate_generations.py"),
+        ("evaluate.py", "ioi-eval score (answers of a model are made elsewhere"),
+    ],
+)
+def test_its_programs_typed_as_commands(start: Start, typed: str, here: str) -> None:
+    """They are told which command to type."""
+    ended = start(typed, "a", "b")
+    assert ended.returncode == 2
+    assert f"{typed} is no command here; its counterpart is: {here}" in ended.stderr
+
+
 def test_many_names_in_one_text() -> None:
     """Together they are longer than a file's name may be."""
     names = [f"run-{number:02}.jsonl" for number in range(60)]

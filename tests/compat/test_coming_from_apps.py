@@ -64,6 +64,21 @@ def _check_import(_: Path) -> None:
     assert evaluate("print(4)").reason == "Passed 1/1 test cases."
 
 
+def _check_classes(_: Path) -> None:
+    from ioi_eval.apps import EvaluationRow, Message, MetricResult
+
+    assert EvaluationRow(messages=[Message(role="user", content="?")], ground_truth="{}").messages[0].content == "?"
+    assert isinstance(evaluate("print(4)").metrics["pass_rate"], MetricResult)
+    for name, words in (
+        ("evaluation_test", "from eval_protocol.pytest import evaluation_test"),
+        ("SingleTurnRolloutProcessor", "from eval_protocol.pytest import SingleTurnRolloutProcessor"),
+    ):
+        with pytest.raises(ImportError, match=words):
+            exec(f"from ioi_eval.apps import {name}")
+    with pytest.raises(ImportError, match=r"from ioi_eval\.apps import evaluate_apps_solution"):
+        exec("from ioi_eval import evaluate_apps_solution")
+
+
 def _check_call(_: Path) -> None:
     assert "judged_by" not in evaluate("print(4)").metrics
     assert evaluate("print(4)", compat="ioi_eval").metrics["judged_by"].reason == "ioi_eval: lines"
@@ -117,6 +132,9 @@ def _check_process(_: Path) -> None:
 def _check_all_tests(_: Path) -> None:
     assert str(evaluate("print(0)", THREE).reason).startswith("Passed 0/3 test cases.. First fail details: Inputs: 1")
     assert str(evaluate("print(0)", THREE, compat="eval-protocol").reason).startswith("Passed 0/1 test cases.")
+    unequal = evaluate("print(4)", {"inputs": ["", ""], "outputs": ["4"]})
+    assert not unequal.is_score_valid
+    assert "2 inputs and 1 output" in str(unequal.error)
 
 
 def _check_functions(_: Path) -> None:
@@ -270,6 +288,7 @@ def _check_threshold(tmp_path: Path) -> None:
 
 EVAL_PROTOCOL: dict[str, Callable[[Path], None]] = {
     "import evaluate_apps_solution": _check_import,
+    "from eval_protocol.models": _check_classes,
     "`evaluate_apps_solution(messages": _check_call,
     "execution_timeout": _check_timeout,
     "apps_dataset_to_evaluation_row": _check_adapter,
@@ -387,8 +406,9 @@ def _m_run(row: Cells, folder: Path) -> None:
     assert ids(apps(folder, command_of(row[1]))) == ALL[:2]
     exact = apps(folder, f"{SCORE} --compat mcpbr")
     assert exact[0] == {"instance_id": "apps_0", "resolved": True, "passed": 3, "total": 3, "pass_rate": 1.0}
-    ended = forked_commands().run("run", "-c", "config.yaml", cwd=folder, env=os.environ)
-    assert (ended.returncode, "its counterpart is: ioi-eval apps score DUMP" in ended.stderr) == (2, True)
+    for typed in (("run",), ("mcpbr", "run"), ("apps", "run")):
+        ended = forked_commands().run(*typed, "-c", "config.yaml", cwd=folder, env=os.environ)
+        assert (ended.returncode, "its counterpart is: ioi-eval apps score DUMP" in ended.stderr) == (2, True)
 
 
 def _m_benchmark(_: Cells, folder: Path) -> None:
