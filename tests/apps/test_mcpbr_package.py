@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ioi_eval.apps.configuration import KEYS, OTHER_KEYS
 from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
 
 ABSENT = importlib.util.find_spec("mcpbr") is None
@@ -96,3 +97,10 @@ def test_records_are_its_own(tmp_path: Path, cache: Path) -> None:
         expected = {"instance_id": f"apps_{number}", **theirs(PROBLEMS[number], code, tmp_path / "work")}
         assert {name: record[name] for name in expected} == expected, code
         assert set(record) == set(expected) or number == 7, code
+
+
+def test_its_configuration_has_the_keys_that_are_known_here() -> None:
+    """A key that it gains would be refused as misspelt; one that it loses would be passed over."""
+    from mcpbr.config import HarnessConfig
+
+    assert set(HarnessConfig.model_fields) == {*KEYS, *OTHER_KEYS}
