@@ -336,6 +336,20 @@ def test_its_programs_typed_as_commands(start: Start, typed: str, here: str) -> 
     assert f"{typed} is no command here; its counterpart is: {here}" in ended.stderr
 
 
+def test_patterns_stand_for_files_too(tmp_path: Path) -> None:
+    """`*`, `?` and `[…]`, each file once; a file whose name has a comma is one."""
+    for name in ("a.jsonl", "b.jsonl", "cc.jsonl", "a,b.jsonl"):
+        (tmp_path / name).touch()
+
+    def found(pattern: str) -> list[str]:
+        return [Path(name).name for name in named_sources(str(tmp_path / pattern))]
+
+    assert found("?.jsonl") == ["a.jsonl", "b.jsonl"]
+    assert found("[b-z]*.jsonl") == ["b.jsonl", "cc.jsonl"]
+    assert found(f"b.jsonl,{tmp_path}/*.jsonl") == ["b.jsonl", "a,b.jsonl", "a.jsonl", "cc.jsonl"]
+    assert found("a,b.jsonl") == ["a,b.jsonl"]
+
+
 def test_many_names_in_one_text() -> None:
     """Together they are longer than a file's name may be."""
     names = [f"run-{number:02}.jsonl" for number in range(60)]
