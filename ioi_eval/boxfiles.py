@@ -71,7 +71,7 @@ _OWN_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 
 
 _HARNESS = (
-    *("__init__", "main", "other_graders", "program", "sight", "top_level", "values", "warm"),
+    *("__init__", "calls", "main", "other_graders", "program", "sight", "top_level", "values", "warm"),
     *("profiles/__init__", "profiles/eval_protocol", "profiles/eval_protocol_page", "profiles/hendrycks"),
     "profiles/livecodebench",
 )

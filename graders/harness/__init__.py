@@ -8,9 +8,10 @@ as a module, one function (or method of `class Solution`) is called with argumen
 goes out as data. Nothing here knows what is expected, and nothing is compared here: whatever a program does to this
 process, its frames, its builtins or its descriptors, it can only change what it claims, as it can by returning it.
 
-`program.py` runs, `values.py` reads and writes data, `top_level.py` mends what the data set did to its own reference
-solutions, `other_graders.py` with `profiles/` runs a program as other graders would, `warm.py` forks, `main.py` is the
-command line. All of it travels into the box as one archive that `python3` runs as it is (`ioi_eval/boxfiles.py`).
+`program.py` runs, `calls.py` calls a function, `values.py` reads and writes data, `top_level.py` mends what the data
+set did to its own reference solutions, `other_graders.py` with `profiles/` runs a program as other graders would,
+`warm.py` forks, `main.py` is the command line. All of it travels into the box as one archive that `python3` runs as
+it is (`ioi_eval/boxfiles.py`).
 
 THE WARM INTERPRETER
 

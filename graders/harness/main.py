@@ -73,7 +73,7 @@ def bundle(path: str) -> None:
 
 
 MODULES = (
-    *("", "main", "other_graders", "program", "top_level", "values", "warm"),
+    *("", "calls", "main", "other_graders", "program", "top_level", "values", "warm"),
     *("profiles", "profiles.eval_protocol", "profiles.eval_protocol_page", "profiles.hendrycks"),
     "profiles.livecodebench",
 )

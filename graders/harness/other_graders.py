@@ -72,7 +72,9 @@ class OtherGrader:
     def run_call(self, task: program.Task, arguments: Any, result_fd: int, report: program.Report) -> int:
         """Call the function; its result is written to `result_fd`."""
         if self._is_script:
-            return program.run_call(task, arguments, result_fd, report, self._prelude)
+            from . import calls
+
+            return calls.run_call(task, arguments, result_fd, report, self._prelude)
         text = task.program.decode("utf-8", "replace")
         module = self._load(task, self._rules.PRELUDE + text, report)
         if module is None:

@@ -1,4 +1,4 @@
-"""One program: run as a script, or called as a function, in this process."""
+"""One program, run as a script in this process; and what every way to run it needs: see `calls.py`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ DEEP = 2000  # frames of a traceback, more than there can be without a program's
 MOST_UNSEEN = 3  # calls in C below a program that have no frame, and count as recursion before Python 3.12
 
 MOST_CODE = 1 << 20  # bytes of a program's code that is kept for its next tests
-
-CALL_MODULES = ("typing", "collections", "itertools", "functools", "heapq", "bisect", "math", "fractions", "random")
-"""A call-based answer is written against LeetCode's preamble, which has these names and the modules themselves."""
 
 
 class Task:
@@ -107,7 +104,7 @@ class Report:
         os.close(fd)
 
 
-# --------------------------------------------------------------------------- the two ways to run
+# --------------------------------------------------------------------------- to its end
 
 
 def perform(task: Task, report: Report, grader: Any = None) -> int:
@@ -125,7 +122,7 @@ def perform(task: Task, report: Report, grader: Any = None) -> int:
     sys.meta_path[:0] = task.modules
     if task.mode != "call":
         return grader.run_stdin(task, report) if grader else run_stdin(task, report)
-    from . import values  # before the program is looked at: all that writes its result is bound by then
+    from . import calls, values  # before the program is looked at: all that writes its result is bound by then
 
     arguments = values.decode(read_all(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -133,7 +130,7 @@ def perform(task: Task, report: Report, grader: Any = None) -> int:
     os.close(nothing)
     result_fd = os.dup(1)
     os.dup2(2, 1)
-    run = grader.run_call if grader else run_call
+    run = grader.run_call if grader else calls.run_call
     return run(task, arguments, result_fd, report)
 
 
@@ -145,15 +142,15 @@ def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
         report: where to say more.
         prelude: code that is executed before it, in its module; its own lines keep their numbers.
     """
-    module = _module("__main__", task)
+    module = fresh_module("__main__", task)
     phase = "compile"
     status = 0
     try:
-        code = _compiled(task)
+        code = compiled_task(task)
         phase = "run"
         if b"/dev/" in task.program or b"/proc/self/fd" in task.program:
             _name_streams()
-        _reset_interpreter()
+        reset_interpreter()
         if prelude is not None:
             exec(prelude, module.__dict__)
         exec(code, module.__dict__)
@@ -163,94 +160,11 @@ def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
         report.write(phase, error)
     except BaseException as error:  # noqa: BLE001 - whatever ends a program ends it here
         status = 1
-        _print_error(error)
+        print_error(error)
         report.write(phase, error)
     else:
         report.write("done")
-    return _end(module, status)
-
-
-def run_call(task: Task, arguments: Any, result_fd: int, report: Report, prelude: Any = None) -> int:
-    """Load a program and call its function; what it returns is written to `result_fd`. Returns the exit code.
-
-    Args:
-        task: the program.
-        arguments: of the call.
-        result_fd: gets the result.
-        report: where to say more.
-        prelude: code that is executed before the program, in its module.
-    """
-    from . import values
-
-    prepared, names = prepare_calls() if prelude is None else (None, frozenset())
-    module = _module("solution", task, prepared)
-    phase = "compile"
-    status = 1
-    try:
-        code = _compiled(task)
-        phase = "load"
-        _reset_interpreter()
-        if prelude is not None:
-            exec(prelude, module.__dict__)
-            module.__dict__.update(call_prelude())
-        exec(code, module.__dict__)
-        function = _function(module, task.name)
-        phase = "run"
-        data = values.encode(function(*arguments))
-    except BaseException as error:  # noqa: BLE001 - whatever ends a program ends it here; an exit too is no result
-        _print_error(error)
-        report.write(phase, error)
-    else:
-        status = 0
-        write_all(result_fd, data)
-        report.write("done")
-    return _end(module, status, names)
-
-
-_calls: list[tuple[types.ModuleType, frozenset[str]]] = []
-
-
-def prepare_calls() -> tuple[types.ModuleType, frozenset[str]]:
-    """A module that holds the names of `call_prelude`, and these names.
-
-    It is made once, before forks: to put 200 objects into another dictionary changes each of them, and the kernel
-    copies the pages on which they lie.
-    """
-    if not _calls:
-        module = type(sys)("solution")
-        module.__dict__["__builtins__"] = builtins
-        module.__dict__.update(call_prelude())
-        _calls.append((module, frozenset(module.__dict__)))
-    return _calls[0]
-
-
-def call_prelude() -> dict[str, Any]:
-    """The names that a call-based answer may use without importing them. None hides a builtin."""
-    import importlib
-
-    names: dict[str, Any] = {}
-    for module_name in CALL_MODULES:
-        module = importlib.import_module(module_name)
-        public = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
-        names.update((name, getattr(module, name)) for name in public if not hasattr(builtins, name))
-    for module_name in (*CALL_MODULES, "sys", "time", "string", "re", "operator", "copy", "datetime"):
-        names[module_name] = importlib.import_module(module_name)
-    names.update(ListNode=ListNode, TreeNode=TreeNode)
-    return names
-
-
-class ListNode:
-    """LeetCode's node of a list: answers name it in annotations, in rows without any list of the kind."""
-
-    def __init__(self, val: Any = 0, next: Any = None) -> None:
-        self.val, self.next = val, next
-
-
-class TreeNode:
-    """LeetCode's node of a tree; as above."""
-
-    def __init__(self, val: Any = 0, left: Any = None, right: Any = None) -> None:
-        self.val, self.left, self.right = val, left, right
+    return end_run(module, status)
 
 
 # --------------------------------------------------------------------------- as a fresh interpreter would
@@ -280,7 +194,7 @@ class _Source:
         return self._program.decode("utf-8", "replace")
 
 
-def _module(name: str, task: Task, prepared: types.ModuleType | None = None) -> types.ModuleType:
+def fresh_module(name: str, task: Task, prepared: types.ModuleType | None = None) -> types.ModuleType:
     """A fresh module, or the prepared one, which tracebacks can quote from."""
     module = type(sys)(name) if prepared is None else prepared
     module.__dict__["__builtins__"] = builtins
@@ -324,7 +238,8 @@ def _keep(code: types.CodeType, fd: int) -> None:
         pass  # nested too deeply, or too large: the next test compiles it again
 
 
-def _compiled(task: Task) -> types.CodeType:
+def compiled_task(task: Task) -> types.CodeType:
+    """The code of the program as it is."""
     return code_of(task, lambda: _compile(task))
 
 
@@ -339,7 +254,7 @@ def _compile(task: Task) -> types.CodeType:
     return top_level.compile_returning(task.program, FILE)
 
 
-def _reset_interpreter() -> None:
+def reset_interpreter() -> None:
     """At least the depth of recursion that a script has, and integers of any length, as when APPS was made."""
     depth = 0
     frame: types.FrameType | None = sys._getframe(2)
@@ -360,16 +275,6 @@ def _start(task: Task, module: types.ModuleType) -> None:
         start()
 
 
-def _function(module: types.ModuleType, name: str) -> Any:
-    """The method of `class Solution` where there is one of this name, else the function."""
-    solution: Any = module.__dict__.get("Solution")
-    if issubclass(type(solution), type) and hasattr(solution, name):
-        return getattr(solution(), name)
-    if name not in module.__dict__:
-        raise NameError(f"the program has no function {name}")
-    return module.__dict__[name]
-
-
 def _exit_status(error: SystemExit) -> int:
     """What the interpreter makes of `sys.exit(x)`."""
     if error.code is None:
@@ -380,7 +285,7 @@ def _exit_status(error: SystemExit) -> int:
     return 1
 
 
-def _print_error(error: BaseException) -> None:
+def print_error(error: BaseException) -> None:
     """Print the traceback, from the program's first frame on."""
     trace = error.__traceback__ = from_program(error.__traceback__)
     import traceback
@@ -416,7 +321,7 @@ def _shown(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _end(module: types.ModuleType, status: int, ours: frozenset[str] = frozenset()) -> int:
+def end_run(module: types.ModuleType, status: int, ours: frozenset[str] = frozenset()) -> int:
     """What the interpreter does at its end, as far as a program can tell: threads, exit functions, files.
 
     Names of ours in the module stay: to clear them would change what they stand for.
@@ -426,19 +331,19 @@ def _end(module: types.ModuleType, status: int, ours: frozenset[str] = frozenset
             sys.modules["threading"]._shutdown()
         atexit._run_exitfuncs()
     except BaseException as error:  # noqa: BLE001 - the program's own functions
-        _print_error(error)
-    flushed = _flushed(sys.stdout, sys.stderr)
+        print_error(error)
+    flushed = flush(sys.stdout, sys.stderr)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     names = module.__dict__
     for name in sorted(names, key=lambda name: not (type(name) is str and name[:1] == "_")):
         if name != "__builtins__" and name not in ours:
             names[name] = None  # a file that was never closed is written out when nothing refers to it any more
     gc.collect()
-    _flushed(sys.stdout, sys.stderr)  # what has taken their place was flushed above, and only that counts
+    flush(sys.stdout, sys.stderr)  # what has taken their place was flushed above, and only that counts
     return status if flushed else status or 120
 
 
-def _flushed(*streams: Any) -> bool:
+def flush(*streams: Any) -> bool:
     """Whether everything that was printed could be written."""
     flushed = True
     for stream in streams:

@@ -96,9 +96,9 @@ def load(names: str) -> None:
     """
     for name in names.split(",") if names else ():
         if name == "call":
-            from . import values  # noqa: F401
+            from . import calls
 
-            program.prepare_calls()
+            calls.prepare_calls()
             continue
         try:
             __import__(name)
@@ -268,8 +268,8 @@ def _rehearse(nothing: int) -> None:
         os.pwrite(nothing, b"1\n2 3\n4 5 6\n", 0)
         os.lseek(nothing, 0, os.SEEK_SET)
         program.fresh_streams()
-        exec(program._compiled(task), {"__name__": "rehearsal"})
-        program._flushed(sys.stdout, sys.stderr)
+        exec(program.compiled_task(task), {"__name__": "rehearsal"})
+        program.flush(sys.stdout, sys.stderr)
     os.ftruncate(nothing, 0)
     os.lseek(nothing, 0, os.SEEK_SET)
 
@@ -280,9 +280,9 @@ def _rehearse_error() -> None:
 
     task = program.Task(b"stdin 0 \ndef f(n):\n    print(n, missing)\nf(1)\n")
     try:
-        exec(program._compiled(task), program._module("rehearsal", task).__dict__)
+        exec(program.compiled_task(task), program.fresh_module("rehearsal", task).__dict__)
     except NameError as error:
-        program._print_error(error)
+        program.print_error(error)
         program.Report(os.open(os.devnull, os.O_WRONLY)).write("run", error)
     del sys.modules["rehearsal"]
     linecache.clearcache()  # it goes by the names of files, and those of programs are the same
