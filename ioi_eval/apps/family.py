@@ -92,11 +92,11 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         if submission.code is None:
             verdict, words = (Verdict.CE, submission.refused) if submission.refused else (Verdict.NC, "no code found")
             return self._nothing(candidate, verdict, words)
-        problem = await in_thread(self._catalog.problem, candidate.listed.id)
+        problem = await in_thread(self._catalog.problem, candidate.problem.id)
         result = await self._executor.score(problem, submission.code)
         if not result.way:
             return result
-        return replace(result, fingerprint=fingerprint_of(result.way, candidate.listed.digest, submission))
+        return replace(result, fingerprint=fingerprint_of(result.way, candidate.problem.digest, submission))
 
     def failed(self, candidate: AppsCandidate, words: str) -> AppsResult:
         """The result of one that our sandbox failed at."""
@@ -104,10 +104,10 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
 
     def _nothing(self, candidate: AppsCandidate, verdict: Verdict, words: str) -> AppsResult:
         return AppsResult(
-            problem=candidate.listed.id,
+            problem=candidate.problem.id,
             verdict=verdict,
             passed=0,
-            total=candidate.listed.tests,
+            total=candidate.problem.tests,
             judged_by=self._judged_by,
             message=words,
         )
@@ -118,8 +118,8 @@ class AppsFamily(ProblemFamily[AppsCandidate, AppsResult]):
         row[TESTS_ID] = tests.name(apps_line(row.pop(TEST_RESULTS)))
         lines = to_json(row), to_json(mcpbr.under(_record(entry, found.result), found.result.judged_by))
         judged = JudgedSample(
-            problem=candidate.listed.id,
-            difficulty=candidate.listed.difficulty,
+            problem=candidate.problem.id,
+            difficulty=candidate.problem.difficulty,
             submission=candidate.submission,
             result=found.result,
             duplicate_of=found.duplicate_of,
@@ -145,12 +145,12 @@ def _record(entry: JudgeableSample, result: AppsResult) -> dict[str, Any]:
     """The record in mcpbr's shape."""
     candidate = entry.candidate
     if candidate.submission.refused:
-        return mcpbr.unwritten_record(candidate.listed, candidate.submission.refused)
+        return mcpbr.unwritten_record(candidate.problem, candidate.submission.refused)
     if result.score is None:
-        return mcpbr.error_record(candidate.listed, result.message[: mcpbr.SHOWN_ERROR])
+        return mcpbr.error_record(candidate.problem, result.message[: mcpbr.SHOWN_ERROR])
     if not result.total:
-        return mcpbr.error_record(candidate.listed, mcpbr.row_words(candidate.listed.fault, ""))
-    return mcpbr.counted_record(candidate.listed, result.passed, result.total)
+        return mcpbr.error_record(candidate.problem, mcpbr.row_words(candidate.problem.fault, ""))
+    return mcpbr.counted_record(candidate.problem, result.passed, result.total)
 
 
 def _refused_record(entry: Refused) -> dict[str, Any]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
 from ioi_eval.journal import Keys, keys_of
-from ioi_eval.pipeline.intake import DumpReader, Judgeable, Refused, best_known, faulty
+from ioi_eval.pipeline.intake import DumpReader, Judgeable, Place, Refused, best_known, faulty, refused
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
     AppsSubmission,
     Rules,
@@ -23,43 +25,7 @@ from ioi_eval.problems.apps_submissions import (
 )
 from ioi_eval.problems.row import DumpSource, Row
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppsCandidate:
-    """A program that is to be judged.
-
-    Args:
-        listed: the problem, without its tests.
-        submission: the program.
-        fingerprint: of all that determines the outcome.
-        keys: of its record.
-        most_s: how much CPU time it may take.
-    """
-
-    listed: Listed
-    submission: AppsSubmission
-    fingerprint: str
-    keys: Keys
-    most_s: float
-
-    def keys_under(self, fingerprint: str) -> Keys:
-        """The keys of its record where it is judged in that way."""
-        return _keys(self.submission, fingerprint)
-
-    @property
-    def names(self) -> Mapping[str, Any]:
-        """What its record says of it."""
-        return {"submission": self.submission.id, "problem": self.listed.id}
-
-    @property
-    def size(self) -> int | None:
-        """The program's characters; `None` where there is none, or none that is run."""
-        return None if self.submission.code is None else len(self.submission.code)
-
-    @property
-    def family(self) -> str:
-        """The problem."""
-        return self.listed.id
+AppsCandidate: TypeAlias = Candidate[Listed, AppsSubmission]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +50,6 @@ class Invalid(Refused):
 
     listed: Listed
     samples: int
-
-
-def _keys(submission: AppsSubmission, fingerprint: str) -> Keys:
-    return keys_of(submission.problem, submission.id, fingerprint, found_by=(submission.extraction,))
 
 
 class AppsIntake(DumpReader[AppsCandidate]):
@@ -131,7 +93,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         """One for each program, in order; rows for problems that were not asked for are passed over."""
         columns = None if whole_rows else submission_columns(self.id_column)
         ordinals: Counter[str] = Counter()
-        taken: dict[bytes, tuple[str, int]] = {}
+        taken: dict[bytes, Place] = {}
         self.passed_over = 0
         for row in self.source.iterate(columns):
             try:
@@ -143,7 +105,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         self,
         row: Row,
         ordinals: Counter[str],
-        taken: dict[bytes, tuple[str, int]],
+        taken: dict[bytes, Place],
         standing: Callable[[Keys], int] | None,
     ) -> Iterator[JudgeableSample | Refused]:
         try:
@@ -154,7 +116,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
                 return
             samples = samples_of(row)
         except RowError as error:
-            yield Refused(row=row, kind=error.problem, message=str(error))
+            yield refused(row, error)
             return
         if listed is None:
             kind = f"unknown problem {problem}: it is not in {self.catalog.source}"
@@ -179,7 +141,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         sample: Sample,
         listed: Listed,
         ordinals: Counter[str],
-        taken: dict[bytes, tuple[str, int]],
+        taken: dict[bytes, Place],
         *,
         standing: Callable[[Keys], int] | None,
     ) -> JudgeableSample | Refused:
@@ -187,7 +149,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
             name = self._name(row, sample, listed.id, ordinals)
             found = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         except RowError as error:
-            return Refused(row=row, kind=error.problem, message=str(error))
+            return refused(row, error)
         place = (row.source, row.number)
         first = taken.setdefault(keys_of(listed.id, name, "").submission, place)
         if first != place:
@@ -195,15 +157,19 @@ class AppsIntake(DumpReader[AppsCandidate]):
             message = f"{self.id_column} {name!r} of problem {listed.id} stands in {first[0]}, row {first[1]} already"
             words = f"{message}, which is the one that counts; make the ids unique, or give another --id-column"
             return Refused(row=row, kind=kind, message=str(row.error(words)))
-        fingerprint, keys = best_known(
-            self._fingerprints(listed.digest, found), lambda one: _keys(found, one), standing
-        )
-        candidate = AppsCandidate(
-            listed=listed,
+        found_by = (found.extraction,)
+        under = partial(keys_of, listed.id, name, found_by=found_by)
+        fingerprint, keys = best_known(self._fingerprints(listed.digest, found), under, standing)
+        candidate = Candidate(
+            problem=listed,
             submission=found,
+            key=listed.id,
+            id=name,
+            found_by=found_by,
+            size=None if found.code is None else len(found.code),
+            most_s=self._test_s * listed.tests,
             fingerprint=fingerprint,
             keys=keys,
-            most_s=self._test_s * listed.tests,
         )
         return JudgeableSample(row=row, sample=sample, candidate=candidate)
 

@@ -121,7 +121,7 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
                 if one is None:
                     return
                 place, entry = one
-                problem = await in_thread(catalog.problem, entry.candidate.listed.id)
+                problem = await in_thread(catalog.problem, entry.candidate.problem.id)
                 given = await opinions(entry, problem, executors, explained.unusable)
                 explained.add(place, entry, given, call.everything)
                 progress.advance("different" if differ(given) else "alike")
@@ -148,7 +148,7 @@ def _accepted(intake: AppsIntake, explained: _Explained) -> Iterator[tuple[int, 
 def _told(entry: JudgeableSample, given: Sequence[Opinion]) -> str:
     """The text for one program: each grader's verdict, the tests on which they differ, and why."""
     candidate = entry.candidate
-    lines = [f"{candidate.listed.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
+    lines = [f"{candidate.problem.instance_id}, {candidate.submission.id} ({candidate.submission.extraction})"]
     tests = differing_tests(given)
     shown = tests[:_TESTS]
     head = ("grader", "all", *(f"test {number}" for number in shown))

@@ -12,9 +12,8 @@ from ioi_eval.journal import RecordKind, decode_result, encode_result
 from ioi_eval.model import CompileOutcome, Problem, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.family import ProblemFamily
 from ioi_eval.pipeline.finish import TestLines, to_json
-from ioi_eval.pipeline.intake import Intake, JudgeableRow, Refused
+from ioi_eval.pipeline.intake import ContestCandidate, Intake, JudgeableRow, Refused
 from ioi_eval.pipeline.ledger import Format, Found
-from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report import compact
 from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report
@@ -71,7 +70,7 @@ CONTEST_FORMAT = Format(
 """Results of contest problems in the journal."""
 
 
-class ContestFamily(ProblemFamily[Candidate, SubmissionResult]):
+class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     """A dump of submissions to contest problems. What its rows with the same result share is worked out once.
 
     Args:
@@ -93,11 +92,11 @@ class ContestFamily(ProblemFamily[Candidate, SubmissionResult]):
         self._judge, self._unscored = judge, unscored
         self._known: OrderedDict[int, tuple[Totals, ResultColumns]] = OrderedDict()
 
-    async def judge(self, candidate: Candidate) -> SubmissionResult:
+    async def judge(self, candidate: ContestCandidate) -> SubmissionResult:
         """Judge one."""
         return await self._judge.score(candidate.problem, candidate.submission)
 
-    def failed(self, candidate: Candidate, words: str) -> SubmissionResult:
+    def failed(self, candidate: ContestCandidate, words: str) -> SubmissionResult:
         """The result of one that our sandbox failed at."""
         failure = CompileOutcome(verdict=Verdict.JE, message=words)
         return submission_result(candidate.problem, candidate.submission, failure, {})
@@ -115,7 +114,7 @@ class ContestFamily(ProblemFamily[Candidate, SubmissionResult]):
         return (to_json({**refused_row(entry.row.values, entry.message), compact.TESTS_ID: None}),)
 
     def _parts(
-        self, candidate: Candidate, found: Found[SubmissionResult], tests: TestLines
+        self, candidate: ContestCandidate, found: Found[SubmissionResult], tests: TestLines
     ) -> tuple[JudgedSubmission, ResultColumns]:
         """A submission with its result, and the columns that are of the result alone."""
         known = None if found.offset is None else self._known.get(found.offset)

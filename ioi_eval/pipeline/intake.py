@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Generic, TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
-from ioi_eval.journal import Keys, name_key
+from ioi_eval.journal import Keys, keys_of, name_key
 from ioi_eval.model import Language, Problem, ProblemKey, Submission
-from ioi_eval.pipeline.window import Candidate, Waiting, submission_keys
+from ioi_eval.pipeline.window import C, Candidate
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import DumpSource, Row, RowSource
@@ -32,7 +33,7 @@ from ioi_eval.problems.submissions import (
     with_includes,
 )
 
-W = TypeVar("W", bound=Waiting)
+ContestCandidate: TypeAlias = Candidate[Problem, Submission]
 
 _SIMILAR = 3  # how many problems of nearly the same name a message names
 
@@ -43,7 +44,7 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgeable(Generic[W]):
+class Judgeable(Generic[C]):
     """A row that can be judged, or one of its programs.
 
     Args:
@@ -52,11 +53,11 @@ class Judgeable(Generic[W]):
     """
 
     row: Row
-    candidate: W
+    candidate: C
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeableRow(Judgeable[Candidate]):
+class JudgeableRow(Judgeable[ContestCandidate]):
     """A row for a contest problem that can be judged.
 
     Args:
@@ -180,7 +181,7 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class DumpReader(ABC, Generic[W]):
+class DumpReader(ABC, Generic[C]):
     """Reads a dump's rows as submissions.
 
     Args:
@@ -198,7 +199,7 @@ class DumpReader(ABC, Generic[W]):
     @abstractmethod
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
-    ) -> Iterator[Judgeable[W] | Refused]:
+    ) -> Iterator[Judgeable[C] | Refused]:
         """One for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
@@ -207,13 +208,13 @@ class DumpReader(ABC, Generic[W]):
                 its entry is for the one of which most is known; of equals, for the first.
         """
 
-    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
+    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[C | Refused]:
         """The same without the row."""
         for entry in self.entries(standing=standing):
             yield entry if isinstance(entry, Refused) else entry.candidate
 
 
-class Intake(DumpReader[Candidate]):
+class Intake(DumpReader[ContestCandidate]):
     """Reads a dump's rows as submissions to contest problems.
 
     Args:
@@ -250,7 +251,7 @@ class Intake(DumpReader[Candidate]):
             try:
                 samples = sample_rows(row, self.id_column)
             except RowError as error:
-                yield Refused(row=row, kind=error.problem, message=str(error))
+                yield refused(row, error)
                 continue
             except ODD_DATA as error:
                 yield faulty(row, error)
@@ -283,25 +284,34 @@ class Intake(DumpReader[Candidate]):
             submission = submission_from_row(row, id_column=self.id_column, problem=key, problems=problems)
             target = target_subtask(row)
         except InputError as error:
-            kind = error.problem if isinstance(error, RowError) else str(error)
-            return Refused(row=row, kind=kind, message=str(error))
+            return refused(row, error)
         problem = problems.get(submission.problem)
         if problem is None:
             return self._without_problem(row, submission.problem)
         try:
             submission = fitted(submission, row, problem)
         except RowError as error:
-            return Refused(row=row, kind=error.problem, message=str(error))
+            return refused(row, error)
         if self._with_includes:
             submission = with_includes(submission, problem)
         place = (row.source, row.number)
         first = taken.setdefault(name_key(submission.problem, submission.id), place)
         if first != place:
             return self._taken_before(row, submission, first)
-        fingerprint, keys = best_known(
-            self._fingerprints(problem, submission), lambda one: submission_keys(submission, one), standing
+        found_by = (submission.extraction, *submission.fixes)
+        under = partial(keys_of, problem.key, submission.id, found_by=found_by)
+        fingerprint, keys = best_known(self._fingerprints(problem, submission), under, standing)
+        candidate = Candidate(
+            problem=problem,
+            submission=submission,
+            key=problem.key,
+            id=submission.id,
+            found_by=found_by,
+            size=None if submission.is_empty else submission.size,
+            most_s=problem.time_limit_s * len(problem.tests),
+            fingerprint=fingerprint,
+            keys=keys,
         )
-        candidate = Candidate(problem=problem, submission=submission, fingerprint=fingerprint, keys=keys)
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
 
     def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:
@@ -342,6 +352,11 @@ def best_known(
     ways = {keys_under(fingerprint): fingerprint for fingerprint in fingerprints}
     keys = max(ways, key=standing)
     return ways[keys], keys
+
+
+def refused(row: Row, error: InputError) -> Refused:
+    """A row that cannot be judged, for this reason."""
+    return Refused(row=row, kind=error.problem if isinstance(error, RowError) else str(error), message=str(error))
 
 
 def faulty(row: Row, error: BaseException) -> Refused:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 
 from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords
-from ioi_eval.pipeline.window import Waiting
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.totals import CpuSplit
 
 R = TypeVar("R")
@@ -74,7 +74,7 @@ class Ledger(Generic[R]):
         self._results: OrderedDict[int, R] = OrderedDict()
         self._tests_held = 0
 
-    def record(self, candidate: Waiting, result: R, fingerprint: str = "") -> int | None:
+    def record(self, candidate: Candidate[Any, Any], result: R, fingerprint: str = "") -> int | None:
         """Write a result down.
 
         Args:
@@ -95,7 +95,7 @@ class Ledger(Generic[R]):
         offset = self.journal.append(kind, keys, body)
         return offset if kind is RecordKind.RESULT else None
 
-    def record_copies(self, copies: Iterable[tuple[Waiting, int]]) -> None:
+    def record_copies(self, copies: Iterable[tuple[Candidate[Any, Any], int]]) -> None:
         """Write down that submissions have the program of another one, whose record is at that offset."""
         for candidate, leader in copies:
             submission, fingerprint, program = self._leader_of(leader)
@@ -109,7 +109,7 @@ class Ledger(Generic[R]):
         """How much is known under these keys: 3 also for a failure of this run, else as `Index.standing`."""
         return 3 if keys in self.spool else self.journal.standing(keys)
 
-    def find(self, candidate: Waiting) -> Found[R] | None:
+    def find(self, candidate: Candidate[Any, Any]) -> Found[R] | None:
         """What became of a submission, in this run or an earlier one."""
         keys = candidate.keys
         failed = self.spool.find(keys)
@@ -125,11 +125,11 @@ class Ledger(Generic[R]):
         if program != keys.program:
             return None
         # it is no copy of another one where there is no program, or another rule found the same submission's then
-        own = candidate.size is None or copied == candidate.names["submission"]
+        own = candidate.size is None or copied == candidate.id
         result = self._result_at(stored.offset)
         return Found(result=result, duplicate_of=None if own else copied, offset=stored.offset)
 
-    def _way(self, candidate: Waiting, fingerprint: str) -> tuple[str, Keys]:
+    def _way(self, candidate: Candidate[Any, Any], fingerprint: str) -> tuple[str, Keys]:
         """The fingerprint and the keys of a record, where a submission was judged otherwise than was expected."""
         if fingerprint in ("", candidate.fingerprint):
             return candidate.fingerprint, candidate.keys

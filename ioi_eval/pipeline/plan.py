@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from ioi_eval.journal import Index
 from ioi_eval.model import ProblemKey
-from ioi_eval.pipeline.intake import Intake, Refused
-from ioi_eval.pipeline.window import Candidate
+from ioi_eval.pipeline.intake import ContestCandidate, Intake, Refused
 from ioi_eval.report.run_summary import Refusals
 from ioi_eval.report.terminal import refusal_lists, table
 
@@ -66,19 +65,19 @@ def plan(intake: Intake, index: Index, *, dedupe: bool = True, retry_failed: boo
         one = problems.setdefault(candidate.problem.key, ProblemPlan())
         if _is_judged(candidate, index, retry_failed):
             one.resumed += 1
-        elif dedupe and not candidate.submission.is_empty and _has_leader(candidate, index, leaders):
+        elif dedupe and candidate.size is not None and _has_leader(candidate, index, leaders):
             one.copies += 1
         else:
             one.to_judge += 1
     return DryRun(problems=problems, refused=refused)
 
 
-def _is_judged(candidate: Candidate, index: Index, retry_failed: bool) -> bool:
+def _is_judged(candidate: ContestCandidate, index: Index, retry_failed: bool) -> bool:
     stored = index.find(candidate.keys)
     return stored is not None and not (stored.failed and retry_failed)
 
 
-def _has_leader(candidate: Candidate, index: Index, leaders: set[bytes]) -> bool:
+def _has_leader(candidate: ContestCandidate, index: Index, leaders: set[bytes]) -> bool:
     program = candidate.keys.program
     if index.leader(candidate.keys) is not None or program in leaders:
         return True

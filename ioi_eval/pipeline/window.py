@@ -14,126 +14,83 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ioi_eval.journal import Keys, keys_of
-from ioi_eval.model import Problem, ProblemKey, Submission
+from ioi_eval.model import ProblemKey
 
 ROWS = 256
 CODE_BYTES = 64 * 1024 * 1024  # a dump may hold programs of megabytes; the window must not hold gigabytes
 
 
-class Waiting(Protocol):
-    """A submission that is to be judged, whatever it is for."""
-
-    @property
-    def keys(self) -> Keys:
-        """Of its record in the journal."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Of all that determines the outcome."""
-        ...
-
-    def keys_under(self, fingerprint: str) -> Keys:
-        """The keys of its record where it was judged in another way than was expected."""
-        ...
-
-    @property
-    def names(self) -> Mapping[str, Any]:
-        """What its record says of it: `submission`, its id, and the problem's."""
-        ...
-
-    @property
-    def size(self) -> int | None:
-        """How much of it must be held to judge it, in characters or bytes; `None` where there is nothing to judge."""
-        ...
-
-    @property
-    def family(self) -> Hashable:
-        """The problem: others of it take about as long."""
-        ...
-
-    @property
-    def most_s(self) -> float:
-        """How much CPU time it may take, in seconds."""
-        ...
-
-
-W = TypeVar("W", bound=Waiting)
-
-
-def submission_keys(submission: Submission, fingerprint: str) -> Keys:
-    """The keys of the record of a submission that is judged in this way."""
-    found_by = (submission.extraction, *submission.fixes)
-    return keys_of(submission.problem, submission.id, fingerprint, found_by=found_by)
+P = TypeVar("P")
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A submission that is to be judged.
+class Candidate(Generic[P, S]):
+    """A submission that is to be judged, to a problem of any family.
 
     Args:
         problem: on what.
-        submission: what it holds, and its id.
+        submission: what it holds.
+        key: the problem's: others of it take about as long.
+        id: the submission's, unique within the problem.
+        found_by: how its program was found and changed.
+        size: how much of it must be held to judge it, in characters or bytes; `None` where there is nothing to judge.
+        most_s: how much CPU time it may take, in seconds.
         fingerprint: of all that determines the outcome.
-        keys: of its record.
+        keys: of its record in the journal.
     """
 
-    problem: Problem
-    submission: Submission
+    problem: P
+    submission: S
+    key: ProblemKey | str
+    id: str
+    found_by: tuple[str, ...] = ()
+    size: int | None
+    most_s: float
     fingerprint: str
     keys: Keys
 
     def keys_under(self, fingerprint: str) -> Keys:
         """The keys of its record where it was judged in another way than was expected."""
-        return submission_keys(self.submission, fingerprint)
+        return keys_of(self.key, self.id, fingerprint, found_by=self.found_by)
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """What its record says of it."""
-        return {"submission": self.submission.id, "year": self.problem.key.year, "problem": self.problem.key.id}
+        """What its record says of it: `submission`, its id, and the problem's."""
+        if isinstance(self.key, str):
+            return {"submission": self.id, "problem": self.key}
+        return {"submission": self.id, "year": self.key.year, "problem": self.key.id}
 
-    @property
-    def size(self) -> int | None:
-        """Of program and outputs."""
-        return None if self.submission.is_empty else self.submission.size
 
-    @property
-    def family(self) -> ProblemKey:
-        """The problem."""
-        return self.problem.key
-
-    @property
-    def most_s(self) -> float:
-        """All tests at the limit."""
-        return self.problem.time_limit_s * len(self.problem.tests)
+C = TypeVar("C", bound=Candidate[Any, Any])
 
 
 class Costs:
     """What a submission of a problem is expected to cost, in seconds of CPU."""
 
     def __init__(self) -> None:
-        self._count: Counter[Hashable] = Counter()
-        self._sum: dict[Hashable, float] = {}
+        self._count: Counter[ProblemKey | str] = Counter()
+        self._sum: dict[ProblemKey | str, float] = {}
 
-    def observe(self, family: Hashable, cpu_s: float) -> None:
+    def observe(self, problem: ProblemKey | str, cpu_s: float) -> None:
         """Take in what one submission took."""
-        self._count[family] += 1
-        self._sum[family] = self._sum.get(family, 0.0) + cpu_s
+        self._count[problem] += 1
+        self._sum[problem] = self._sum.get(problem, 0.0) + cpu_s
 
-    def expected(self, candidate: Waiting) -> float:
+    def expected(self, candidate: Candidate[Any, Any]) -> float:
         """The mean of what was observed, else the most it may take; nothing where there is nothing to judge."""
         if candidate.size is None:
             return 0.0
-        count = self._count[candidate.family]
-        return self._sum[candidate.family] / count if count else candidate.most_s
+        count = self._count[candidate.key]
+        return self._sum[candidate.key] / count if count else candidate.most_s
 
 
-class Window(Generic[W]):
+class Window(Generic[C]):
     """The next submissions.
 
     Args:
@@ -145,7 +102,7 @@ class Window(Generic[W]):
     def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
         self._costs = costs
         self._rows, self._code_bytes = rows, code_bytes
-        self._waiting: list[W] = []
+        self._waiting: list[C] = []
         self._held_bytes = 0
 
     def __len__(self) -> int:
@@ -156,12 +113,12 @@ class Window(Generic[W]):
         """Whether no more should be put in for now."""
         return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
 
-    def put(self, candidate: W) -> None:
+    def put(self, candidate: C) -> None:
         """Let one wait."""
         self._waiting.append(candidate)
         self._held_bytes += candidate.size or 0
 
-    def take(self) -> W | None:
+    def take(self) -> C | None:
         """The one that is expected to take longest, of equals the one that came first; `None` if none waits."""
         best, at = -math.inf, -1
         for place, candidate in enumerate(self._waiting):

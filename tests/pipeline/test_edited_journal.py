@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from ioi_eval.apps.family import APPS_FORMAT
 from ioi_eval.apps.outcomes import AppsResult
 from ioi_eval.errors import InputError
-from ioi_eval.journal import Journal, Keys, RecordKind, TemporaryRecords, keys_of, peek
+from ioi_eval.journal import Journal, RecordKind, TemporaryRecords, keys_of, peek
 from ioi_eval.model import CompileOutcome, Submission, SubmissionResult, TestOutcome, Verdict
 from ioi_eval.pipeline.contest import CONTEST_FORMAT
 from ioi_eval.pipeline.ledger import Format, Ledger
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.scores import submission_result
 from tests.in_memory import directory_in_memory
 from tests.pipeline.scripted import NILE
@@ -27,40 +28,29 @@ PROGRAMS = 4
 IDS = 8
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """A submission of a program."""
+Waiting: TypeAlias = Candidate[int, int]
+"""A submission of a program, which is a number."""
 
-    id: str
-    program: int
-    size: int | None = 10
-    family: str = "nile"
-    most_s: float = 1.0
 
-    @property
-    def fingerprint(self) -> str:
-        """Of its program."""
-        return f"program {self.program}"
-
-    @property
-    def keys(self) -> Keys:
-        """Of its record."""
-        return keys_of("nile", self.id, self.fingerprint)
-
-    def keys_under(self, fingerprint: str) -> Keys:
-        """Of its record, had it that fingerprint."""
-        return keys_of("nile", self.id, fingerprint)
-
-    @property
-    def names(self) -> dict[str, Any]:
-        """As APPS and contests have them."""
-        return {"submission": self.id, "problem": "nile", "year": 2024}
+def waiting(name: str, program: int) -> Waiting:
+    """One to the only problem."""
+    fingerprint = f"program {program}"
+    return Candidate(
+        problem=0,
+        submission=program,
+        key=NILE.key,
+        id=name,
+        size=10,
+        most_s=1.0,
+        fingerprint=fingerprint,
+        keys=keys_of(NILE.key, name, fingerprint),
+    )
 
 
 def contest_result(one: Waiting) -> SubmissionResult:
     """Its program scores one test in so many; the last of them is one that the judge program failed at."""
-    final = one.program == PROGRAMS - 1
-    score = (20 + one.program) / 100
+    final = one.submission == PROGRAMS - 1
+    score = (20 + one.submission) / 100
     outcomes = {name: TestOutcome(test=name, verdict=Verdict.PA, score=score, message="") for name in NILE.tests}
     if final:
         outcomes = {
@@ -72,7 +62,7 @@ def contest_result(one: Waiting) -> SubmissionResult:
 
 def apps_result(one: Waiting) -> AppsResult:
     """The same for APPS."""
-    return AppsResult(problem="nile", verdict=Verdict.WA, passed=one.program, total=PROGRAMS, judged_by="x")
+    return AppsResult(problem="nile", verdict=Verdict.WA, passed=one.submission, total=PROGRAMS, judged_by="x")
 
 
 @dataclass(frozen=True)
@@ -117,7 +107,7 @@ def lines_of(directory: Path) -> list[bytes]:
 
 
 ROWS = st.lists(st.integers(0, PROGRAMS - 1), min_size=IDS, max_size=IDS).map(
-    lambda numbers: [Waiting(id=f"s{place}", program=program) for place, program in enumerate(numbers)]
+    lambda numbers: [waiting(f"s{place}", program) for place, program in enumerate(numbers)]
 )
 
 
@@ -158,7 +148,7 @@ def check_edited(directory: Path, journal: bytes, family: Family, rows: list[Wai
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
 def test_two_shards_that_were_joined(tmp_path: Path, family: Family) -> None:
     """As people do it: `cat a; tail -n +2 b`, or `cat a b`: no program gets the result of another."""
-    shards = [Waiting("a1", 1), Waiting("a2", 1)], [Waiting("b1", 2), Waiting("b2", 2), Waiting("b3", 1)]
+    shards = [waiting("a1", 1), waiting("a2", 1)], [waiting("b1", 2), waiting("b2", 2), waiting("b3", 1)]
     for number, shard in enumerate(shards):
         judge_all(tmp_path / str(number), family, shard)
     first, second = (lines_of(tmp_path / str(number)) for number in range(2))
@@ -172,7 +162,7 @@ def test_two_shards_that_were_joined(tmp_path: Path, family: Family) -> None:
 @pytest.mark.parametrize("family", FAMILIES, ids=["contest", "apps"])
 def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, family: Family) -> None:
     """An editor has changed the file while a run had it open: what stands there is of another submission."""
-    rows = [Waiting("a", 1), Waiting("b", 2), Waiting("c", 1)]
+    rows = [waiting("a", 1), waiting("b", 2), waiting("c", 1)]
     judge_all(tmp_path, family, rows)
     with Journal(tmp_path, options={}) as journal, closing(TemporaryRecords(tmp_path)) as spool:
         ledger = Ledger(journal, spool, family.form)
@@ -183,8 +173,8 @@ def test_a_record_that_is_another_one_by_now_is_not_believed(tmp_path: Path, fam
         assert len(lines[one]) == len(lines[other])
         (tmp_path / "journal").write_bytes(b"".join(lines))
         assert [ledger.find(row) for row in rows] == [None, None, None]
-        ledger.record_copies([(Waiting("d", 1), journal.leader(rows[0].keys) or 0)])
-        assert journal.find(Waiting("d", 1).keys) is None
+        ledger.record_copies([(waiting("d", 1), journal.leader(rows[0].keys) or 0)])
+        assert journal.find(waiting("d", 1).keys) is None
 
 
 def test_a_result_counts_whatever_stands_behind_it(tmp_path: Path) -> None:

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeAlias
 
 from ioi_eval.journal import keys_of
-from ioi_eval.model import Problem, Submission
+from ioi_eval.model import Problem
 from ioi_eval.pipeline.window import Candidate, Costs, Window
 from tests.pipeline.scripted import NILE, TREE
 
+Program: TypeAlias = Candidate[Problem, str | None]
 
-def candidate(name: str, problem: Problem = NILE, code: str | None = "int main() {}") -> Candidate:
+
+def candidate(name: str, problem: Problem = NILE, code: str | None = "int main() {}") -> Program:
     """A submission that waits."""
-    submission = Submission(id=name, problem=problem.key, code=code)
-    return Candidate(problem=problem, submission=submission, fingerprint=name, keys=keys_of(problem.key, name, name))
+    return Candidate(
+        problem=problem,
+        submission=code,
+        key=problem.key,
+        id=name,
+        size=None if code is None else len(code),
+        most_s=problem.time_limit_s * len(problem.tests),
+        fingerprint=name,
+        keys=keys_of(problem.key, name, name),
+    )
 
 
-def taken(window: Window[Candidate]) -> list[str]:
+def taken(window: Window[Program]) -> list[str]:
     """All that wait, in the order in which they are judged."""
     names = []
     while (one := window.take()) is not None:
-        names.append(one.submission.id)
+        names.append(one.id)
     return names
 
 
 def test_before_anything_is_known_limits_decide() -> None:
     """The most that all tests may take; of equals the first comes first; without code there is nothing to run."""
-    window = Window[Candidate](Costs())
+    window = Window[Program](Costs())
     slow = replace(TREE, time_limit_s=10)
     for one in (candidate("none", slow, None), candidate("a"), candidate("b"), candidate("slow", slow)):
         window.put(one)
@@ -36,7 +47,7 @@ def test_before_anything_is_known_limits_decide() -> None:
 def test_what_was_observed_decides_over_limits() -> None:
     """A problem with a generous limit is not slow for that."""
     costs = Costs()
-    window = Window[Candidate](costs)
+    window = Window[Program](costs)
     generous = replace(TREE, time_limit_s=100)
     window.put(candidate("generous", generous))
     window.put(candidate("a"))
@@ -47,14 +58,14 @@ def test_what_was_observed_decides_over_limits() -> None:
     assert taken(window) == ["a", "generous"]
 
 
-def has_room(window: Window[Candidate]) -> bool:
+def has_room(window: Window[Program]) -> bool:
     """As of now."""
     return not window.full
 
 
 def test_a_window_has_room_for_rows_and_for_bytes() -> None:
     """Programs of megabytes fill it as well as many rows do; one always fits."""
-    window = Window[Candidate](Costs(), rows=2, code_bytes=1000)
+    window = Window[Program](Costs(), rows=2, code_bytes=1000)
     assert has_room(window)
     window.put(candidate("large", code="x" * 5000))
     assert not has_room(window)
