@@ -200,8 +200,8 @@ async def opened(
 @asynccontextmanager
 async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
     from ioi_eval.config import Environment
+    from ioi_eval.sandbox.control_groups import processors
     from ioi_eval.sandbox.local import LocalSandbox
-    from ioi_eval.sandbox.processors import processors
 
     async with LocalSandbox(
         slots=place.workers or (place.at_most and min(place.at_most, processors())),

@@ -1,4 +1,8 @@
-"""The control groups that this process is in: what a container may use of its machine, as the kernel keeps it."""
+"""The control groups that this process is in: what a container may use of its machine, as the kernel keeps it.
+
+A container with a quota (Docker's `--cpus`, Kubernetes' `limits.cpu`) sees all processors of its machine. A slot for
+each of them would give every program a small part of one, and most results would be that the machine is too loaded.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,34 @@ def control_groups(controller: str, *, cgroups: Path = CGROUPS, own: Path = OWN)
         group = Path(os.path.normpath(f"/{path.lstrip('/')}"))
         for one in (group, *group.parents):
             yield root / one.relative_to("/")
+
+
+def processors(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int:
+    """How many processors this process may use, by its affinity and by the quota of its control group; at least 1.
+
+    So many that none has to be shared.
+
+    Args:
+        cgroups: where control groups are mounted.
+        own: tells those of this process.
+
+    Source: Linux, cgroup-v2, `cpu.max`; sched-bwc, `cpu.cfs_quota_us`.
+    """
+    groups = control_groups("cpu", cgroups=cgroups, own=own)
+    shares = [share for group in groups if (share := _share(group)) is not None]
+    return max(1, min([len(os.sched_getaffinity(0)), *map(int, shares)]))
+
+
+def _share(group: Path) -> float | None:
+    """How many processors a group may use at once; `None` where it has no quota."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            words = " ".join((group / name).read_text(encoding="ascii") for name in names).split()
+        except OSError:
+            continue
+        if len(words) == 2 and all(word.isdecimal() for word in words) and int(words[1]):
+            return int(words[0]) / int(words[1])
+    return None
 
 
 def memory_limit_bytes(*, cgroups: Path = CGROUPS, own: Path = OWN) -> int | None:

@@ -37,13 +37,13 @@ from ioi_eval.errors import IsolationError, RejectedError, SetupError, Transient
 from ioi_eval.model import Blob, Execution, Isolation, Job, JobFile, JobKind
 from ioi_eval.sandbox import LOCAL, Target
 from ioi_eval.sandbox.confinement import PATH, as_user, in_namespaces
+from ioi_eval.sandbox.control_groups import processors
 from ioi_eval.sandbox.descriptors import descriptors, returned_files, written
 from ioi_eval.sandbox.local_compiler import detect
 from ioi_eval.sandbox.machine_limit import MachineLimit, narrowing, require_no_refusal
 from ioi_eval.sandbox.machine_limits import machine_limits, room_for_jobs
 from ioi_eval.sandbox.namespaces import why_no_box
 from ioi_eval.sandbox.process import run_process, stage_of
-from ioi_eval.sandbox.processors import processors
 from ioi_eval.sandbox.scripts import Command, ScriptBoxes, commands
 from ioi_eval.sandbox.shown import refusal_to_show
 from ioi_eval.sandbox.slots import Slots
@@ -72,7 +72,7 @@ class LocalSandbox:
     A process that was forked has slots of its own, beside its parent's.
 
     Args:
-        slots: how many jobs run at once; by default the processors that this process may use (`processors.py`).
+        slots: how many jobs run at once; by default the processors that this process may use (`control_groups.py`).
         isolation: the weakest isolation that is accepted.
         strongest: do not even try a stronger one (to test `reduced` where `full` is to be had).
         compiler: the C++ compiler's command.
