@@ -1,8 +1,15 @@
-"""Makes `Submission`s from the rows of a dump of generations."""
+"""Makes `Submission`s from the rows of a dump of generations.
+
+A program may have several source files, for tasks with more than one function to write (CMS: `first.%l, second.%l`). A
+row contains them by name, `{"first.cpp": …, "second.cpp": …}`, in the column `source_files` or in `code`; a table may
+have pairs of name and text. All files except headers are compiled one by one, then linked together and with the task's
+own objects. In Python, the first file is started, unless the task has a grader; the others are imported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +18,19 @@ from ioi_eval.extract.cpp import fix_includes
 from ioi_eval.extract.fences import encodable
 from ioi_eval.extract.messages import last_answer
 from ioi_eval.languages import all_names, language_called, rules_of
-from ioi_eval.model import Language, Problem, ProblemKey, Submission, TaskType
+from ioi_eval.model import Language, Problem, ProblemKey, SourceFile, Submission, TaskType
 from ioi_eval.problems.output_files import OUTPUT_COLUMNS, with_outputs
 from ioi_eval.problems.row import Row, problem_key
 from ioi_eval.problems.samples import SAMPLE_COLUMNS, as_lists
-from ioi_eval.problems.source_files import SOURCE_COLUMNS, source_files
 
 DEFAULT_YEAR = 2024  # Source: the reference, which takes a dump without years for IOI 2024
 MAX_CODE_BYTES = 100_000
 """Source: CMS's `max_submission_length`, the limit of the IOI's own server."""
 
+SOURCE_COLUMNS = ("source_files", "code")
+"""The columns that may contain source files; the first that is not empty counts."""
+
+_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 
 PROGRAM_COLUMNS = (*SOURCE_COLUMNS, "generation", "messages", *OUTPUT_COLUMNS)
 """Every row has at least one of these columns."""
@@ -66,7 +76,7 @@ def submission_from_row(
     language = Language.CPP
     if row.has("language") and any(row.has(column) for column in (*SOURCE_COLUMNS, *SAMPLE_COLUMNS)):
         language = _language(row)  # outputs have no language
-    sources = source_files(row, language)
+    sources = _source_files(row, language)
     code: str | None
     if sources:
         code, extraction = "\n".join(file.content.decode() for file in sources), "column:sources"
@@ -183,6 +193,37 @@ def _language(row: Row) -> Language:
     if language is None:
         raise row.error(f"its language is {stated}, which is not supported; {all_names()} are")
     return language
+
+
+def _source_files(row: Row, language: Language) -> tuple[SourceFile, ...]:
+    """The source files of a row; empty if its program is a single text, or if it has none.
+
+    Raises:
+        RowError: the value is not a mapping of file names to texts, or a name is not allowed for a source.
+    """
+    by_name, code = SOURCE_COLUMNS
+    column = by_name if row.has(by_name) else code
+    value = row.values.get(column)
+    if column == code and (value is None or isinstance(value, str) or not isinstance(value, Mapping | Sequence)):
+        return ()
+    pairs = tuple(value.items()) if isinstance(value, Mapping) else row.pairs(column)
+    found: dict[str, SourceFile] = {}
+    for name, text in pairs:
+        if text is None:
+            continue  # in tables every row has all names
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise row.error(f"{column} has {name!r} with what is not text; file names with their texts are needed")
+        if not (name.endswith((*language.endings, *rules_of(language).header_endings)) and _NAME.fullmatch(name)):
+            endings = ", ".join(language.endings)
+            raise row.error(
+                f"{column} holds the file {name!r}, which is no name of a source in its language ({endings})"
+            )
+        if name in found:
+            raise row.error(f"{column} holds {name} twice")
+        found[name] = SourceFile(path=name, content=encodable(text).encode("utf-8", "replace"))
+    if found and not any(name.endswith(language.endings) for name in found):
+        raise row.error(f"{column} holds headers only: {', '.join(found)}")
+    return tuple(found.values())
 
 
 def _code(row: Row, language: Language) -> tuple[str | None, str]:
