@@ -8,34 +8,64 @@ is then not successful.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from ioi_eval.errors import ODD_DATA, UnavailableError, own_fault
-from ioi_eval.model import CompileOutcome, SubmissionResult, Verdict
+from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
+from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
 from ioi_eval.pipeline.progress import RESUMED
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
-from ioi_eval.validate.comparison import Disagreement, Evidence, NearLimit, Validation
-from ioi_eval.validate.kept import Kept
+from ioi_eval.validate.comparison import Validation
 from ioi_eval.validate.statements import StatedSolution, StatedSolutions, read_solutions
 
 __all__ = [
-    "Disagreement",
-    "Evidence",
     "Kept",
-    "NearLimit",
     "StatedSolution",
     "StatedSolutions",
     "Validating",
     "Validation",
     "read_solutions",
     "result_rows",
-    "validate",
 ]
+
+
+class Kept:
+    """Stored results, by problem and fingerprint, so that an interrupted validation can continue.
+
+    Results without a score are not stored, so they are judged again.
+
+    Args:
+        journal: the journal. It may be that of `score`: results of `score` are not exhaustive, and have other keys.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def find(self, problem: ProblemKey, fingerprints: Sequence[str]) -> SubmissionResult | None:
+        """The stored result of a program with one of these fingerprints, under the id of the submission judged then."""
+        for fingerprint in fingerprints:
+            keys = _keys(problem, fingerprint)
+            stored = self._journal.find(keys)
+            if stored is not None and (record := self._journal.read_stored(stored, keys)) is not None:
+                return replace(decode_result(record.body), fingerprint=fingerprint)
+        return None
+
+    def add(self, result: SubmissionResult, fingerprint: str) -> None:
+        """Store a result if it has a score. After this returns, it is not lost if the process is killed."""
+        if result.score is not None:
+            body = orjson.dumps({"fingerprint": fingerprint, **encode_result(result)})
+            self._journal.append(RecordKind.RESULT, _keys(result.problem, fingerprint), body)
+
+
+def _keys(problem: ProblemKey, fingerprint: str) -> Keys:
+    return keys_of(problem, "", f"exhaustive {fingerprint}")
 
 
 class Validating:
@@ -122,25 +152,6 @@ class Validating:
                 return result
         failure = CompileOutcome(verdict=Verdict.JE, message=self._ended)
         return submission_result(solution.problem, solution.submission, failure, {})
-
-
-async def validate(
-    reading: StatedSolutions, judge: Judge, *, workers: int, advance: Callable[[str], None] = lambda _: None
-) -> Validation:
-    """Judge solutions on every test and compare: `Validating` from beginning to end.
-
-    Args:
-        reading: the solutions, in the order in which they are reported.
-        judge: judges one solution.
-        workers: how many are judged at once.
-        advance: called with each verdict.
-
-    Raises:
-        ExceptionGroup: of `SetupError` if nothing can be judged here.
-    """
-    validating = Validating(reading, judge)
-    await validating.run(workers=workers, advance=advance)
-    return validating.validation()
 
 
 def result_rows(validation: Validation) -> Iterator[dict[str, Any]]:

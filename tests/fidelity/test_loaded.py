@@ -26,7 +26,7 @@ from ioi_eval.programs import Builder
 from ioi_eval.rows import open_source
 from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
-from ioi_eval.validate import StatedSolutions, Validation, read_solutions, validate
+from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
 
 BUSY = 4
 FEW = (
@@ -203,7 +203,9 @@ def reading(cache: Path) -> StatedSolutions:
 async def judged(found: StatedSolutions, cache: Path) -> Validation:
     """Validate, two at once."""
     async with LocalSandbox(slots=2) as sandbox:
-        return await validate(found, Scorer(sandbox, artifacts=ArtifactStore(cache)), workers=3)
+        validating = Validating(found, Scorer(sandbox, artifacts=ArtifactStore(cache)))
+        await validating.run(workers=3)
+        return validating.validation()
 
 
 def test_stated_verdicts_hold_on_a_loaded_machine(busy: None, quiet: StatedSolutions, cache: Path) -> None:

@@ -16,7 +16,7 @@ from ioi_eval.model import (
     SubmissionResult,
 )
 from ioi_eval.report.validation import evidence, markdown_validation, near_limit, terminal_validation
-from ioi_eval.validate import StatedSolution, StatedSolutions, Validation, result_rows, validate
+from ioi_eval.validate import StatedSolution, StatedSolutions, Validating, Validation, result_rows
 from ioi_eval.validate.comparison import compare
 from tests.scored import outcome, result_of, sampled_problem
 
@@ -177,6 +177,15 @@ class Judge:
         return self.says(submission)
 
 
+def validated(
+    reading: StatedSolutions, judge: Judge, *, workers: int = 1, advance: Callable[[str], None] = lambda _: None
+) -> Validation:
+    """What comes out when nothing interrupts."""
+    validating = Validating(reading, judge)
+    asyncio.run(validating.run(workers=workers, advance=advance))
+    return validating.validation()
+
+
 def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     """Results are put beside their solutions in order, whatever ends first."""
 
@@ -200,7 +209,7 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
     judge = SlowJudge(lambda submission: result("AC", "AC", "WA" if int(submission.id) % 2 else "AC"))
     told: list[str] = []
     reading = StatedSolutions(solutions=solutions, refused=(), silent=0)
-    validation = asyncio.run(validate(reading, judge, workers=3, advance=told.append))
+    validation = validated(reading, judge, workers=3, advance=told.append)
     assert judge.most == 3
     assert len(told) == 10
     assert [one.solution for one in validation.disagreements] == ["1", "3", "5", "7", "9"]
@@ -224,7 +233,7 @@ def test_what_was_judged_is_compared_when_no_endpoint_is_left() -> None:
     )
     told: list[str] = []
     reading = StatedSolutions(solutions=solutions, refused=(), silent=0)
-    validation = asyncio.run(validate(reading, Judge(says), workers=1, advance=told.append))
+    validation = validated(reading, Judge(says), advance=told.append)
     assert told == ["AC", "JE", "JE", "JE"]
     assert not validation.agrees
     assert len(validation.undecided) == 3
@@ -240,7 +249,7 @@ def test_identical_solutions_are_judged_once_but_for_judge_errors() -> None:
         for n, code in enumerate(codes)
     )
     judge = Judge(lambda submission: result("AC", "AC", "AC" if submission.code == "right" else "JE"))
-    validation = asyncio.run(validate(StatedSolutions(solutions=solutions, refused=(), silent=0), judge, workers=1))
+    validation = validated(StatedSolutions(solutions=solutions, refused=(), silent=0), judge)
     assert judge.judged == ["0", "1", "3"]
     assert [judged.result.submission for _, judged in validation.judged] == ["0", "1", "2", "3"]
     assert len(validation.undecided) == 2
