@@ -45,11 +45,9 @@ class Invalid(Refused):
 
     Args:
         listed: the problem.
-        samples: how many programs the row holds.
     """
 
     listed: Listed
-    samples: int
 
 
 class AppsIntake(DumpReader[AppsCandidate]):
@@ -125,7 +123,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
             message = str(row.error(f"problem {problem} cannot be judged: {listed.refusal}"))
             yield Invalid(
                 row=row, kind=f"the problem's own row is broken: {listed.fault or 'not for this comparator'}",
-                message=message, listed=listed, samples=len(samples),
+                message=message, listed=listed,
             )  # fmt: skip
         else:
             for sample in samples:
@@ -153,10 +151,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         place = (row.source, row.number)
         first = taken.setdefault(keys_of(listed.id, name, "").submission, place)
         if first != place:
-            kind = f"the same {self.id_column} and problem as an earlier row"
-            message = f"{self.id_column} {name!r} of problem {listed.id} stands in {first[0]}, row {first[1]} already"
-            words = f"{message}, which is the one that counts; make the ids unique, or give another --id-column"
-            return Refused(row=row, kind=kind, message=str(row.error(words)))
+            return self._taken_before(row, name, listed.id, f"{first[0]}, row {first[1]}")
         found_by = (found.extraction,)
         under = partial(keys_of, listed.id, name, found_by=found_by)
         fingerprint, keys = best_known(self._fingerprints(listed.digest, found), under, standing)

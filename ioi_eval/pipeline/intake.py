@@ -208,6 +208,14 @@ class DumpReader(ABC, Generic[C]):
                 its entry is for the one of which most is known; of equals, for the first.
         """
 
+    def _taken_before(self, row: Row, name: str, problem: object, where: str) -> Refused:
+        message = (
+            f"{self.id_column} {name!r} of problem {problem} stands in {where} already, which is the one that counts; "
+            "make the ids unique, or give another --id-column"
+        )
+        kind = f"the same {self.id_column} and problem as an earlier row"
+        return Refused(row=row, kind=kind, message=str(row.error(message)))
+
     def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[C | Refused]:
         """The same without the row."""
         for entry in self.entries(standing=standing):
@@ -297,7 +305,8 @@ class Intake(DumpReader[ContestCandidate]):
         place = (row.source, row.number)
         first = taken.setdefault(name_key(submission.problem, submission.id), place)
         if first != place:
-            return self._taken_before(row, submission, first)
+            where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
+            return self._taken_before(row, submission.id, submission.problem, where)
         found_by = (submission.extraction, *submission.fixes)
         under = partial(keys_of, problem.key, submission.id, found_by=found_by)
         fingerprint, keys = best_known(self._fingerprints(problem, submission), under, standing)
@@ -313,16 +322,6 @@ class Intake(DumpReader[ContestCandidate]):
             keys=keys,
         )
         return JudgeableRow(row=row, candidate=candidate, target_subtask=target)
-
-    def _taken_before(self, row: Row, submission: Submission, first: Place) -> Refused:
-        source, number = first
-        where = f"row {number}" if source == row.source else f"{source}, row {number}"
-        message = (
-            f"{self.id_column} {submission.id!r} of problem {submission.problem} stands in {where} already, which is "
-            "the one that counts; make the ids unique, or give another --id-column"
-        )
-        kind = f"the same {self.id_column} and problem as an earlier row"
-        return Refused(row=row, kind=kind, message=str(row.error(message)))
 
     def _without_problem(self, row: Row, key: ProblemKey) -> Refused:
         unusable = self.problems.unusable.get(key)
