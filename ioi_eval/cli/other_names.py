@@ -84,7 +84,7 @@ _MCPBR_RUN = "apps score DUMP --dataset SRC --out DIR (for what `mcpbr run` scor
 _OTHER_COMMANDS = {
     ("tests_runner.py",): "run-tests",
     ("run_tests",): "run-tests",
-    ("new_eval_model_generations.py",): "score (scripts/evaluate_generations.py does the same through the Python API)",
+    ("new_eval_model_generations.py",): "score (in Python: ioi_eval.pipeline.score_dump)",
     ("run",): _MCPBR_RUN,
     ("mcpbr",): _MCPBR_RUN,
     ("apps", "run"): _MCPBR_RUN,

@@ -325,7 +325,7 @@ def test_its_options_elsewhere_are_told_what_they_are_called_there(start: Start)
     ("typed", "here"),
     [
         ("tests_runner.py", "ioi-eval run-tests"),
-        ("new_eval_model_generations.py", "ioi-eval score (scripts/evaluate_generations.py"),
+        ("new_eval_model_generations.py", "ioi-eval score (in Python: ioi_eval.pipeline.score_dump)"),
         ("evaluate.py", "ioi-eval score (answers of a model are made elsewhere"),
     ],
 )
