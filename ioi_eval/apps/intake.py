@@ -158,7 +158,7 @@ class AppsIntake(DumpReader[AppsCandidate]):
         candidate = Candidate(
             problem=listed,
             submission=found,
-            key=listed.id,
+            family=listed.id,
             id=name,
             found_by=found_by,
             size=None if found.code is None else len(found.code),

@@ -14,7 +14,7 @@ from typing import Any
 from ioi_eval.errors import ODD_DATA, own_fault
 from ioi_eval.journal import Journal, TemporaryRecords
 from ioi_eval.model import Keep
-from ioi_eval.pipeline.family import ProblemFamily, R
+from ioi_eval.pipeline.family import ProblemFamily, R, W
 from ioi_eval.pipeline.finish import TestLines, replacing, write_summary
 from ioi_eval.pipeline.intake import OWN_FAULT, Refused
 from ioi_eval.pipeline.interrupt import Interrupts
@@ -24,14 +24,13 @@ from ioi_eval.pipeline.run import DumpRun, now
 from ioi_eval.pipeline.settings import Outcome, Settings
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.pipeline.unchanged import Written, as_it_was, signature
-from ioi_eval.pipeline.window import C
 from ioi_eval.report.frame import TESTS
 from ioi_eval.report.run_summary import RunFacts
 
 
 async def score(
     directory: Path,
-    family: ProblemFamily[C, R],
+    family: ProblemFamily[W, R],
     *,
     journal: Journal,
     settings: Settings,
@@ -75,7 +74,7 @@ async def score(
     return await _conduct(run, write)
 
 
-async def _conduct(run: DumpRun[C, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> Outcome:
+async def _conduct(run: DumpRun[W, R], write: Callable[[RunFacts, Progress], Mapping[str, Any]]) -> Outcome:
     """Judge, then write. A signal ends the judging, not the writing; and the spool goes, whatever happens."""
     ledger, progress, settings = run.ledger, run.progress, run.settings
     started = now()
@@ -101,7 +100,7 @@ async def _conduct(run: DumpRun[C, R], write: Callable[[RunFacts, Progress], Map
 
 def write_results(
     directory: Path,
-    family: ProblemFamily[C, R],
+    family: ProblemFamily[W, R],
     ledger: Ledger[R],
     progress: Progress,
     *,
@@ -142,7 +141,7 @@ def write_results(
                 file.write(line)
 
 
-def _refused(family: ProblemFamily[C, R], entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
+def _refused(family: ProblemFamily[W, R], entry: Refused, *, bare: bool = False) -> Sequence[bytes]:
     """The lines of a row that was not judged: with the message alone where its own columns cannot be written."""
     family.refuse(entry)
     if not bare:

@@ -11,11 +11,12 @@ from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.intake import DumpReader, Refused
 from ioi_eval.pipeline.ledger import Format, Found
-from ioi_eval.pipeline.window import C
+from ioi_eval.pipeline.window import Candidate
 from ioi_eval.report.frame import RESULTS
 from ioi_eval.report.run_summary import RunSummary
 from ioi_eval.report.totals import CpuSplit
 
+W = TypeVar("W", bound=Candidate[Any, Any])
 R = TypeVar("R", bound=JudgedResult)
 
 
@@ -38,7 +39,7 @@ class Told:
     fingerprint: str = ""
 
 
-class ProblemFamily(ABC, Generic[C, R]):
+class ProblemFamily(ABC, Generic[W, R]):
     """One dump of submissions to problems of a family.
 
     Args:
@@ -50,11 +51,11 @@ class ProblemFamily(ABC, Generic[C, R]):
     form: ClassVar[Format[Any]]
     files: ClassVar[tuple[str, ...]] = (RESULTS,)
 
-    def __init__(self, intake: DumpReader[C], summary: RunSummary, options: Sequence[Any]) -> None:
+    def __init__(self, intake: DumpReader[W], summary: RunSummary, options: Sequence[Any]) -> None:
         self.intake, self.summary, self.options = intake, summary, options
 
     @abstractmethod
-    async def judge(self, candidate: C) -> R:
+    async def judge(self, candidate: W) -> R:
         """Judge one.
 
         Raises:
@@ -62,7 +63,7 @@ class ProblemFamily(ABC, Generic[C, R]):
         """
 
     @abstractmethod
-    def failed(self, candidate: C, words: str) -> R:
+    def failed(self, candidate: W, words: str) -> R:
         """The result of one that our sandbox failed at, in these words."""
 
     def told(self, result: R) -> Told:

@@ -16,7 +16,7 @@ from typing import Generic, TypeAlias
 from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
 from ioi_eval.journal import Keys, keys_of, name_key
 from ioi_eval.model import Language, Problem, ProblemKey, Submission
-from ioi_eval.pipeline.window import C, Candidate
+from ioi_eval.pipeline.window import Candidate, W
 from ioi_eval.problems.first_rows import PROGRAMS_ADVICE, Need, check_first_rows
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.problems.row import DumpSource, Row, RowSource
@@ -44,7 +44,7 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgeable(Generic[C]):
+class Judgeable(Generic[W]):
     """A row that can be judged, or one of its programs.
 
     Args:
@@ -53,7 +53,7 @@ class Judgeable(Generic[C]):
     """
 
     row: Row
-    candidate: C
+    candidate: W
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,7 @@ def _needs(id_column: str) -> tuple[Need, ...]:
     )
 
 
-class DumpReader(ABC, Generic[C]):
+class DumpReader(ABC, Generic[W]):
     """Reads a dump's rows as submissions.
 
     Args:
@@ -199,7 +199,7 @@ class DumpReader(ABC, Generic[C]):
     @abstractmethod
     def entries(
         self, *, whole_rows: bool = False, standing: Callable[[Keys], int] | None = None
-    ) -> Iterator[Judgeable[C] | Refused]:
+    ) -> Iterator[Judgeable[W] | Refused]:
         """One for each program, in the order of the rows; one for a row that cannot be used.
 
         Args:
@@ -216,7 +216,7 @@ class DumpReader(ABC, Generic[C]):
         kind = f"the same {self.id_column} and problem as an earlier row"
         return Refused(row=row, kind=kind, message=str(row.error(message)))
 
-    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[C | Refused]:
+    def candidates(self, standing: Callable[[Keys], int] | None = None) -> Iterator[W | Refused]:
         """The same without the row."""
         for entry in self.entries(standing=standing):
             yield entry if isinstance(entry, Refused) else entry.candidate
@@ -313,7 +313,7 @@ class Intake(DumpReader[ContestCandidate]):
         candidate = Candidate(
             problem=problem,
             submission=submission,
-            key=problem.key,
+            family=problem.key,
             id=submission.id,
             found_by=found_by,
             size=None if submission.is_empty else submission.size,

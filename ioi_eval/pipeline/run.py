@@ -18,13 +18,13 @@ from datetime import UTC, datetime
 from typing import Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
-from ioi_eval.pipeline.family import ProblemFamily, R, Told
+from ioi_eval.pipeline.family import ProblemFamily, R, Told, W
 from ioi_eval.pipeline.intake import Refused
 from ioi_eval.pipeline.ledger import Ledger
 from ioi_eval.pipeline.progress import COPY, REFUSED, RESUMED, Progress
 from ioi_eval.pipeline.settings import Settings
 from ioi_eval.pipeline.threads import in_thread
-from ioi_eval.pipeline.window import C, Costs, Window
+from ioi_eval.pipeline.window import Costs, Window
 from ioi_eval.report.run_summary import RunFacts
 from ioi_eval.report.totals import CpuSplit
 
@@ -95,15 +95,15 @@ class _Recorded:
     Args:
         told: what the run needs to know of it.
         leader: where copies of the program find it; `None` if they must not take it over.
-        odd_problem: the problem, where our own code failed on this row.
+        odd_family: the problem, where our own code failed on this row.
     """
 
     told: Told
     leader: int | None
-    odd_problem: object | None
+    odd_family: object | None
 
 
-class DumpRun(Generic[C, R]):
+class DumpRun(Generic[W, R]):
     """One judging of a dump.
 
     Args:
@@ -116,7 +116,7 @@ class DumpRun(Generic[C, R]):
 
     def __init__(
         self,
-        family: ProblemFamily[C, R],
+        family: ProblemFamily[W, R],
         ledger: Ledger[R],
         *,
         settings: Settings,
@@ -127,13 +127,13 @@ class DumpRun(Generic[C, R]):
         self.ledger, self.settings, self.progress = ledger, settings, progress
         self._family = family
         self._costs = Costs()
-        self._window: Window[C] = Window(self._costs)
+        self._window: Window[W] = Window(self._costs)
         self._changed = asyncio.Condition()
-        self._following: dict[bytes, deque[C]] = {}
+        self._following: dict[bytes, deque[W]] = {}
         self._judged_otherwise: dict[bytes, int] = {}  # leaders that were judged in another way than was expected
         self._empty: dict[bytes, _Recorded] = {}  # what was judged in this run of those that hold no program
         self._followers = 0
-        self._late: list[tuple[C, int]] = []
+        self._late: list[tuple[W, int]] = []
         self._in_flight = 0
         self._fed = False
         self._failures_in_a_row = 0
@@ -174,8 +174,8 @@ class DumpRun(Generic[C, R]):
     async def _feed(self) -> None:
         entries = self._family.intake.candidates(self.ledger.standing)
         while not self.done.stopped_by and (batch := await in_thread(self._batch, entries)):
-            copies: list[tuple[C, int]] = []
-            empty: list[C] = []
+            copies: list[tuple[W, int]] = []
+            empty: list[W] = []
             for entry in batch:
                 self.progress.read()
                 if isinstance(entry, Refused):
@@ -192,10 +192,10 @@ class DumpRun(Generic[C, R]):
             self._fed = True
             self._changed.notify_all()
 
-    async def _judge_empty(self, candidates: Sequence[C]) -> None:
+    async def _judge_empty(self, candidates: Sequence[W]) -> None:
         """Judge those of a batch that hold no program: at once, as there is nothing to wait for, and for each problem
         once, as the others come to the same."""
-        same: list[tuple[C, _Recorded]] = []
+        same: list[tuple[W, _Recorded]] = []
         for candidate in candidates:
             if self.done.stopped_by:
                 break
@@ -212,9 +212,9 @@ class DumpRun(Generic[C, R]):
             self._count(known, was_in_sandbox=False)
 
     @staticmethod
-    def _batch(entries: Iterator[C | Refused]) -> list[C | Refused]:
+    def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
         """The next rows: few enough to be held, many enough to be worth a change of threads."""
-        batch: list[C | Refused] = []
+        batch: list[W | Refused] = []
         held = 0
         for entry in itertools.islice(entries, BATCH_ROWS):
             batch.append(entry)
@@ -223,7 +223,7 @@ class DumpRun(Generic[C, R]):
                 break
         return batch
 
-    def _is_known(self, entry: C, copies: list[tuple[C, int]]) -> bool:
+    def _is_known(self, entry: W, copies: list[tuple[W, int]]) -> bool:
         """Whether there is nothing to judge: this submission, or the same program, was judged before."""
         stored = self.ledger.journal.find(entry.keys)
         if stored is not None and not (stored.failed and self.settings.retry_failed):
@@ -235,10 +235,10 @@ class DumpRun(Generic[C, R]):
         copies.append((entry, leader))
         return True
 
-    def _may_copy(self, candidate: C) -> bool:
+    def _may_copy(self, candidate: W) -> bool:
         return self.settings.dedupe and candidate.size is not None
 
-    async def _enqueue(self, candidate: C) -> None:
+    async def _enqueue(self, candidate: W) -> None:
         async with self._changed:
             await self._changed.wait_for(
                 lambda: self.done.stopped_by or (not self._window.full and self._followers < FOLLOWERS)
@@ -247,7 +247,7 @@ class DumpRun(Generic[C, R]):
             self._changed.notify_all()
         await self._copy_late()
 
-    def _lead_or_follow(self, candidate: C) -> None:
+    def _lead_or_follow(self, candidate: W) -> None:
         program = candidate.keys.program
         if self._may_copy(candidate):
             leader = self.ledger.journal.leader(candidate.keys) or self._judged_otherwise.get(program)
@@ -272,7 +272,7 @@ class DumpRun(Generic[C, R]):
                 self._in_flight -= 1
                 self._changed.notify_all()
 
-    async def _next(self) -> C | None:
+    async def _next(self) -> W | None:
         """The next to be judged; `None` when no more can come."""
         async with self._changed:
             await self._changed.wait_for(
@@ -284,7 +284,7 @@ class DumpRun(Generic[C, R]):
             self._changed.notify_all()
             return candidate
 
-    async def _score(self, candidate: C) -> tuple[R, bool]:
+    async def _score(self, candidate: W) -> tuple[R, bool]:
         """Its result, and whether a fault in our handling of this row kept it from being judged."""
         try:
             result = await self._judge(candidate)
@@ -296,10 +296,10 @@ class DumpRun(Generic[C, R]):
             return self._family.failed(candidate, own_fault(error, "judging this row")), True
         cpu = self._family.told(result).cpu
         self.done.cpu += cpu
-        self._costs.observe(candidate.key, cpu.total)
+        self._costs.observe(candidate.family, cpu.total)
         return result, False
 
-    async def _judge(self, candidate: C) -> R:
+    async def _judge(self, candidate: W) -> R:
         """Judge one; again where somebody has deleted the cache meanwhile.
 
         Raises:
@@ -319,7 +319,7 @@ class DumpRun(Generic[C, R]):
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: C, result: R, *, is_of_row: bool) -> None:
+    async def _record(self, candidate: W, result: R, *, is_of_row: bool) -> None:
         recorded = await in_thread(self._write, candidate, result, is_of_row)
         told, leader = recorded.told, recorded.leader
         if leader is not None and told.fingerprint not in ("", candidate.fingerprint):
@@ -338,14 +338,14 @@ class DumpRun(Generic[C, R]):
         late, self._late = self._late, []
         await self._copy(late)
 
-    async def _copy(self, copies: Sequence[tuple[C, int]]) -> None:
+    async def _copy(self, copies: Sequence[tuple[W, int]]) -> None:
         if copies:
             await in_thread(self.ledger.record_copies, copies)
             self.done.copies += len(copies)
             for _ in copies:
                 self.progress.advance(COPY)
 
-    def _write(self, candidate: C, result: R, is_of_row: bool) -> _Recorded:
+    def _write(self, candidate: W, result: R, is_of_row: bool) -> _Recorded:
         """Write a result down; where our own code fails on it, that it could not be written. Called from a thread."""
         told = self._family.told(result)
         try:
@@ -354,20 +354,20 @@ class DumpRun(Generic[C, R]):
             result, is_of_row = self._family.failed(candidate, own_fault(error, "recording this row")), True
             told = self._family.told(result)
             leader = self.ledger.record(candidate, result, told.fingerprint)
-        return _Recorded(told=told, leader=leader, odd_problem=candidate.key if is_of_row else None)
+        return _Recorded(told=told, leader=leader, odd_family=candidate.family if is_of_row else None)
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         self.done.judged += 1
         self.progress.advance(recorded.told.verdict)
-        self._watch(recorded.told, recorded.odd_problem, was_in_sandbox)
+        self._watch(recorded.told, recorded.odd_family, was_in_sandbox)
 
-    def _watch(self, told: Told, odd_problem: object | None, was_in_sandbox: bool) -> None:
+    def _watch(self, told: Told, odd_family: object | None, was_in_sandbox: bool) -> None:
         """Give up on a sandbox that fails every time, or on ourselves: on problem after problem.
 
         The result of a row that holds no program says of neither that it works.
         """
-        if odd_problem is not None:
-            self._odd_in_a_row.add(odd_problem)
+        if odd_family is not None:
+            self._odd_in_a_row.add(odd_family)
         elif told.blames_sandbox:
             self._failures_in_a_row += 1
         elif told.kept and was_in_sandbox:

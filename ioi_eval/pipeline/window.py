@@ -31,12 +31,12 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate(Generic[P, S]):
-    """A submission that is to be judged, to a problem of any family.
+    """A submission that is to be judged, whatever it is for.
 
     Args:
         problem: on what.
         submission: what it holds.
-        key: the problem's: others of it take about as long.
+        family: the problem's key: others of it take about as long.
         id: the submission's, unique within the problem.
         found_by: how its program was found and changed.
         size: how much of it must be held to judge it, in characters or bytes; `None` where there is nothing to judge.
@@ -47,7 +47,7 @@ class Candidate(Generic[P, S]):
 
     problem: P
     submission: S
-    key: ProblemKey | str
+    family: ProblemKey | str
     id: str
     found_by: tuple[str, ...] = ()
     size: int | None
@@ -57,17 +57,17 @@ class Candidate(Generic[P, S]):
 
     def keys_under(self, fingerprint: str) -> Keys:
         """The keys of its record where it was judged in another way than was expected."""
-        return keys_of(self.key, self.id, fingerprint, found_by=self.found_by)
+        return keys_of(self.family, self.id, fingerprint, found_by=self.found_by)
 
     @property
     def names(self) -> Mapping[str, Any]:
         """What its record says of it: `submission`, its id, and the problem's."""
-        if isinstance(self.key, str):
-            return {"submission": self.id, "problem": self.key}
-        return {"submission": self.id, "year": self.key.year, "problem": self.key.id}
+        if isinstance(self.family, str):
+            return {"submission": self.id, "problem": self.family}
+        return {"submission": self.id, "year": self.family.year, "problem": self.family.id}
 
 
-C = TypeVar("C", bound=Candidate[Any, Any])
+W = TypeVar("W", bound=Candidate[Any, Any])
 
 
 class Costs:
@@ -77,20 +77,20 @@ class Costs:
         self._count: Counter[ProblemKey | str] = Counter()
         self._sum: dict[ProblemKey | str, float] = {}
 
-    def observe(self, problem: ProblemKey | str, cpu_s: float) -> None:
+    def observe(self, family: ProblemKey | str, cpu_s: float) -> None:
         """Take in what one submission took."""
-        self._count[problem] += 1
-        self._sum[problem] = self._sum.get(problem, 0.0) + cpu_s
+        self._count[family] += 1
+        self._sum[family] = self._sum.get(family, 0.0) + cpu_s
 
     def expected(self, candidate: Candidate[Any, Any]) -> float:
         """The mean of what was observed, else the most it may take; nothing where there is nothing to judge."""
         if candidate.size is None:
             return 0.0
-        count = self._count[candidate.key]
-        return self._sum[candidate.key] / count if count else candidate.most_s
+        count = self._count[candidate.family]
+        return self._sum[candidate.family] / count if count else candidate.most_s
 
 
-class Window(Generic[C]):
+class Window(Generic[W]):
     """The next submissions.
 
     Args:
@@ -102,7 +102,7 @@ class Window(Generic[C]):
     def __init__(self, costs: Costs, *, rows: int = ROWS, code_bytes: int = CODE_BYTES) -> None:
         self._costs = costs
         self._rows, self._code_bytes = rows, code_bytes
-        self._waiting: list[C] = []
+        self._waiting: list[W] = []
         self._held_bytes = 0
 
     def __len__(self) -> int:
@@ -113,12 +113,12 @@ class Window(Generic[C]):
         """Whether no more should be put in for now."""
         return len(self._waiting) >= self._rows or self._held_bytes >= self._code_bytes
 
-    def put(self, candidate: C) -> None:
+    def put(self, candidate: W) -> None:
         """Let one wait."""
         self._waiting.append(candidate)
         self._held_bytes += candidate.size or 0
 
-    def take(self) -> C | None:
+    def take(self) -> W | None:
         """The one that is expected to take longest, of equals the one that came first; `None` if none waits."""
         best, at = -math.inf, -1
         for place, candidate in enumerate(self._waiting):
