@@ -14,26 +14,14 @@ import orjson
 from ioi_eval.errors import InputError
 from ioi_eval.problems import big_json
 from ioi_eval.problems.row import Row
-from ioi_eval.rows.source import Source, digest_of_file
+from ioi_eval.rows.source import PathSource
 
 _LONGEST_LINE = 1024 * 1024 * 1024  # the largest test of a real data set is 22 MB; beyond this it is another format
 _BOM = b"\xef\xbb\xbf"
 
 
-class JsonLines(Source):
+class JsonLines(PathSource):
     """A `.jsonl` or `.jsonl.gz` file, read line by line."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def describe(self) -> str:
-        """The file's path."""
-        return str(self._path)
-
-    def digest(self) -> str | None:
-        """A hash of the file's name, which messages contain, and of its bytes."""
-        found = digest_of_file(self._path)
-        return found and f"{self._path}:{found}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The objects, in order; unwanted columns are dropped."""

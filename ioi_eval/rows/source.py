@@ -55,6 +55,26 @@ class Source(ABC):
         return self
 
 
+class PathSource(Source):
+    """Rows at one path: a file, or a folder, which has no hash.
+
+    Args:
+        path: where they lie.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def describe(self) -> str:
+        """The path."""
+        return str(self._path)
+
+    def digest(self) -> str | None:
+        """A hash of the file's name, which messages contain, and of its bytes."""
+        found = digest_of_file(self._path)
+        return found and f"{self._path}:{found}"
+
+
 class Chain(Source):
     """Several sources, one after the other. Some may be empty, because a shard may be, but not all.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.problems.row import Row
 from ioi_eval.rows.decoder import decoded
-from ioi_eval.rows.source import Source, digest_of_file, read_state
+from ioi_eval.rows.source import PathSource, read_state
 
 if TYPE_CHECKING:
     import datasets
@@ -19,20 +18,8 @@ _BATCH_BYTES = 4 * 1024 * 1024  # about as much of a table is decoded at once
 _GROUP_BYTES = 32 * 1024 * 1024  # a larger row group is decoded in a separate process
 
 
-class Parquet(Source):
+class Parquet(PathSource):
     """A `.parquet` file. Only the wanted columns are read."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def describe(self) -> str:
-        """The file's path."""
-        return str(self._path)
-
-    def digest(self) -> str | None:
-        """A hash of the file's name, which messages contain, and of its bytes."""
-        found = digest_of_file(self._path)
-        return found and f"{self._path}:{found}"
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows; one small batch is decoded at a time."""
@@ -52,15 +39,8 @@ class Parquet(Source):
             raise InputError(f"{self._path} cannot be read as Parquet: {error}; get it again") from error
 
 
-class SavedDataset(Source):
+class SavedDataset(PathSource):
     """A folder made by `Dataset.save_to_disk`."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def describe(self) -> str:
-        """The folder's path."""
-        return str(self._path)
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[Row]:
         """The rows, from memory-mapped files."""
