@@ -163,38 +163,32 @@ def _conversations(row: Row, value: Any) -> Sequence[Any] | None:
 # --------------------------------------------------------------------------- rules
 
 
-def our_rules(sample: Sample) -> Extracted:
-    """Our own rule: the column `code` is the program itself; from other texts it is extracted."""
-    if sample.column == "code":
-        return Extracted(code=encodable(sample.value), rule="column:code")
-    text = last_answer(sample.value) if sample.column == "messages" else sample.value
-    return extract_python(text or "")
+def _rules(answer_of: Callable[[Any], str | None], extract: Callable[[str], Extracted]) -> Rules:
+    """The column `code` is the program itself; from other texts it is extracted, of a conversation from its answer."""
+
+    def rules(sample: Sample) -> Extracted:
+        if sample.column == "code":
+            return Extracted(code=encodable(sample.value), rule="column:code")
+        text = answer_of(sample.value) if sample.column == "messages" else sample.value
+        return extract(text or "")
+
+    return rules
 
 
-def _eval_protocol(sample: Sample) -> Extracted:
-    if sample.column == "code":
-        return our_rules(sample)
-    text = last_content(sample.value) if sample.column == "messages" else sample.value
-    return Extracted(code=encodable(extract_eval_protocol(text or "") or ""), rule="eval-protocol")
+def _eval_protocol(text: str) -> Extracted:
+    return Extracted(code=encodable(extract_eval_protocol(text) or ""), rule="eval-protocol")
 
 
-def _eval_protocol_page(sample: Sample) -> Extracted:
-    if sample.column == "code":
-        return our_rules(sample)
-    text = last_answer_or_content(sample.value) if sample.column == "messages" else sample.value
-    return extract_eval_protocol_page(text or "")
+def _livecodebench(text: str) -> Extracted:
+    return Extracted(code=encodable(extract_livecodebench(text)), rule="livecodebench")
 
 
-def _livecodebench(sample: Sample) -> Extracted:
-    if sample.column == "code":
-        return our_rules(sample)
-    text = last_answer(sample.value) if sample.column == "messages" else sample.value
-    return Extracted(code=encodable(extract_livecodebench(text or "")), rule="livecodebench")
-
+our_rules = _rules(last_answer, extract_python)
+"""Our own rule."""
 
 RULES: Mapping[str, Rules] = {
-    "eval-protocol": _eval_protocol,
-    "eval-protocol-page": _eval_protocol_page,
-    "livecodebench": _livecodebench,
+    "eval-protocol": _rules(last_content, _eval_protocol),
+    "eval-protocol-page": _rules(last_answer_or_content, extract_eval_protocol_page),
+    "livecodebench": _rules(last_answer, _livecodebench),
 }
 """The profiles that have extraction rules of their own; the others take programs as they are."""
