@@ -14,12 +14,11 @@ import contextlib
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.cache_directory import make_private_directory, new_file
 from ioi_eval.config import Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob
@@ -127,35 +126,10 @@ class ArtifactStore:
             make_private_directory(directory)  # it was there when this was made, and may have been deleted since
         try:
             path.parent.mkdir(mode=0o755, exist_ok=True)
-            write_atomically(path, content, 0o755)
+            with new_file(path, 0o755) as file:
+                file.write(content)
         except OSError as error:
             raise SetupError(
                 f"cannot write to the cache {path.parent}: {error.strerror}; free space, or set IOI_EVAL_CACHE"
             ) from error
         return Blob(path=path, size=len(content), sha256=digest)
-
-
-def write_atomically(path: Path, content: bytes, mode: int, *, durable: bool = True) -> None:
-    """Write a file that is there as a whole or not at all.
-
-    Args:
-        path: its name, in a directory that exists.
-        content: of the file.
-        mode: its permissions.
-        durable: also after a power cut.
-
-    Raises:
-        OSError: it cannot be written; then nothing is left of it.
-    """
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            os.fchmod(file.fileno(), mode)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())  # or the name may reach the disk before the content
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -35,8 +35,7 @@ from pathlib import Path
 
 import orjson
 
-from ioi_eval.artifacts import write_atomically
-from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.cache_directory import make_private_directory, new_file
 from ioi_eval.config import MIB, CompileLimits, Environment
 from ioi_eval.errors import SetupError
 from ioi_eval.fingerprint import digest_of, runner_digest
@@ -147,8 +146,8 @@ class KeptPrograms:
             if re.fullmatch("[0-9a-f]{64}", digest):
                 return identity, digest
         digest = contents_of(files)
-        with contextlib.suppress(OSError):
-            write_atomically(remembered, digest.encode(), 0o644, durable=False)
+        with contextlib.suppress(OSError), new_file(remembered, durable=False) as file:
+            file.write(digest.encode())
         return identity, digest
 
     # ------------------------------------------------------------------ entries
@@ -180,7 +179,8 @@ class KeptPrograms:
         content = _encode(answer, key)
         path = self._root / key[:2] / f"{key}.{hashlib.sha256(content).hexdigest()}"
         path.parent.mkdir(mode=0o755, exist_ok=True)
-        write_atomically(path, content, 0o644, durable=False)
+        with new_file(path, durable=False) as file:
+            file.write(content)
         self._counts["added"] += 1
         self._total += len(content)
         self._uncounted += len(content)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.cache_directory import make_private_directory
+from ioi_eval.cache_directory import make_private_directory, new_file
 from ioi_eval.calibration.workload import workload_digest
 from ioi_eval.errors import SetupError
 
@@ -58,14 +57,8 @@ def keep(calibration: Calibration, cache: Path) -> Path:
     make_private_directory(cache)
     path = cache / NAME
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=cache, delete=False) as file:
-            try:
-                json.dump(asdict(calibration), file, indent=2)
-                file.write("\n")
-                file.flush()
-                os.replace(file.name, path)
-            finally:
-                Path(file.name).unlink(missing_ok=True)
+        with new_file(path, 0o600, durable=False) as file:
+            file.write(f"{json.dumps(asdict(calibration), indent=2)}\n".encode())
     except OSError as error:
         raise SetupError(f"{path} cannot be written: {error.strerror}; free space, or set IOI_EVAL_CACHE") from error
     return path

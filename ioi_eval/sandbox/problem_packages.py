@@ -14,15 +14,14 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import tarfile
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from ioi_eval import boxfiles
+from ioi_eval.cache_directory import new_file
 from ioi_eval.errors import SetupError
 from ioi_eval.model import Blob, Content, ProblemPackage
 from ioi_eval.sandbox import lost
@@ -92,7 +91,7 @@ def make_package(repository: Path, package: ProblemPackage, contents: Mapping[st
         listed = _lines(repository).get((package.language, version), "").split(",")
         sha256 = _hash(path) if path.exists() else ""
         if not sha256 or sha256 not in listed:
-            with _new_file(path) as file:
+            with new_file(path) as file:
                 _write_tarball(file, package, version, contents)
             sha256 = _hash(path)
         return MadePackage(
@@ -117,7 +116,7 @@ def list_packages(repository: Path, url: str, packages: Iterable[MadePackage]) -
         for each in packages:
             line = f"{each.language},{each.version},{each.sha256},{url.rstrip('/')}/{each.file}"
             known[each.language, each.version] = line
-        with _new_file(repository / INDEX) as file:
+        with new_file(repository / INDEX) as file:
             file.write("".join(f"{line}\n" for line in known.values()).encode())
 
 
@@ -183,20 +182,6 @@ def _opened(content: Content) -> Iterator[tuple[int, IO[bytes]]]:
         raise lost(content) from error
     with file:
         yield content.size, file
-
-
-@contextlib.contextmanager
-def _new_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `path` when the block ends well."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as file:
-        try:
-            os.fchmod(file.fileno(), 0o644)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())  # or the name may reach the disk before the content
-            os.replace(file.name, path)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
