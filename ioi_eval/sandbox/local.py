@@ -63,6 +63,7 @@ _SLOTS_A_SPARE_BOX = 8
 _YOUR_TURN = b"\n"
 _LAST_LINE = b'{"end":true,'  # Source: graders/PROTOCOL.md
 
+_TRY_S = 60  # for a box in which nothing is done
 _TRUSTED_ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 
@@ -289,9 +290,12 @@ def _require_shown(words: str) -> None:
 
 def _try(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SetupError(f"{command[0]} cannot be tried: {error}; try again when this machine is less busy") from error
+        return subprocess.run(command, capture_output=True, text=True, env={"PATH": PATH}, timeout=_TRY_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        words = f"{command[0]} did not end within {_TRY_S} s; try again when this machine is less busy"
+        raise SetupError(words) from error
+    except OSError as error:
+        raise SetupError(f"{command[0]} cannot be started: {error}") from error
 
 
 def _box_uid(box: int) -> int | None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ioi_eval.errors import SetupError
+from ioi_eval.sandbox import local
 from ioi_eval.sandbox.confinement import BOX_BYTES, PATH, TMP_BYTES, as_user, in_namespaces
 from ioi_eval.sandbox.local import LocalSandbox
 from tests.full_isolation import require_full_isolation
@@ -97,3 +99,12 @@ def test_a_bwrap_that_knows_no_sizes() -> None:
     if done.returncode != 0 and "mount:" in done.stderr:
         pytest.skip(f"cannot be tried here: {done.stderr.strip()[-300:]}")
     assert done.stdout.strip() == expected.strip(), done.stderr
+
+
+def test_a_box_that_is_not_made_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the program, not all of its words; one that cannot be started has nothing to do with time."""
+    monkeypatch.setattr(local, "_TRY_S", 0.1)
+    with pytest.raises(SetupError, match=r"^sleep did not end within 0\.1 s; try again when .* less busy$"):
+        local._try(("sleep", "1000"))
+    with pytest.raises(SetupError, match=r"^/none/bwrap cannot be started: .*No such file"):
+        local._try(("/none/bwrap", "1000"))
