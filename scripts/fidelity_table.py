@@ -4,7 +4,8 @@
     scripts/fidelity_table.py DIR…
 
 Each DIR has a `validation.json`. Rows of tasks that are in none of them are kept, and marked. Exit code 1 if a
-disagreement has no reason in `docs/fidelity-reasons.toml`, 2 if something cannot be read.
+disagreement has no reason in `docs/fidelity-reasons.toml`, or a task no origin in `docs/fidelity-packages.toml`, 2 if
+something cannot be read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.fidelity import fidelity_table, read_reasons
+from ioi_eval.report.fidelity_origins import read_origins
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -26,15 +28,19 @@ def main(directories: list[str]) -> int:
         found = [_read(Path(name) / "validation.json") for name in directories]
         document = DOCS / "fidelity.md"
         before = document.read_text(encoding="utf-8") if document.exists() else ""
-        table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"), before)
+        origins = read_origins(DOCS / "fidelity-packages.toml")
+        table = fidelity_table(found, read_reasons(DOCS / "fidelity-reasons.toml"), before, origins)
     except (OSError, json.JSONDecodeError, InputError) as error:
         print(f"fidelity_table: {error}", file=sys.stderr)
         return 2
     document.write_text(table.markdown, encoding="utf-8")
     for reason in table.idle:
         print(f"explains nothing here: {reason.problem}, {', '.join(reason.solutions)}", file=sys.stderr)
+    if table.unplaced:
+        tasks = ", ".join(table.unplaced)
+        print(f"docs/fidelity-packages.toml does not say where these are from: {tasks}", file=sys.stderr)
     print(f"{document}: {table.open} disagreements are not explained")
-    return 1 if table.open else 0
+    return 1 if table.open or table.unplaced else 0
 
 
 def _read(path: Path) -> dict[str, Any]:

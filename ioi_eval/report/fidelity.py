@@ -15,6 +15,7 @@ from typing import Any
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.fidelity_earlier import EARLIER_MARK, EarlierRows
+from ioi_eval.report.fidelity_origins import Origin, origins_section, without_origin
 from ioi_eval.report.markdown import cell, markdown_table
 from ioi_eval.report.validation import told
 
@@ -56,11 +57,13 @@ class FidelityTable:
         markdown: the document.
         open: how many disagreements have no reason.
         idle: the reasons that explain nothing.
+        unplaced: the tasks of which no origin is known, if any origins are given.
     """
 
     markdown: str
     open: int
     idle: tuple[Reason, ...]
+    unplaced: tuple[str, ...] = ()
 
 
 def read_reasons(path: Path) -> tuple[Reason, ...]:
@@ -93,7 +96,10 @@ def _reason(path: Path, number: int, entry: Mapping[str, Any]) -> Reason:
 
 
 def fidelity_table(
-    validations: Sequence[Mapping[str, Any]], reasons: Sequence[Reason], document: str = ""
+    validations: Sequence[Mapping[str, Any]],
+    reasons: Sequence[Reason],
+    document: str = "",
+    origins: Sequence[Origin] = (),
 ) -> FidelityTable:
     """The document about our fidelity.
 
@@ -101,6 +107,7 @@ def fidelity_table(
         validations: as `Validation.as_dict` makes them; each problem in one of them.
         reasons: for what came out otherwise.
         document: what it was; rows of tasks that are in none of the validations stay, with a mark.
+        origins: where packages are from.
 
     Raises:
         InputError: a problem is in two of them, or one was interrupted.
@@ -116,6 +123,8 @@ def fidelity_table(
     parts = [_INTRODUCTION, markdown_table(_HEAD, _rows(validations, earlier))]
     if earlier.counts:
         parts.append(_EARLIER)
+    judged = {*keys, *dict(earlier.counts)}
+    parts += filter(None, [origins_section(origins, judged)])
     otherwise = [_line((*_facts(one), _OPEN if reason is None else reason.text)) for one, reason in explained]
     if otherwise or earlier.disagreements:
         head = ("task", "solution", "subtask", "stated", "seen", "the test that decided", "why")
@@ -136,6 +145,7 @@ def fidelity_table(
             for reason in reasons
             if reason.problem not in dict(earlier.counts) and not any(reason.explains(one) for one in found)
         ),
+        unplaced=without_origin(origins, judged) if origins else (),
     )
 
 
@@ -195,12 +205,14 @@ _INTRODUCTION = """\
 # Fidelity: official tasks
 
 This page compares our verdicts for official solutions, judged on every test, with those that their authors state. TPS
-packages state a verdict for each subtask, CMS exports a label for the whole solution. `docs/validation.md` says which
-verdict agrees with which label. The packages are not part of this project. This file is generated:
+and Kattis packages state a verdict for each subtask, CMS exports a label for the whole solution, Library Checker a
+verdict, and the Italian format only which solution is the model. `docs/validation.md` says which verdict agrees with
+which label. The packages are not part of this project. This file is generated:
 
     ioi-eval import cms PACKAGE… --year 2024 --out 2024        (import tps TASK…, import kattis PACKAGE… likewise)
     ioi-eval validate 2024/solutions.jsonl --problems 2024/problems.jsonl --tests 2024/tests.jsonl --out found/2024
     scripts/fidelity_table.py found/2024 …
 
-The reasons in the last column of the second table are from `docs/fidelity-reasons.toml`. Rows of tasks that are in none
-of the given directories are kept from the last version of this file, and marked."""
+Reasons for what came out otherwise are from `docs/fidelity-reasons.toml`, the origins of packages from
+`docs/fidelity-packages.toml`. Rows of tasks that are in none of the given directories are kept from the last version of
+this file, and marked. Most formats state no year: that of the import tells tasks of one name apart."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from ioi_eval.errors import InputError
 from ioi_eval.report.fidelity import FidelityTable, Reason, fidelity_table, read_reasons
+from ioi_eval.report.fidelity_origins import IMPORTERS, Origin, origins_section, read_origins
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def disagreement(problem: str = "2024/nile", solution: str = "correct/a.cpp", where: str = "01") -> dict[str, Any]:
@@ -175,15 +179,75 @@ def test_reasons_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> N
 
 def test_the_reasons_of_this_project_can_be_read() -> None:
     """The committed file."""
-    assert read_reasons(Path(__file__).resolve().parents[2] / "docs" / "fidelity-reasons.toml")
+    assert read_reasons(DOCS / "fidelity-reasons.toml")
+
+
+def test_the_page_says_where_packages_are_from() -> None:
+    """Of the tasks that are in it, whether they were judged again or not; tasks of unknown origin are named."""
+    origins = [
+        Origin(importer="tps", source="x/tasks", by="x", tasks=("2022/fish", "2022/cat")),
+        Origin(importer="cms", source="x/other", by="y", tasks=("2024/nile",)),
+        Origin(importer="kattis", source="nowhere", by="z", tasks=("2020/none",)),
+    ]
+    first = fidelity_table([validation("2022/fish", "2022/team")], (), "", origins)
+    assert first.unplaced == ("2022/team",)
+    table = fidelity_table([validation("2024/nile")], (), first.markdown, origins)
+    assert table.unplaced == ("2022/team",)
+    _, _, section = table.markdown.partition("## Where the packages are from\n\n")
+    rows = [line for line in section.split("\n\n")[0].splitlines() if "---" not in line]
+    assert rows[1:] == ["| cms | 2024/nile | x/other | y |", "| tps | 2022/fish | x/tasks | x |"]
+    assert fidelity_table([validation("2022/team")], ()).unplaced == ()
+
+
+ORIGIN = """\
+[[package]]
+importer = "tps"
+source = "x/tasks"
+by = "x"
+tasks = ["2022/fish"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[package", "cannot be read"),
+        (ORIGIN.replace('"tps"', '"tsp"'), "package 1: it needs source, by, a list of tasks, and an importer: cms, "),
+        (ORIGIN.replace('["2022/fish"]', "[]"), "package 1: it needs"),
+        (ORIGIN + "year = 2022\n", "package 1: it needs"),
+        (ORIGIN + ORIGIN, "2022/fish is in two packages"),
+    ],
+)
+def test_origins_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> None:
+    """Named, as are reasons."""
+    (tmp_path / "packages.toml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_origins(tmp_path / "packages.toml")
+    assert words in str(caught.value)
+
+
+FEWEST = {"cms": 3, "italian-yaml": 5, "kattis": 5, "library-checker": 5, "tps": 4}
+"""Of how many authors packages were judged. To be five for all."""
+
+
+def test_packages_of_several_authors_were_judged_for_each_importer() -> None:
+    """The committed page: whoever adds an importer shows that it reads what others have made."""
+    page = (DOCS / "fidelity.md").read_text(encoding="utf-8")
+    judged = {line.split()[1] for line in page.splitlines() if line.startswith("| 2")}
+    origins = read_origins(DOCS / "fidelity-packages.toml")
+    assert origins_section(origins, judged) in page
+    made = {(one.importer, one.by) for one in origins if judged & set(one.tasks)}
+    authors = Counter(importer for importer, by in made if by != "not recorded")
+    assert FEWEST.keys() == set(IMPORTERS)
+    assert [importer for importer, fewest in FEWEST.items() if authors[importer] < fewest] == []
 
 
 def test_the_script_refuses_what_is_no_validation(tmp_path: Path) -> None:
     """By name, and the document stays as it is."""
-    script = Path(__file__).resolve().parents[2] / "scripts" / "fidelity_table.py"
-    before = (script.parent.parent / "docs" / "fidelity.md").read_bytes()
+    script = DOCS.parent / "scripts" / "fidelity_table.py"
+    before = (DOCS / "fidelity.md").read_bytes()
     (tmp_path / "validation.json").write_text("{}")
     ended = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert f"{tmp_path}/validation.json is nothing that this version's" in ended.stderr
-    assert (script.parent.parent / "docs" / "fidelity.md").read_bytes() == before
+    assert (DOCS / "fidelity.md").read_bytes() == before
