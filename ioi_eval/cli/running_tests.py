@@ -12,7 +12,7 @@ from ioi_eval.cli.sandboxes import Place, tell
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.finish import replacing
-from ioi_eval.report.hub import HubResults
+from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.pages import INDEX, overview_page, write_pages
 from ioi_eval.rows import named_sources, result_names
 
@@ -51,8 +51,10 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
         The exit code.
 
     Raises:
-        InputError: a data set does not exist, or the one for results is public and `--public` was not given.
+        InputError: a data set does not exist, RESULTS is no name of one, or it is public and `--public` was not given.
     """
+    if wanted.results is not None:
+        check_name(wanted.results)
     calls = _calls(wanted)
     tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(call.dump for call in calls)}")
     if dry_run:

@@ -30,6 +30,7 @@ from ioi_eval.problems.submissions import submission_columns
 from ioi_eval.problems.time_scale import scaled_set
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.groups import Grouping, grouping_of
+from ioi_eval.report.hub import check_name
 from ioi_eval.report.rows import Unscored
 from ioi_eval.report.suspicious import suspicious_of, suspicious_report
 from ioi_eval.report.terminal import counted, terminal_report
@@ -216,7 +217,12 @@ def dry_run(call: ScoreCall) -> int:
 
     Returns:
         The exit code: 1 if some rows cannot be judged.
+
+    Raises:
+        InputError: what follows `--push-to-hub` is no name of a data set.
     """
+    if call.push_to_hub is not None:
+        check_name(call.push_to_hub)
     return dry_run_all((call,))
 
 

@@ -37,6 +37,16 @@ Row = dict[str, Any]
 _Key = tuple[str, ...]
 
 
+def check_name(name: str) -> None:
+    """Refuse what is no name of a data set of the Hub.
+
+    Raises:
+        InputError: it does not have the form `owner/name`.
+    """
+    if name.count("/") != 1 or not all(name.split("/")):
+        raise InputError(f"{name} is no name of a data set to push results to: it has the form owner/name")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubResults:
     """A data set of the Hub that results are pushed to.
@@ -62,8 +72,7 @@ class HubResults:
         """
         from huggingface_hub import HfApi
 
-        if name.count("/") != 1 or not all(name.split("/")):
-            raise InputError(f"{name} is no name of a data set to push results to: it has the form owner/name")
+        check_name(name)
         api = HfApi()
         try:
             api.create_repo(name, repo_type=_TYPE, private=not public, exist_ok=True)

@@ -175,9 +175,10 @@ def test_requests_at_once_and_the_timeout_bound_what_they_name() -> None:
         (("a.jsonl,,b.jsonl",), "names an empty data set"),
         (("*/name",), "a pattern may stand for the name, not for the owner"),
         (("a.jsonl", "results"), "it has the form owner/name"),
+        (("a.jsonl", "results", "--dry_run"), "it has the form owner/name"),
         (("b.jsonl",), "there is no file or folder b.jsonl"),
     ],
-    ids=["batch", "comma", "owner", "results", "absent"],
+    ids=["batch", "comma", "owner", "results", "dry run", "absent"],
 )
 def test_wrong_calls(start: Start, write: Write, rows_here: None, arguments: tuple[str, ...], words: str) -> None:
     """One message, and nothing is written."""

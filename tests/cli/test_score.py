@@ -117,6 +117,9 @@ def test_a_dry_run_says_what_would_be_judged_and_writes_nothing(score: Start, wr
     assert ended.returncode == 0
     assert ended.stdout.splitlines()[2].split() == ["2024/add", "2", "1", "0"]
     assert not (tmp_path / "out").exists()
+    ended = score(dump, "--dry-run", "--push-to-hub", "results")
+    assert ended.returncode == 2
+    assert "results is no name of a data set to push results to: it has the form owner/name" in ended.stderr
 
 
 def test_includes_are_mended_if_asked_for(score: Start, write: Write, results: Results) -> None:
