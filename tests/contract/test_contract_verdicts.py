@@ -44,8 +44,8 @@ FEW = {
     *("berths/partially_correct/one-each.cpp", "lamps/compile_error/no-header.cpp"),
     *("keepers/incorrect/own-median.cpp", "lamps/model_solution/halving.cpp"),
 }
-"""For the classic profile, which may compile all that a test needs with every test: seconds a job. None of *buoys*,
-which the `cms_ioi` package would judge wrongly: its first header is not the problem's."""
+"""For the classic profile, which may compile all that a test needs with every test: seconds a job. None of *buoys*:
+like the problem of `test_classic_without_headers`, it has no header."""
 
 
 def name_of(row: dict[str, Any]) -> str:
