@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from ioi_eval.apps import EvaluateResult, apps_dataset_to_evaluation_row, evaluate_apps_solution
+from ioi_eval.apps.configuration import Configuration
+from ioi_eval.cli.apps_calls import Rules
 from tests.apps_rows import DOUBLE, ZERO, apps_row, doubling, write_rows
 from tests.forked_commands import Ended, forked_commands
 
@@ -470,6 +472,7 @@ def _m_seconds(row: Cells, folder: Path) -> None:
     for seconds, limit in (("300", 10.0), ("3", 3.0)):
         configured(row[0].replace("300", seconds), folder)
         assert json.loads((folder / "DIR/summary.json").read_text())["options"]["time_limit_s"] == limit
+    assert Rules(timeout=5.0).settings(Configuration(timeout_seconds=3.0)).time_limit_s == 5.0
 
 
 def _m_others(_: Cells, folder: Path) -> None:
