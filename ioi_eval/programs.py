@@ -8,7 +8,9 @@ compiler's words, and no retry will help: `ProblemProgramError`.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -16,18 +18,20 @@ from ioi_eval import shipped
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.config import Policy
 from ioi_eval.errors import (
+    IoiEvalError,
     SandboxError,
     SetupError,
     TransientError,
     UnavailableError,
 )
+from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
 from ioi_eval.jobs.good_program import good_recipe
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
 from ioi_eval.languages import CompiledLanguage, compiled, rules_of
-from ioi_eval.model import Blob, Content, Language, Problem, Retries, SourceFile
+from ioi_eval.model import Blob, Content, Language, Problem, ProblemKey, Retries, SourceFile
 from ioi_eval.sandbox import Sandbox, Target
 from ioi_eval.sandbox.slots import Slots
 from ioi_eval.toolchain import Toolchain
@@ -87,9 +91,13 @@ class Builder:
         sandbox: executes the compile jobs.
         artifacts: keeps what may be kept.
         policy: its compile limits hold.
+        events: are told when a problem's own program is compiled.
     """
 
-    def __init__(self, sandbox: Sandbox, artifacts: ArtifactStore, policy: Policy) -> None:
+    def __init__(
+        self, sandbox: Sandbox, artifacts: ArtifactStore, policy: Policy, events: Events | None = None
+    ) -> None:
+        self._events = events or Events()
         self._sandbox = sandbox
         self._artifacts = artifacts
         self._policy = policy
@@ -165,7 +173,7 @@ class Builder:
             UnfitError: this target's compiler does not know the standard.
             SandboxError: the job could not be run.
         """
-        return await self._judge_program(what, source, (), target, std)
+        return await self._judge_program(what, source, (), target, std, problem=None)
 
     async def judge_programs(self, problem: Problem, target: Target) -> JudgePrograms:
         """A problem's checker and manager, compiled to the standard of its contest.
@@ -176,7 +184,7 @@ class Builder:
             SandboxError: a job could not be run.
         """
         built = {
-            what: await self._judge_program(what, source, beside, target, problem.cxx_std)
+            what: await self._judge_program(what, source, beside, target, problem.cxx_std, problem=problem.key)
             for what, source, beside in (
                 ("checker", problem.checker, problem.checker_files),
                 ("manager", problem.manager, problem.manager_files),
@@ -203,7 +211,12 @@ class Builder:
         recipe = compiling.grader_recipe(problem, target.toolchain, std=self._policy.std, language=language)
         if recipe is None:
             return ()
-        return tuple([(name, await self._kept(recipe, name, target, std, language)) for name in recipe.artifacts])
+        return tuple(
+            [
+                (name, await self._kept(recipe, name, target, std, language, problem=problem.key))
+                for name in recipe.artifacts
+            ]
+        )
 
     async def require_good_compiler(
         self, std: str, target: Target, *, language: Language = Language.CPP, refused: str = "", crashed: bool = False
@@ -309,21 +322,41 @@ class Builder:
         return await repeated(ask)
 
     async def _judge_program(
-        self, what: str, source: SourceFile, beside: Iterable[SourceFile], target: Target, std: str
+        self,
+        what: str,
+        source: SourceFile,
+        beside: Iterable[SourceFile],
+        target: Target,
+        std: str,
+        *,
+        problem: ProblemKey | None,
     ) -> Content:
         if not compiling.is_compiled(source):
             return source.content
         self._refuse_unfit(std, target, Language.CPP)
         recipe = compiling.program_recipe(what, source, beside, target.toolchain, std=std)
-        return await self._kept(recipe, what, target, std, Language.CPP)
+        return await self._kept(recipe, what, target, std, Language.CPP, problem=problem)
 
-    async def _kept(self, recipe: compiling.Recipe, name: str, target: Target, std: str, language: Language) -> Blob:
+    async def _kept(
+        self,
+        recipe: compiling.Recipe,
+        name: str,
+        target: Target,
+        std: str,
+        language: Language,
+        *,
+        problem: ProblemKey | None,
+    ) -> Blob:
         """One artifact of a trusted recipe, from the store or newly built; one that is refused is not tried again."""
         key = f"{recipe.key(target.toolchain)}-{name}"
 
         async def build() -> bytes:
             if key in self._refused:  # perhaps while this one waited for its turn
                 raise ProblemProgramError(self._refused[key])
+            with self._preparing(problem, recipe.what, target):
+                return await compile_it()
+
+        async def compile_it() -> bytes:
             answers = [await self.compile(recipe, target, trusted=True)]
             if compiling.is_doubtful(answers[0]):
                 answers.append(await self.compile(recipe, target, trusted=True, alone=True))
@@ -340,6 +373,21 @@ class Builder:
             raise TransientError(f"the problem's {recipe.what} could not be compiled to its end: {words}")
 
         return await self._artifacts.ensure(key, build)
+
+    @contextmanager
+    def _preparing(self, problem: ProblemKey | None, program: str, target: Target) -> Iterator[None]:
+        """Tell that one of a problem's own programs is compiled, and when it is done."""
+        what = {"problem": problem, "program": program, "target": target.name}
+        begun, error = time.monotonic(), None
+        self._events.emit("problem_preparing", **what)
+        try:
+            yield
+        except IoiEvalError as failure:
+            error = str(failure)
+            raise
+        finally:
+            seconds = round(time.monotonic() - begun, 3)
+            self._events.emit("problem_prepared", **what, seconds=seconds, error=error)
 
 
 def _hint(words: str) -> str:

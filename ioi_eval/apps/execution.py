@@ -20,6 +20,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.running import ProgramRunner
 from ioi_eval.engine.target import Bindings, NoTargetError
 from ioi_eval.errors import ODD_DATA, InputError, SandboxError, SetupError, UnavailableError
+from ioi_eval.events import Events
 from ioi_eval.jobs import python_run
 from ioi_eval.jobs.harness import Interpreter, preloaded, task
 from ioi_eval.jobs.python_run import Judgement, RunLimits
@@ -48,6 +49,7 @@ class AppsExecutor:
         settings: how programs are run and judged.
         jobs: how many run at once at most, on all targets together; `None` for as many as these have slots. To judge
             more programs at once than that pays: those that wait share jobs.
+        events: are told when the comparator's checker is compiled.
 
     Raises:
         InputError: the checker cannot be read.
@@ -60,13 +62,14 @@ class AppsExecutor:
         artifacts: ArtifactStore,
         settings: AppsSettings | None = None,
         jobs: int | None = None,
+        events: Events | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._settings = settings or AppsSettings()
         self._bindings: Bindings[None] = Bindings(lambda target, _: _refusal(target, self._settings.isolation))
         self._runner = ProgramRunner(sandbox, lanes=self._bindings.lanes, jobs=jobs)
         self._ways: dict[str, str] = {}  # of each target, as far as its interpreter was asked
-        self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation))
+        self._builder = Builder(sandbox, artifacts, Policy(isolation=self._settings.isolation), events)
         self._checker = read_checker(self._settings)
 
     async def interpreter(self) -> Interpreter:
@@ -278,17 +281,12 @@ def require_fit(interpreter: Interpreter, profile: Profile, *, on: str) -> None:
         SetupError: it is too old, or has no numpy where the profile needs that.
     """
     where = f"{interpreter.path} on {on}"
-    least = ".".join(map(str, profile.least_python))
+    needs, other = f"the profile {profile.name} needs", "give another interpreter with --python"
     if interpreter.release < profile.least_python:
-        raise SetupError(
-            f"the profile {profile.name} needs Python {least} or newer, and {where} is {interpreter.version}; give "
-            "another interpreter with --python"
-        )
+        least = ".".join(map(str, profile.least_python))
+        raise SetupError(f"{needs} Python {least} or newer, and {where} is {interpreter.version}; {other}")
     if profile.numpy and interpreter.numpy is None:
-        raise SetupError(
-            f"the profile {profile.name} needs numpy, and {where} has none; install it there, or give another "
-            "interpreter with --python"
-        )
+        raise SetupError(f"{needs} numpy, and {where} has none; install it there, or {other}")
 
 
 def read_checker(settings: AppsSettings) -> bytes | None:

@@ -14,7 +14,7 @@ from ioi_eval.apps.codec import decode_result, encode_result
 from ioi_eval.apps.intake import AppsCandidate, AppsIntake, Invalid, JudgeableSample
 from ioi_eval.apps.outcomes import AppsResult, fingerprint_of
 from ioi_eval.apps.report import markdown_report
-from ioi_eval.apps.results import AppsSummary, JudgedSample, refused_row, result_row
+from ioi_eval.apps.results import AppsSummary, JudgedSample, error_of, refused_row, result_row
 from ioi_eval.errors import RowError
 from ioi_eval.journal import RecordKind
 from ioi_eval.model import Verdict
@@ -61,6 +61,9 @@ APPS_FORMAT = Format(
     kind=kind_of,
     tests=lambda result: len(result.tests),
     cpu=lambda result: CpuSplit(run=math.fsum(test.time_s or 0.0 for test in result.tests)),
+    ran=lambda result: sum(test.verdict is not Verdict.SKIPPED for test in result.tests),
+    score=lambda result: result.score,
+    error=error_of,
     blames_sandbox=blames_the_sandbox,
 )
 """Results of APPS problems in the journal."""

@@ -13,6 +13,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, RequestsPerEndpoint
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, ProfileChoice, SandboxChoice, SandboxOption, place_of
+from ioi_eval.cli.watching import Watch, watch_of
 from ioi_eval.model.terms import Keep
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def where(
     )
 
 
-@grouped(problems=problems_of, rules=rules_of, place=where)
+@grouped(problems=problems_of, rules=rules_of, place=where, watch=watch_of)
 def score(
     dump: given.Dumps,
     *,
@@ -127,6 +128,7 @@ def score(
     push_to_hub: options.PushToHub = None,
     public: options.Public = False,
     progress: options.Bar = None,
+    watch: Watch,
 ) -> int:
     """Score a dump of Python programs for APPS problems.
 
@@ -153,6 +155,7 @@ def score(
             push_to_hub=push_to_hub,
             public=public,
             bar=progress,
+            watch=watch,
         )
     )
 

@@ -140,7 +140,7 @@ async def _audit(
                 AppsFamily(intake, executor, settings.judged_by, summary),
                 journal=journal,
                 settings=Settings(workers=workers, spare=spare_for(workers, shares=True), options=options),
-                progress=progress_for(count, bar=call.bar),
+                progress=progress_for(count, bar=call.bar, load=here.load),
             )
         findings = summary.findings(catalog.listed, broken)
         if not outcome.interrupted and settings.profile is None:

@@ -19,6 +19,7 @@ from ioi_eval.cli.sandboxes import Opened, Place, tell
 from ioi_eval.compat import profile_named
 from ioi_eval.config import MIB
 from ioi_eval.errors import InputError
+from ioi_eval.events import Events
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.model import Isolation
 from ioi_eval.model.apps import Comparator
@@ -123,20 +124,20 @@ class Rules:
         )
 
 
-def executor(sandbox: Sandbox, settings: AppsSettings, place: Place) -> AppsExecutor:
+def executor(sandbox: Sandbox, settings: AppsSettings, place: Place, events: Events | None = None) -> AppsExecutor:
     """The executor that judges programs in this sandbox, with the user's cache."""
     artifacts = ArtifactStore()
-    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers)
+    return AppsExecutor(sandbox, artifacts=artifacts, settings=settings, jobs=place.workers, events=events)
 
 
-async def ready(here: Opened, settings: AppsSettings, place: Place) -> AppsExecutor:
+async def ready(here: Opened, settings: AppsSettings, place: Place, events: Events | None = None) -> AppsExecutor:
     """The executor, after the interpreter was asked for its version.
 
     Raises:
         SetupError: there is no such interpreter, or the runner cannot be compiled here.
     """
     await make_ready(here, [settings.memory_limit_bytes])
-    judge = executor(here.sandbox, settings, place)
+    judge = executor(here.sandbox, settings, place, events)
     python = await judge.interpreter()
     tell(interpreter_words(python, settings.python, here=place.cluster is None))
     tell(rules_words(settings))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
 from ioi_eval.cli.pushing import Push
 from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.cli.watching import Watch, tell_judging, tell_summary
 from ioi_eval.errors import InputError
+from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import Keep
 from ioi_eval.pipeline import Outcome, Settings
@@ -56,6 +58,7 @@ class AppsScoreCall:
     push_to_hub: str | None = None
     public: bool = False
     bar: bool | None = None
+    watch: Watch = field(default_factory=Watch)
 
     @property
     def dump(self) -> str:
@@ -72,11 +75,18 @@ def score(call: AppsScoreCall) -> int:
     Raises:
         InputError: the options contradict each other, or a file or data set cannot be read.
     """
+    settings = call.rules.settings(call.problems.configuration)
+    read = (*call.dumps, call.problems.dataset)
+    return call.watch.run(
+        APPS_SCORE, _options(call, settings), lambda events: _score_all(call, settings, events), read=read
+    )
+
+
+def _score_all(call: AppsScoreCall, settings: AppsSettings, events: Events) -> int:
     for name in call.dumps:
         there = check_out(call.out, read=name, command=APPS_SCORE)
     push = Push.wanted(call.push_to_hub, call.dumps, public=call.public, id_column=call.id_column)
     configuration = call.problems.configuration
-    settings = call.rules.settings(configuration)
     if configuration.unused:
         tell(f"of {call.problems.config} not read, as it is not about scoring: {', '.join(configuration.unused)}")
     dumps = [open_dump(name, call.problems.selection.ids) for name in call.dumps]
@@ -101,7 +111,11 @@ def score(call: AppsScoreCall) -> int:
             raise InputError(f"{dump.describe()} has no program for any of the problems that were asked for")
         if not any(problem is None or catalog.knows(problem) for problem in counts):
             raise InputError(f"{catalog.source} has none of the problems of {dump.describe()}; check --dataset")
-        outcome = asyncio.run(_score(call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping))
+        judging = _score(
+            call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping, events=events
+        )
+        outcome = asyncio.run(judging)
+    tell_summary(events, outcome.summary, out=call.out)
     print(terminal_report(outcome.summary))
     page = leave_page(call.out)
     print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}", flush=True)
@@ -132,12 +146,19 @@ def _options(call: AppsScoreCall, settings: AppsSettings) -> dict[str, Any]:
 
 
 async def _score(
-    call: AppsScoreCall, *, settings: AppsSettings, dump: Source, catalog: Catalog, rows: int, grouping: Grouping
+    call: AppsScoreCall,
+    *,
+    settings: AppsSettings,
+    dump: Source,
+    catalog: Catalog,
+    rows: int,
+    grouping: Grouping,
+    events: Events,
 ) -> Outcome:
     """Judge the dump. The directory is made only when everything else is ready, so a failing command leaves none."""
     options = _options(call, settings)
-    async with opened(call.place) as here:
-        executor = await apps_calls.ready(here, settings, call.place)
+    async with opened(call.place, events=events) as here:
+        executor = await apps_calls.ready(here, settings, call.place, events)
         jobs = apps_calls.workers(call.place, executor)
         profile = settings.profile
         intake = AppsIntake(
@@ -151,6 +172,7 @@ async def _score(
         with await in_thread(Journal, call.out, options=options, resume=call.resume) as journal:
             tell(*journal.notes)
             tell(*replaced(call.out, rows=rows, options=options, narrowing=_NARROWING, resume=call.resume))
+            tell_judging(events, here, dump=call.dump, out=call.out, rows=rows, problems=len(catalog.listed))
             return await score_dump(
                 call.out,
                 AppsFamily(intake, executor, settings.judged_by, AppsSummary(call.ks, grouping=grouping)),
@@ -162,6 +184,7 @@ async def _score(
                     retry_failed=call.retry_failed,
                     keep=call.keep,
                     options=options,
+                    events=events,
                 ),
-                progress=progress_for(rows, bar=call.bar),
+                progress=progress_for(rows, bar=call.bar, events=events, load=here.load),
             )

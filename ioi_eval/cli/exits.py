@@ -34,10 +34,10 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
             sys.stdout.flush()
         except IoiEvalError as error:
             print(plain("; ".join([f"ioi-eval: {error}", *getattr(error, "__notes__", ())])), file=sys.stderr)
-            code = FAILED if isinstance(error, SandboxError) else WRONG_CALL
-        except KeyboardInterrupt:
+            code = exit_code_of(error)
+        except KeyboardInterrupt as error:
             print("ioi-eval: interrupted", file=sys.stderr)
-            code = INTERRUPTED
+            code = exit_code_of(error)
         except BrokenPipeError:
             # The reader of our output has closed it (`| head`). Write nothing more, also not at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,6 +51,13 @@ def command(run: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return guarded
+
+
+def exit_code_of(error: BaseException) -> int:
+    """The exit code of a command that an error has ended."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    return WRONG_CALL if isinstance(error, IoiEvalError) and not isinstance(error, SandboxError) else FAILED
 
 
 def _run_alone(run: Callable[[], int]) -> int:

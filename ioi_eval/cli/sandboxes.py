@@ -19,7 +19,11 @@ from ioi_eval.model.terms import Isolation, Keep
 from ioi_eval.report.excerpt import plain
 
 if TYPE_CHECKING:
+    from ioi_eval.events import Events
+    from ioi_eval.pipeline.progress import Load
     from ioi_eval.sandbox import Sandbox, Target
+    from ioi_eval.sandbox.cluster import PistonCluster
+    from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.sandbox.machine_limit import MachineLimit
     from ioi_eval.scorer import Scorer
 
@@ -134,6 +138,7 @@ class Opened:
         workers: how many jobs to run at once.
         isolation: the weakest isolation that is accepted.
         limits: the limits of this machine that programs may reach; those of other machines are not known.
+        load: says how many jobs run now, and how many may.
     """
 
     sandbox: Sandbox
@@ -141,6 +146,7 @@ class Opened:
     workers: int
     isolation: Isolation
     limits: Sequence[MachineLimit] = ()
+    load: Load | None = None
 
 
 @asynccontextmanager
@@ -152,6 +158,7 @@ async def opened(
     near_limit_repeats: int = 1,
     keep: Keep = Keep.NONE,
     keep_programs: float | None = None,
+    events: Events | None = None,
 ) -> AsyncIterator[Opened]:
     """Enter the sandbox; says in a line what it is, and at the end what of compiled programs was kept.
 
@@ -160,6 +167,7 @@ async def opened(
         std, python, near_limit_repeats: as in `Policy`.
         keep: of which tests results have the output.
         keep_programs: how many GB of compiled programs are kept across runs; `None` for none.
+        events: are told what happens to workers, and what is compiled.
 
     Raises:
         InputError: an endpoint is not valid.
@@ -173,7 +181,7 @@ async def opened(
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer
 
-    entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster)
+    entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster, events)
     async with entering as sandbox:
         targets = sandbox.targets()
         isolation = _accepted(place, targets)
@@ -188,17 +196,25 @@ async def opened(
             return_bytes=KEPT_OUTPUT_BYTES,
             keep=keep,
             kept=kept,
+            events=events,
         )
         usable = usable_targets(targets, isolation)
         workers = place.workers or min(sum(target.slots for target in usable) or 1, place.at_most or sys.maxsize)
         limits = sandbox.limits if isinstance(sandbox, LocalSandbox) else ()
-        yield Opened(sandbox=sandbox, scorer=scorer, workers=workers, isolation=isolation, limits=limits)
+        yield Opened(
+            sandbox=sandbox,
+            scorer=scorer,
+            workers=workers,
+            isolation=isolation,
+            limits=limits,
+            load=sandbox.busy,
+        )
         if kept is not None:
             tell(*kept.notes())
 
 
 @asynccontextmanager
-async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
+async def _embedded(place: Place) -> AsyncIterator[LocalSandbox]:
     from ioi_eval.config import Environment
     from ioi_eval.sandbox.control_groups import processors
     from ioi_eval.sandbox.local import LocalSandbox
@@ -222,7 +238,7 @@ async def _embedded(place: Place) -> AsyncIterator[Sandbox]:
 
 
 @asynccontextmanager
-async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]:
+async def _piston(place: Place, cluster: NamedCluster, events: Events | None) -> AsyncIterator[PistonCluster]:
     from ioi_eval.sandbox.cluster import PistonCluster
 
     async with PistonCluster(
@@ -230,6 +246,7 @@ async def _piston(place: Place, cluster: NamedCluster) -> AsyncIterator[Sandbox]
         max_requests_per_endpoint=cluster.max_requests_per_endpoint,
         profile=place.profile,
         patience_s=place.patience_s,
+        events=events,
     ) as sandbox:
         targets = sandbox.targets()
         workers, jobs = len(sandbox.workers), sum(target.slots for target in targets)
@@ -293,5 +310,10 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 
 def tell(*lines: str) -> None:
     """Print lines about the run on stderr; stdout is for results."""
+    bars = sys.modules.get("tqdm")  # a bar that stands there makes room for the line
     for line in lines:
-        print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)
+        text = plain(f"ioi-eval: {line}")
+        if bars is None:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            bars.tqdm.write(text, file=sys.stderr)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.watching import Watch, watch_of
+from ioi_eval.errors import InputError
 from ioi_eval.model.terms import Keep
 
+if TYPE_CHECKING:
+    from ioi_eval.report.rows import Unscored
 
-@grouped(place=place_of)
+
+@grouped(place=place_of, watch=watch_of)
 def score(
     dump: Annotated[list[str], typer.Argument(metavar="DUMP...", help="The generations: files, folders, or Hub ids.")],
     *,
@@ -64,6 +69,7 @@ def score(
     push_to_hub: options.PushToHub = None,
     public: options.Public = False,
     progress: options.Bar = None,
+    watch: Watch,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
     ] = False,
@@ -97,12 +103,22 @@ def score(
         fix_includes=fix_includes,
         extract_code=always_extract_code,
         add_messages=add_messages_column,
-        unscored=scoring.unscored(unscored_as),
+        unscored=_unscored(unscored_as),
         keep=keep,
         keep_programs=keep_programs,
         suspicious=suspicious,
         push_to_hub=push_to_hub,
         public=public,
         bar=progress,
+        watch=watch,
     )
     return scoring.dry_run(call) if dry_run else scoring.score(call)
+
+
+def _unscored(text: str) -> Unscored:
+    from ioi_eval.report.rows import Unscored
+
+    try:
+        return Unscored(text)
+    except ValueError:
+        raise InputError(f"--unscored-as {text}: must be null or zero") from None

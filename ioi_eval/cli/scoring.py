@@ -17,7 +17,9 @@ from ioi_eval.cli.pushing import Push
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.reporting import leave_page
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
+from ioi_eval.cli.watching import Watch, tell_judging, tell_summary
 from ioi_eval.errors import InputError
+from ioi_eval.events import Events
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import Keep, Language, ProblemKey
 from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
@@ -71,11 +73,17 @@ class ScoreCall:
     push_to_hub: str | None = None
     public: bool = False
     bar: bool | None = None
+    watch: Watch = field(default_factory=Watch)
 
     @property
     def dump(self) -> str:
         """The dumps' names, for messages."""
         return ", ".join(self.dumps)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All that is read."""
+        return (*self.dumps, self.problems, self.tests)
 
     def as_dict(self) -> dict[str, Any]:
         """The values that the journal and the summary record."""
@@ -100,14 +108,6 @@ class ScoreCall:
             "unscored_as": self.unscored,
             "keep": self.keep,
         }
-
-
-def unscored(text: str) -> Unscored:
-    """The value of `--unscored-as`."""
-    try:
-        return Unscored(text)
-    except ValueError:
-        raise InputError(f"--unscored-as {text}: must be null or zero") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +150,10 @@ def score(call: ScoreCall) -> int:
     Returns:
         The exit code.
     """
+    return call.watch.run(SCORE, call.as_dict(), lambda events: _score_one(call, events), read=call.sources)
+
+
+def _score_one(call: ScoreCall, events: Events) -> int:
     push = Push.wanted(call.push_to_hub, call.dumps, public=call.public, id_column=call.id_column)
     codes: list[int] = []
 
@@ -157,11 +161,16 @@ def score(call: ScoreCall) -> int:
         if push is not None:
             codes.append(push.push(call.out, outcome))
 
-    code = score_all((call,), after=push_results)
+    code = score_all((call,), after=push_results, events=events)
     return max([code, *codes])
 
 
-def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome], None] | None = None) -> int:
+def score_all(
+    calls: Sequence[ScoreCall],
+    *,
+    after: Callable[[ScoreCall, Outcome], None] | None = None,
+    events: Events | None = None,
+) -> int:
     """Score several dumps, one after the other, each into a directory of its own, and show each result.
 
     All dumps are read once before anything is judged. Problems and tests are read only once, and the sandbox is entered
@@ -170,11 +179,12 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome
     Args:
         calls: they differ only in `dumps` and `out`.
         after: called after each dump.
+        events: are told what happens.
 
     Returns:
         The exit code: the highest of all.
     """
-    common = calls[0]
+    common, events = calls[0], events or Events()
     problem_source, test_source, parts = _open(calls)
     blobs = BlobStore()
     problems = _load(parts, problem_source, test_source, blobs)
@@ -185,6 +195,7 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome
 
     def show(part: DumpToScore, outcome: Outcome) -> None:
         call = part.call
+        tell_summary(events, outcome.summary, out=call.out)
         print(terminal_report(outcome.summary))
         if call.suspicious:
             rows = result_rows(call.out)
@@ -196,12 +207,12 @@ def score_all(calls: Sequence[ScoreCall], *, after: Callable[[ScoreCall, Outcome
 
     async def run() -> int:
         codes = []
-        async with _opened(common) as sandbox:
+        async with _opened(common, events) as sandbox:
             await make_ready(sandbox, memory_limits_of(problems.problems.values()))
             for number, part in enumerate(parts, 1):
                 if len(parts) > 1:
                     tell(f"data set {number} of {len(parts)}: {part.call.dump}")
-                outcome = await _score(sandbox, part, part.own(problems), restore)
+                outcome = await _score(sandbox, part, part.own(problems), restore, events)
                 await in_thread(show, part, outcome)
                 codes.append(outcome.exit_code)
                 if outcome.interrupted or outcome.stopped_by:
@@ -331,7 +342,7 @@ def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> Non
     raise InputError(f"{source.describe()} does not have {asked}; it has {', '.join(islice(there, _NAMED))}{more}")
 
 
-def _opened(call: ScoreCall) -> AbstractAsyncContextManager[Opened]:
+def _opened(call: ScoreCall, events: Events | None = None) -> AbstractAsyncContextManager[Opened]:
     return opened(
         call.place,
         std=call.std,
@@ -339,10 +350,13 @@ def _opened(call: ScoreCall) -> AbstractAsyncContextManager[Opened]:
         near_limit_repeats=call.near_limit_repeats,
         keep=call.keep,
         keep_programs=call.keep_programs,
+        events=events,
     )
 
 
-async def _score(sandbox: Opened, part: DumpToScore, problems: ProblemSet, restore: Callable[[], None]) -> Outcome:
+async def _score(
+    sandbox: Opened, part: DumpToScore, problems: ProblemSet, restore: Callable[[], None], events: Events
+) -> Outcome:
     """Judge the dump. The directory is made only when everything else is ready, so a failing command leaves none."""
     call = part.call
     intake = await _intake(part, problems, sandbox.scorer)
@@ -353,10 +367,14 @@ async def _score(sandbox: Opened, part: DumpToScore, problems: ProblemSet, resto
         retry_failed=call.retry_failed,
         keep=call.keep,
         options=call.as_dict(),
+        events=events,
     )
     with await in_thread(Journal, call.out, options=call.as_dict(), resume=call.resume) as journal:
         tell(*journal.notes, *_replaced(call, part.seen.rows))
-        progress = progress_for(part.seen.rows, bar=call.bar)
+        tell_judging(
+            events, sandbox, dump=call.dump, out=call.out, rows=part.seen.rows, problems=len(problems.problems)
+        )
+        progress = progress_for(part.seen.rows, bar=call.bar, events=events, load=sandbox.load)
         return await score_dump(
             call.out,
             intake,

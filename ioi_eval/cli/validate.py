@@ -10,9 +10,10 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.watching import Watch, watch_of
 
 
-@grouped(place=place_of)
+@grouped(place=place_of, watch=watch_of)
 def validate(
     solutions: Annotated[
         str | None,
@@ -47,6 +48,7 @@ def validate(
     near_limit_repeats: options.NearLimitRepeats = 1,
     keep_programs: options.KeepPrograms = None,
     progress: options.Bar = None,
+    watch: Watch,
 ) -> int:
     """Judge official solutions on every test and compare with what their authors state, or with others' results.
 
@@ -75,5 +77,6 @@ def validate(
             keep_programs=keep_programs,
             time_scale=time_scale_of(time_scale, here=place.cluster is None),
             bar=progress,
+            watch=watch,
         )
     )

@@ -16,11 +16,16 @@ from ioi_eval.cli.exits import FAILED, INTERRUPTED
 from ioi_eval.cli.outputs import VALIDATE, check_out
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
 from ioi_eval.cli.sandboxes import Place, opened, tell
+from ioi_eval.cli.watching import Watch, tell_judging
 from ioi_eval.errors import InputError
+from ioi_eval.events import Events
 from ioi_eval.journal import Journal
+from ioi_eval.model import SubmissionResult
+from ioi_eval.pipeline.contest import CONTEST_FORMAT
+from ioi_eval.pipeline.family import Told
 from ioi_eval.pipeline.finish import replacing, to_json
 from ioi_eval.pipeline.interrupt import Interrupts
-from ioi_eval.pipeline.progress import progress_for
+from ioi_eval.pipeline.progress import RESUMED, beating, progress_for
 from ioi_eval.problems.first_rows import FIRST
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.problems.time_scale import scaled_set
@@ -52,6 +57,23 @@ class ValidateCall:
     keep_programs: float | None
     time_scale: float
     bar: bool | None
+    watch: Watch
+
+    @property
+    def given(self) -> str:
+        """The solutions.
+
+        Raises:
+            InputError: there are none.
+        """
+        given = self.solutions or self.against
+        if given is None:
+            raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
+        return given
+
+    def as_dict(self) -> dict[str, Any]:
+        """The values that the journal records."""
+        return {name: value for name, value in asdict(self).items() if name != "watch"}
 
 
 def validate_solutions(call: ValidateCall) -> int:
@@ -60,13 +82,15 @@ def validate_solutions(call: ValidateCall) -> int:
     Returns:
         The exit code.
     """
+    read = [call.given, call.problems, call.tests, *filter(None, [call.against])]
+    return call.watch.run(VALIDATE, call.as_dict(), lambda events: _validate_all(call, events), read=read)
+
+
+def _validate_all(call: ValidateCall, events: Events) -> int:
     check_std(call.std)
-    given = call.solutions or call.against
-    if given is None:
-        raise InputError("nothing to validate: give SOLUTIONS, or --against RESULTS with their programs")
     if call.out is not None:
-        check_out(call.out, read=given, command=VALIDATE)
-    solutions = open_source(given)
+        check_out(call.out, read=call.given, command=VALIDATE)
+    solutions = open_source(call.given)
     against = _results_beside(solutions) if call.against is None else open_source(call.against)
     problems = load_problems(
         open_source(call.problems, all_splits=True),
@@ -83,7 +107,7 @@ def validate_solutions(call: ValidateCall) -> int:
         years=call.years,
         ids=call.ids,
     )
-    validation, interrupted = asyncio.run(_validate(call, reading))
+    validation, interrupted = asyncio.run(_validate(call, reading, events))
     values = validation.as_dict()
     print(terminal_validation(values))
     if call.out is not None:
@@ -103,7 +127,7 @@ def _results_beside(solutions: Source) -> Source | None:
     return None
 
 
-async def _validate(call: ValidateCall, reading: StatedSolutions) -> tuple[Validation, bool]:
+async def _validate(call: ValidateCall, reading: StatedSolutions, events: Events) -> tuple[Validation, bool]:
     """The findings, and whether a signal ended the validation."""
     interrupts = Interrupts()
     opening = opened(
@@ -112,16 +136,29 @@ async def _validate(call: ValidateCall, reading: StatedSolutions) -> tuple[Valid
         python=call.python,
         near_limit_repeats=call.near_limit_repeats,
         keep_programs=call.keep_programs,
+        events=events,
     )
     async with opening as sandbox:
         problems = {solution.problem.key: solution.problem for solution in reading.solutions}
         await make_ready(sandbox, memory_limits_of(problems.values()))
-        progress = progress_for(len(reading.solutions), bar=call.bar)
+        rows = len(reading.solutions)
+        tell_judging(events, sandbox, dump=call.given, out=call.out, rows=rows, problems=len(problems))
+        progress = progress_for(rows, bar=call.bar, events=events, load=sandbox.load)
+
+        def done(result: SubmissionResult, seconds: float | None) -> None:
+            if seconds is None:
+                progress.advance(RESUMED)
+                return
+            told = Told.of(CONTEST_FORMAT, result)
+            progress.advance(told.verdict, told.ran)
+            names = {"submission": result.submission, "year": result.problem.year, "problem": result.problem.id}
+            told.emit(events, names, seconds)
+
         try:
             with _kept(call) as kept, interrupts.installed():
                 validating = Validating(reading, sandbox.scorer, kept)
-                running = validating.run(workers=sandbox.workers + 1, advance=progress.advance)
-                interrupted = await interrupts.run(running)
+                running = validating.run(workers=sandbox.workers + 1, done=done)
+                interrupted = await interrupts.run(beating(progress, running))
             return validating.validation(), interrupted
         finally:
             progress.close()
@@ -133,7 +170,7 @@ def _kept(call: ValidateCall) -> Iterator[Kept | None]:
     if call.out is None:
         yield None
         return
-    with Journal(call.out, options=asdict(call), resume=call.resume) as journal:
+    with Journal(call.out, options=call.as_dict(), resume=call.resume) as journal:
         tell(*journal.notes)
         yield Kept(journal)
 

@@ -19,7 +19,7 @@ from ioi_eval.report.groups import Grouping
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.rows import JudgedSubmission, ResultColumns, Unscored, refused_row
 from ioi_eval.report.summary import Summary
-from ioi_eval.report.totals import CpuSplit, Totals
+from ioi_eval.report.totals import CpuSplit, Totals, distinct_outcomes, judge_error
 from ioi_eval.scores import submission_result
 
 _KNOWN = 4096  # results whose parts are kept: about 4 kB each
@@ -65,6 +65,9 @@ CONTEST_FORMAT = Format(
     kind=kind_of,
     tests=lambda result: sum(len(subtask.tests) for subtask in result.subtasks),
     cpu=CpuSplit.of,
+    ran=lambda result: len(distinct_outcomes(result)),
+    score=lambda result: result.score,
+    error=judge_error,
     blames_sandbox=blames_the_sandbox,
 )
 """Results of contest problems in the journal."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from ioi_eval.events import Events
 from ioi_eval.model import JudgedResult
 from ioi_eval.pipeline.finish import TestLines
 from ioi_eval.pipeline.intake import DumpReader, Refused
@@ -30,6 +31,9 @@ class Told:
         kept: it says something about the submission.
         blames_sandbox: it does not, as the sandbox failed, rather than that one program could not be judged in it.
         fingerprint: of how it was judged; empty for just as was expected.
+        ran: how many tests were run.
+        score: points, or the share of the tests that passed; `None` where it is not known.
+        error: why it has no score; `None` if it has one.
     """
 
     verdict: str
@@ -37,6 +41,44 @@ class Told:
     kept: bool
     blames_sandbox: bool
     fingerprint: str = ""
+    ran: int = 0
+    score: float | None = None
+    error: str | None = None
+
+    @classmethod
+    def of(cls, form: Format[R], result: R) -> Self:
+        """What a run needs to know of a result of a family whose results are kept in this form."""
+        kept = form.kind(result) is not None
+        return cls(
+            verdict=result.verdict,
+            cpu=form.cpu(result),
+            kept=kept,
+            blames_sandbox=not kept and form.blames_sandbox(result),
+            fingerprint=result.fingerprint,
+            ran=form.ran(result),
+            score=form.score(result),
+            error=form.error(result),
+        )
+
+    def emit(self, events: Events, names: Mapping[str, Any], seconds: float) -> None:
+        """Tell that a submission was judged.
+
+        Args:
+            events: are told.
+            names: the submission and its problem.
+            seconds: how long that took.
+        """
+        events.emit(
+            "submission_judged",
+            **names,
+            verdict=self.verdict,
+            score=self.score,
+            tests=self.ran,
+            seconds=round(seconds, 3),
+            cpu_s=round(self.cpu.total, 3),
+        )
+        if self.error is not None:
+            events.emit("judge_error", **names, message=self.error)
 
 
 class ProblemFamily(ABC, Generic[W, R]):
@@ -68,14 +110,7 @@ class ProblemFamily(ABC, Generic[W, R]):
 
     def told(self, result: R) -> Told:
         """What a run needs to know of a result."""
-        kept = self.form.kind(result) is not None
-        return Told(
-            verdict=result.verdict,
-            cpu=self.form.cpu(result),
-            kept=kept,
-            blames_sandbox=not kept and self.form.blames_sandbox(result),
-            fingerprint=result.fingerprint,
-        )
+        return Told.of(self.form, result)
 
     @abstractmethod
     def lines(self, entry: Any, found: Found[R], tests: TestLines) -> Sequence[bytes]:

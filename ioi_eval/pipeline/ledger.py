@@ -30,6 +30,9 @@ class Format(Generic[R]):
         kind: as what a result is kept; `None` where it says nothing about the submission, so that it is not kept.
         tests: how many tests a result holds: of those that copies share, so many are kept in memory.
         cpu: what it took.
+        ran: how many tests were run.
+        score: points, or the share of the tests that passed; `None` where it is not known.
+        error: why it has no score, in our words; `None` if it has one.
         blames_sandbox: whether one that is not kept says that the sandbox failed, rather than that one program could
             not be judged in it.
     """
@@ -39,6 +42,9 @@ class Format(Generic[R]):
     kind: Callable[[R], RecordKind | None]
     tests: Callable[[R], int]
     cpu: Callable[[R], CpuSplit]
+    ran: Callable[[R], int]
+    score: Callable[[R], float | None]
+    error: Callable[[R], str | None]
     blames_sandbox: Callable[[R], bool]
 
 

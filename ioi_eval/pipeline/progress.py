@@ -1,24 +1,40 @@
-"""What a person sees while a run goes on: a bar on a terminal, a line now and then in a log."""
+"""What a person sees while a run goes on: a bar on a terminal, a line now and then in a log.
+
+Both show the same, in this order, as far as a terminal is wide enough: what is being compiled, judge errors and the
+other verdicts, the time that is left, the jobs that run, the rate, the tests, and what was not judged.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import math
+import io
+import os
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
-from typing import Protocol, TextIO
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar, Protocol, Self, TextIO
 
+from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
 
 LINE_S = 60.0  # in a log
 DRAW_S = 0.2  # of a bar
+EVENT_S = 10.0
+BEAT_S = 1.0
 COPY, RESUMED, REFUSED = "copy", "resumed", "refused"
 """What became of a row that was not judged, in a verdict's stead."""
 
 _UNJUDGED = {COPY: "copies", RESUMED: "from earlier runs", REFUSED: "refused"}
 _FREE = frozenset({*_UNJUDGED, Verdict.NC, ""})
 RECENT = 2000  # rows
+_COLUMNS = 80  # of a terminal that does not say how many it has
+_LEAST_BAR = 10
+
+Load = Callable[[], tuple[int, int]]
+"""Says how many jobs run now, and how many could."""
 
 
 class Progress(Protocol):
@@ -32,8 +48,17 @@ class Progress(Protocol):
         """A row is to be judged itself: it holds a program, is no copy, and no earlier run has judged it."""
         ...
 
-    def advance(self, verdict: str) -> None:
-        """A row is done; what became of it: a verdict, or `COPY`, `RESUMED`, `REFUSED`; empty where it was written."""
+    def advance(self, verdict: str, tests: int = 0) -> None:
+        """A row is done; what became of it: a verdict, or `COPY`, `RESUMED`, `REFUSED`; empty where it was written.
+
+        Args:
+            verdict: what became of it.
+            tests: how many tests were run for that.
+        """
+        ...
+
+    def beat(self) -> None:
+        """A second has gone by."""
         ...
 
     def writing(self) -> Progress:
@@ -59,7 +84,7 @@ class Tally:
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self.rows_read = self.queued = 0
+        self.rows_read = self.queued = self.tests = 0
         self.counts: Counter[str] = Counter()
         self.started = time.monotonic()
         self._news: deque[bool] = deque(maxlen=RECENT)  # of the rows that were read last, which are to be judged
@@ -75,9 +100,10 @@ class Tally:
         if self._news:
             self._news[-1] = True
 
-    def count(self, became: str) -> None:
+    def count(self, became: str, tests: int = 0) -> None:
         """A row is done; as `Progress.advance`."""
         self.counts[became] += 1
+        self.tests += tests
         if became == RESUMED and self._news:
             self._news.pop()  # it tells nothing of the others
 
@@ -94,38 +120,79 @@ class Tally:
             left = max(0, self.queued - self.judged) + max(0, self.total - self.rows_read) * share
         return left * (now - self.started) / self.judged if left and self.judged else None
 
-    def describe(self, now: float, *before: str) -> str:
-        """`about 12 min left: AC 5 WA 2 (without 10 copies, 3 from earlier runs)`, behind other words."""
-        left_s = self.left_s(now)
-        times = (*before, *([] if left_s is None else [f"about {_duration(left_s)} left"]))
-        return ": ".join(filter(None, (", ".join(times), _counts(self.counts))))
+    def per_s(self, now: float) -> float:
+        """How many rows a second this run does itself."""
+        return (self.counts.total() - self.counts[RESUMED]) / max(now - self.started, 0.001)
+
+    def parts(self, now: float, load: Load | None = None) -> list[str]:
+        """What a person wants to know, the most important first.
+
+        Args:
+            now: the time.
+            load: says how many jobs run.
+        """
+        parts = []
+        if verdicts := _verdicts(self.counts):
+            parts.append(" ".join(f"{verdict} {count}" for verdict, count in verdicts.items()))
+        if (left_s := self.left_s(now)) is not None:
+            parts.append(f"about {_duration(left_s)} left")
+        if load is not None:
+            parts.append("{}/{} busy".format(*load()))
+        parts.append(f"{self.per_s(now):.2f}/s")
+        if self.tests:
+            parts.append(f"{self.tests} tests")
+        if others := [f"{self.counts[name]} {words}" for name, words in _UNJUDGED.items() if self.counts[name]]:
+            parts.append(f"without {', '.join(others)}")
+        return parts
+
+    def as_dict(self, now: float) -> dict[str, Any]:
+        """All that was counted, for an event."""
+        return {
+            "rows": self.total,
+            "done": self.counts.total(),
+            "judged": self.judged,
+            "tests": self.tests,
+            "verdicts": _verdicts(self.counts),
+            "copies": self.counts[COPY],
+            "resumed": self.counts[RESUMED],
+            "refused": self.counts[REFUSED],
+            "per_s": round(self.per_s(now), 3),
+            "left_s": self.left_s(now),
+        }
 
 
-class Bar:
-    """A tqdm bar with rate, remaining time, verdict counts and failures.
+_UNIT = "submissions"
+
+
+class Display(ABC):
+    """What shows the progress to a person, and tells of it in events.
 
     Args:
         total: how many rows there are.
-        stream: where it is drawn.
+        stream: where it is shown; stderr if not given.
         unit: what a row is called.
+        events: are told of the progress, and tell what is being compiled.
+        load: says how many jobs run; `None` where nobody knows.
     """
 
-    def __init__(self, total: int, stream: TextIO | None = None, *, unit: str = "sub") -> None:
-        import tqdm
+    every_s: ClassVar[float]
 
+    def __init__(
+        self,
+        total: int,
+        stream: TextIO | None = None,
+        *,
+        unit: str = _UNIT,
+        events: Events | None = None,
+        load: Load | None = None,
+    ) -> None:
         self._tally = Tally(total)
         self._stream = stream or sys.stderr
-        self._drawn = -math.inf
-        self._undrawn = 0
-        self._bar = tqdm.tqdm(
-            total=total,
-            unit=unit,
-            dynamic_ncols=True,
-            smoothing=0.05,
-            file=self._stream,
-            mininterval=0,
-            bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]",
-        )
+        self._unit, self._events, self._load = unit, events, load
+        self._shown = self._told = self._tally.started
+        self._compiling: dict[str, None] = {}
+        if events is not None:
+            events.add(self)
 
     def read(self) -> None:
         """Count it."""
@@ -135,95 +202,175 @@ class Bar:
         """Count it."""
         self._tally.queue()
 
-    def advance(self, verdict: str) -> None:
-        """Draw it, if the last drawing is not too fresh."""
-        self._tally.count(verdict)
-        self._undrawn += 1
+    def advance(self, verdict: str, tests: int = 0) -> None:
+        """Count it, and show it if that is due."""
+        self._tally.count(verdict, tests)
+        self.beat()
+
+    def beat(self) -> None:
+        """Show what there is, and tell of it, if that is due."""
         now = time.monotonic()
-        if now - self._drawn >= DRAW_S:
-            self._drawn = now
-            self._draw(now)
+        if now - self._shown >= self.every_s:
+            self._shown = now
+            self._show(now)
+        if self._events is not None and now - self._told >= EVENT_S:
+            self._tell(now)
 
-    def _draw(self, now: float) -> None:
-        with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
-            self._bar.set_postfix_str(self._tally.describe(now), refresh=False)
-            self._bar.update(self._undrawn)
-        self._undrawn = 0
+    def _tell(self, now: float) -> None:
+        self._told = now
+        busy, jobs = (None, None) if self._load is None else self._load()
+        if self._events is not None:
+            self._events.emit("progress", **self._tally.as_dict(now), busy=busy, jobs=jobs)
 
-    def writing(self) -> Bar:
-        """Another bar."""
-        return Bar(self._tally.total, self._stream, unit=" rows written")
+    def listen(self, event: Event) -> None:
+        """Note which of the problems' own programs are being compiled: until they are, nothing else happens."""
+        name = f"{event.get('program')} of {event.get('problem')}"
+        if event["event"] == "problem_preparing":
+            self._compiling[name] = None
+        elif event["event"] == "problem_prepared":
+            self._compiling.pop(name, None)
+
+    def _parts(self, now: float) -> list[str]:
+        compiling = [f"compiling {name}" for name in list(self._compiling)[:1]]
+        return [*compiling, *self._tally.parts(now, self._load)]
+
+    def writing(self) -> Self:
+        """Another one."""
+        return type(self)(self._tally.total, self._stream, unit="rows of results written")
 
     def close(self) -> None:
+        """Show and tell the last state."""
+        self._load = None  # nothing runs any more
+        self._tell(time.monotonic())
+        self._end()
+        if self._events is not None:
+            self._events.remove(self)
+
+    @abstractmethod
+    def _show(self, now: float) -> None:
+        """Show it."""
+
+    @abstractmethod
+    def _end(self) -> None:
         """Leave the last state standing."""
-        self._draw(time.monotonic())
+
+
+class Bar(Display):
+    """A tqdm bar."""
+
+    every_s = DRAW_S
+
+    def __init__(self, total: int, stream: TextIO | None = None, **options: Any) -> None:
+        import tqdm
+
+        super().__init__(total, stream, **options)
+        self._bar = tqdm.tqdm(
+            total=total,
+            file=self._stream,
+            mininterval=0,
+            ncols=_columns(self._stream),
+            bar_format="{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}{postfix}",
+        )
+
+    def _show(self, now: float) -> None:
+        columns = self._bar.ncols = _columns(self._stream)
+        tally, parts = self._tally, [*([] if self._unit == _UNIT else [self._unit]), *self._parts(now)]
+        room = columns - len(f"100%|| {tally.total}/{tally.total}, ") - _LEAST_BAR
+        self._bar.n = tally.counts.total()
+        with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
+            self._bar.set_postfix_str(fitted(parts, room), refresh=True)
+
+    def _end(self) -> None:
+        self._show(time.monotonic())
         with contextlib.suppress(OSError):
             self._bar.close()
 
 
-class Lines:
-    """A line a minute, for logs, with the rate of what this run does itself and what that leaves to wait.
+class Lines(Display):
+    """A line a minute, for logs."""
 
-    Args:
-        total: how many rows there are.
-        stream: where they go.
-        unit: what a row is called.
-    """
+    every_s = LINE_S
 
-    def __init__(self, total: int, stream: TextIO | None = None, *, unit: str = "submissions") -> None:
-        self._tally = Tally(total)
-        self._stream = stream or sys.stderr
-        self._unit = unit
-        self._last = self._tally.started
+    def _show(self, now: float) -> None:
+        done = self._tally.counts.total()
+        with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
+            words = f"{done}/{self._tally.total} {self._unit}, {', '.join(self._parts(now))}"
+            print(words, file=self._stream, flush=True)
 
-    def read(self) -> None:
-        """Count it."""
-        self._tally.read()
-
-    def queue(self) -> None:
-        """Count it."""
-        self._tally.queue()
-
-    def advance(self, verdict: str) -> None:
-        """Write a line, if the last is old enough."""
-        tally = self._tally
-        tally.count(verdict)
-        now = time.monotonic()
-        if now - self._last >= LINE_S:
-            self._last = now
-            done = tally.counts.total()
-            rate = (done - tally.counts[RESUMED]) / (now - tally.started)
-            told = tally.describe(now, f"{rate:.2f}/s")
-            with contextlib.suppress(OSError):  # of a terminal that is closed: the run goes on
-                print(f"{done}/{tally.total} {self._unit}, {told}", file=self._stream, flush=True)
-
-    def writing(self) -> Lines:
-        """Lines of their own."""
-        return Lines(self._tally.total, self._stream, unit="rows of results written")
-
-    def close(self) -> None:
-        """Nothing to clear away."""
+    def _end(self) -> None:
+        pass
 
 
-def progress_for(total: int, stream: TextIO | None = None, *, bar: bool | None = None) -> Progress:
+def progress_for(
+    total: int,
+    stream: TextIO | None = None,
+    *,
+    bar: bool | None = None,
+    events: Events | None = None,
+    load: Load | None = None,
+) -> Display:
     """A bar where somebody looks, else lines.
 
     Args:
         total: how many rows there are.
         stream: stderr if not given.
         bar: whatever the stream is.
+        events: are told of the progress, and tell what is being compiled.
+        load: says how many jobs run.
     """
     stream = stream or sys.stderr
-    return Bar(total, stream) if (stream.isatty() if bar is None else bar) else Lines(total, stream)
+    chosen = Bar if (stream.isatty() if bar is None else bar) else Lines
+    return chosen(total, stream, events=events, load=load)
 
 
-def _counts(counts: Counter[str]) -> str:
-    """`AC 5 WA 2 (without 10 copies, 3 from earlier runs)`: verdicts are counted where they are judged."""
-    verdicts = " ".join(
-        f"{verdict} {count}" for verdict, count in counts.most_common() if verdict and verdict not in _UNJUDGED
-    )
-    others = ", ".join(f"{counts[name]} {words}" for name, words in _UNJUDGED.items() if counts[name])
-    return f"{verdicts} (without {others})" if verdicts and others else verdicts or others
+async def beating(progress: Progress, work: Awaitable[None]) -> None:
+    """Do the work, and let the progress beat meanwhile.
+
+    Raises:
+        ExceptionGroup: of what the work raised.
+    """
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(BEAT_S)
+            progress.beat()
+
+    async with asyncio.TaskGroup() as group:
+        beats = group.create_task(beat())
+        await work
+        beats.cancel()
+
+
+def fitted(parts: Sequence[str], room: int) -> str:
+    """As many of the parts as there is room for, from the first on; of the first at least what there is room for.
+
+    Args:
+        parts: the most important first.
+        room: how many characters there is room for.
+    """
+    text = ""
+    for part in parts:
+        longer = f"{text}, {part}" if text else part
+        if len(longer) > room:
+            return text or part[: max(room, 0)]
+        text = longer
+    return text
+
+
+def _columns(stream: TextIO) -> int:
+    """How wide a terminal is, less the column after which some begin a new line."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError, io.UnsupportedOperation):
+        columns = 0
+    return (columns or _COLUMNS) - 1
+
+
+def _verdicts(counts: Counter[str]) -> dict[str, int]:
+    """Of what was judged in this run: our failures, which a person must see, and the others by their number."""
+    found = {verdict: count for verdict, count in counts.most_common() if verdict and verdict not in _UNJUDGED}
+    failed = found.pop(Verdict.JE, 0)
+    return {Verdict.JE.value: failed, **found} if failed else found
 
 
 def _duration(seconds: float) -> str:

@@ -12,10 +12,10 @@ import asyncio
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Generic
+from typing import Any, Generic
 
 from ioi_eval.errors import ODD_DATA, LostDataError, SandboxError, UnavailableError, own_fault
 from ioi_eval.pipeline.family import ProblemFamily, R, Told, W
@@ -93,12 +93,16 @@ class _Recorded:
     """A result that was written down.
 
     Args:
+        names: the submission and its problem.
         told: what the run needs to know of it.
+        seconds: how long judging it took.
         leader: where copies of the program find it; `None` if they must not take it over.
         odd_family: the problem, where our own code failed on this row.
     """
 
+    names: Mapping[str, Any]
     told: Told
+    seconds: float
     leader: int | None
     odd_family: object | None
 
@@ -168,6 +172,7 @@ class DumpRun(Generic[W, R]):
             await asyncio.sleep(BEAT_S)
             await in_thread(self.ledger.journal.require_there)
             await in_thread(self.ledger.journal.sync_if_due)
+            self.progress.beat()
 
     # ------------------------------------------------------------------ reading
 
@@ -180,6 +185,7 @@ class DumpRun(Generic[W, R]):
                 self.progress.read()
                 if isinstance(entry, Refused):
                     self.progress.advance(REFUSED)
+                    self.settings.events.emit("row_refused", message=entry.message)
                 elif self._is_known(entry, copies):
                     continue
                 elif entry.size is None:
@@ -208,8 +214,8 @@ class DumpRun(Generic[W, R]):
             self._count(recorded, was_in_sandbox=False)
         if same:
             await in_thread(self.ledger.record_copies, [(one, known.leader or 0) for one, known in same])
-        for _, known in same:
-            self._count(known, was_in_sandbox=False)
+        for one, known in same:
+            self._count(replace(known, names=one.names), was_in_sandbox=False)
 
     @staticmethod
     def _batch(entries: Iterator[W | Refused]) -> list[W | Refused]:
@@ -266,8 +272,7 @@ class DumpRun(Generic[W, R]):
 
     async def _work(self) -> None:
         while (candidate := await self._next()) is not None:
-            result, is_of_row = await self._score(candidate)
-            await self._record(candidate, result, is_of_row=is_of_row)
+            await self._record(candidate, *await self._score(candidate))
             async with self._changed:
                 self._in_flight -= 1
                 self._changed.notify_all()
@@ -284,20 +289,22 @@ class DumpRun(Generic[W, R]):
             self._changed.notify_all()
             return candidate
 
-    async def _score(self, candidate: W) -> tuple[R, bool]:
-        """Its result, and whether a fault in our handling of this row kept it from being judged."""
+    async def _score(self, candidate: W) -> tuple[R, float, bool]:
+        """Its result, the seconds, and whether a fault in our handling of this row kept it from being judged."""
+        begun = time.monotonic()
         try:
             result = await self._judge(candidate)
         except SandboxError as error:
             if isinstance(error, UnavailableError):
                 self.done.stopped_by = str(error)
-            return self._family.failed(candidate, str(error)), False
+            return self._family.failed(candidate, str(error)), time.monotonic() - begun, False
         except ODD_DATA as error:
-            return self._family.failed(candidate, own_fault(error, "judging this row")), True
-        cpu = self._family.told(result).cpu
+            words = own_fault(error, "judging this row")
+            return self._family.failed(candidate, words), time.monotonic() - begun, True
+        cpu = self._family.form.cpu(result)
         self.done.cpu += cpu
         self._costs.observe(candidate.family, cpu.total)
-        return result, False
+        return result, time.monotonic() - begun, False
 
     async def _judge(self, candidate: W) -> R:
         """Judge one; again where somebody has deleted the cache meanwhile.
@@ -319,8 +326,8 @@ class DumpRun(Generic[W, R]):
 
     # ------------------------------------------------------------------ recording
 
-    async def _record(self, candidate: W, result: R, *, is_of_row: bool) -> None:
-        recorded = await in_thread(self._write, candidate, result, is_of_row)
+    async def _record(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> None:
+        recorded = await in_thread(self._write, candidate, result, seconds, is_of_row)
         told, leader = recorded.told, recorded.leader
         if leader is not None and told.fingerprint not in ("", candidate.fingerprint):
             self._judged_otherwise[candidate.keys.program] = leader
@@ -342,10 +349,11 @@ class DumpRun(Generic[W, R]):
         if copies:
             await in_thread(self.ledger.record_copies, copies)
             self.done.copies += len(copies)
-            for _ in copies:
+            for candidate, _ in copies:
                 self.progress.advance(COPY)
+                self.settings.events.emit("submission_copied", **candidate.names)
 
-    def _write(self, candidate: W, result: R, is_of_row: bool) -> _Recorded:
+    def _write(self, candidate: W, result: R, seconds: float, is_of_row: bool) -> _Recorded:
         """Write a result down; where our own code fails on it, that it could not be written. Called from a thread."""
         told = self._family.told(result)
         try:
@@ -354,11 +362,13 @@ class DumpRun(Generic[W, R]):
             result, is_of_row = self._family.failed(candidate, own_fault(error, "recording this row")), True
             told = self._family.told(result)
             leader = self.ledger.record(candidate, result, told.fingerprint)
-        return _Recorded(told=told, leader=leader, odd_family=candidate.family if is_of_row else None)
+        odd = candidate.family if is_of_row else None
+        return _Recorded(names=candidate.names, told=told, seconds=seconds, leader=leader, odd_family=odd)
 
     def _count(self, recorded: _Recorded, *, was_in_sandbox: bool = True) -> None:
         self.done.judged += 1
-        self.progress.advance(recorded.told.verdict)
+        self.progress.advance(recorded.told.verdict, recorded.told.ran)
+        recorded.told.emit(self.settings.events, recorded.names, recorded.seconds)
         self._watch(recorded.told, recorded.odd_family, was_in_sandbox)
 
     def _watch(self, told: Told, odd_family: object | None, was_in_sandbox: bool) -> None:

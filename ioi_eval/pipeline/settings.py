@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ioi_eval.events import Events
 from ioi_eval.model import Keep
 from ioi_eval.pipeline.interrupt import EXIT_CODE
 
@@ -38,6 +39,7 @@ class Settings:
         keep: of which tests the results have the beginning of the output, as far as it came back.
         options: what was asked for, for the summary.
         notes: what users should know.
+        events: are told what becomes of each submission.
     """
 
     workers: int
@@ -47,6 +49,7 @@ class Settings:
     keep: Keep = Keep.FAILING
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    events: Events = field(default_factory=Events)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from ioi_eval.errors import (
     TransientError,
     UnservedError,
 )
+from ioi_eval.events import Events
 from ioi_eval.model import Execution, Job, JobKind, Retries, Stage
 from ioi_eval.sandbox import Target, answer, two_stages, wire
 from ioi_eval.sandbox.discovery import Scout, Worker
@@ -81,6 +82,7 @@ class PistonCluster:
         profile: `bundled` or `classic` to force one, `None` for the best that each worker can.
         headers: sent with every request.
         patience_s: how long jobs wait while no server is available, in seconds.
+        events: are told which workers come and go, and which jobs are sent again.
 
     Raises:
         InputError: an endpoint is no URL, or a number makes no sense.
@@ -96,7 +98,9 @@ class PistonCluster:
         profile: str | None = None,
         headers: Mapping[str, str] | None = None,
         patience_s: float = PATIENCE_S,
+        events: Events | None = None,
     ) -> None:
+        self._events = events or Events()
         if max_requests_per_endpoint < 1:
             raise InputError(f"max_requests_per_endpoint is {max_requests_per_endpoint}; it must be at least 1")
         if not patience_s >= 0:
@@ -106,7 +110,7 @@ class PistonCluster:
         self._headers = headers
         self._rng = random.Random()
         self._groups = WorkerGroups(max_requests_per_endpoint)
-        self._pool = Pool(patience_s=patience_s, rng=self._rng)
+        self._pool = Pool(patience_s=patience_s, rng=self._rng, changed=self._tell)
         self._spool = RequestSpool()
         self._stored = StoredFiles()
         self._list: WorkerList | None = None
@@ -149,6 +153,13 @@ class PistonCluster:
             raise SetupError("the cluster is not entered: use `async with PistonCluster(…) as cluster`")
         slots = self._groups.slots
         return [replace(target, slots=self._pool.in_service(target.name) * slots) for target in found]
+
+    def busy(self) -> tuple[int, int]:
+        """How many jobs run now, and how many may."""
+        return self._pool.running(), sum(target.slots for target in self.targets())
+
+    def _tell(self, endpoint: str, in_service: bool) -> None:
+        self._events.emit("worker_joined" if in_service else "worker_lost", endpoint=endpoint)
 
     @property
     def workers(self) -> Sequence[Worker]:
@@ -209,6 +220,7 @@ class PistonCluster:
                 repetitions += 1
                 if not retries.take():
                     raise exhausted(retries, result)
+                self._events.emit("job_repeated", endpoint=name, attempt=len(retries.tried), message=str(result))
                 await asyncio.sleep(backoff_s(repetitions, self._rng))
             self._pool.repeat(request, self._loop.time(), was_sent=end.was_sent)
 

@@ -142,6 +142,10 @@ class LocalSandbox:
             raise SetupError("the sandbox is not entered: use `async with LocalSandbox() as sandbox`")
         return (self._target,)
 
+    def busy(self) -> tuple[int, int]:
+        """How many jobs run now, and how many may."""
+        return self._slots.taken, self._slots.count
+
     async def execute(self, job: Job, target: Target) -> Execution:
         """Run one job in a fresh box; see `Sandbox.execute`.
 

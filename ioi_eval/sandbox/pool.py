@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Callable
 from itertools import count
 
 from ioi_eval.errors import ExhaustedError, SandboxError, TargetLostError, UnavailableError
@@ -58,9 +59,13 @@ class Pool:
     Args:
         patience_s: how long jobs wait while no endpoint is in service.
         rng: chance, for rests.
+        changed: is told the name of each endpoint that enters or leaves service, and which of both.
     """
 
-    def __init__(self, *, patience_s: float, rng: random.Random) -> None:
+    def __init__(
+        self, *, patience_s: float, rng: random.Random, changed: Callable[[str, bool], None] = lambda _, __: None
+    ) -> None:
+        self._changed = changed
         self._patience_s = patience_s
         self._rng = rng
         self._budget = RetryBudget()
@@ -108,6 +113,10 @@ class Pool:
         """How many endpoints of a group are in service."""
         found = self._groups.get(group)
         return 0 if found is None else found.in_service
+
+    def running(self) -> int:
+        """How many jobs run on all endpoints together."""
+        return sum(machine.running for machine in self._machines.values())
 
     # ------------------------------------------------------------------ requests
 
@@ -346,3 +355,4 @@ class Pool:
             state.is_counted = state.in_service
             group.in_service += 1 if state.in_service else -1
             group.unavailable_since = None if group.in_service else now
+            self._changed(state.endpoint.name, state.in_service)

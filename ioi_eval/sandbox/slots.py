@@ -74,6 +74,11 @@ class Slots:
         self._overtaken = 0  # how many were let go first since somebody waits to be alone
         self._is_quiet = False  # whether those that wait to be alone have their turns
 
+    @property
+    def taken(self) -> int:
+        """How many are held now."""
+        return self.count - len(self._free)
+
     @asynccontextmanager
     async def take(self, *, alone: bool = False) -> AsyncIterator[int]:
         """Hold one slot, or all of them; gives the number of the (first) slot."""

@@ -21,6 +21,7 @@ from ioi_eval.config import Policy
 from ioi_eval.engine.running import ProgramRunner
 from ioi_eval.engine.target import Bindings, NoTargetError
 from ioi_eval.errors import SandboxError, SetupError, UnavailableError
+from ioi_eval.events import Events
 from ioi_eval.fingerprint import Fingerprints
 from ioi_eval.headers import PrecompiledHeaders
 from ioi_eval.jobs.run_job import BUNDLE_TESTS
@@ -54,6 +55,7 @@ class Scorer:
             the bundled profile.
         keep: of which tests.
         kept: programs that earlier runs compiled, on this machine; `None` to compile all.
+        events: are told when a problem's own program is compiled.
     """
 
     def __init__(
@@ -67,10 +69,11 @@ class Scorer:
         return_bytes: int = 0,
         keep: Keep = Keep.ALL,
         kept: KeptPrograms | None = None,
+        events: Events | None = None,
     ) -> None:
         policy = policy or Policy()
         wanted = 0 if keep is Keep.NONE else return_bytes
-        builder = self._builder = Builder(sandbox, artifacts, policy)
+        builder = self._builder = Builder(sandbox, artifacts, policy, events)
         self._alone_runs = policy.near_limit_repeats
         self._sandbox = sandbox
         self._fingerprints = Fingerprints(policy)

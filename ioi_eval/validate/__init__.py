@@ -8,6 +8,7 @@ is then not successful.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,6 @@ from ioi_eval.errors import ODD_DATA, UnavailableError, own_fault
 from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
 from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
-from ioi_eval.pipeline.progress import RESUMED
 from ioi_eval.pipeline.threads import in_thread
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
@@ -82,12 +82,14 @@ class Validating:
         self._results: list[SubmissionResult | None] = [None] * len(reading.solutions)
         self._ended: str | None = None
 
-    async def run(self, *, workers: int, advance: Callable[[str], None] = lambda _: None) -> None:
+    async def run(
+        self, *, workers: int, done: Callable[[SubmissionResult, float | None], None] = lambda result, seconds: None
+    ) -> None:
         """Judge all solutions. If no endpoint is left, the remaining ones are JE.
 
         Args:
             workers: how many are judged at once.
-            advance: called with each verdict, or with the note that the result was stored.
+            done: called with each result, and the seconds that it took; `None` if it was stored.
 
         Raises:
             ExceptionGroup: of `SetupError` if nothing can be judged here.
@@ -99,11 +101,12 @@ class Validating:
                 known = self._found(places[0], fingerprints)
                 kept = known is not None
                 for place in places:
+                    begun = time.monotonic()
                     solution = self._reading.solutions[place]
                     if known is None or known.score is None:  # it says nothing about other copies
                         known = await self._judged(solution, fingerprints[0])
                     result = self._results[place] = replace(known, submission=solution.submission.id)
-                    advance(RESUMED if kept else result.verdict)
+                    done(result, None if kept else time.monotonic() - begun)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(workers):

@@ -23,12 +23,14 @@ from ioi_eval.errors import (
     TransportError,
     UnavailableError,
 )
+from ioi_eval.events import Events
 from ioi_eval.model import Execution, Job, JobFile, JobKind, Retries, StageLimits
 from ioi_eval.programs import repeated
 from ioi_eval.sandbox import cluster as cluster_module
 from ioi_eval.sandbox import endpoint_state, pool, workers
 from ioi_eval.sandbox.cluster import PistonCluster
 from ioi_eval.sandbox.wire import Runtime
+from tests.events.listener import Listener
 
 LIMITS = StageLimits(wall_ms=2_000, cpu_ms=2_000)
 QUICK_S = 3.0  # how long jobs wait for a server that a test has killed
@@ -170,8 +172,9 @@ def test_idle_connections_that_the_server_closed(start: Any) -> None:
 
 
 def test_a_server_dies_and_comes_back(start: Any) -> None:
-    """Killed in mid-run, a server costs its own jobs a repetition; restarted, it is used again."""
+    """Killed in mid-run, a server costs its own jobs a repetition; restarted, it is used again. All that is told."""
     stays, dies = start("stub_piston.py"), start("stub_piston.py")
+    listener = Listener()
 
     async def use(cluster: PistonCluster) -> None:
         jobs = [echo(str(number), delay_ms=50) for number in range(120)]
@@ -183,8 +186,27 @@ def test_a_server_dies_and_comes_back(start: Any) -> None:
         back = start("stub_piston.py", "--port", str(dies.ports[0]))
         while counts(back.urls[0], "stub")["executed"] < 5:
             await run_all(cluster, [echo("x", delay_ms=20) for _ in range(8)], 8)
+        assert cluster.busy() == (0, 6)
 
-    with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, patience_s=QUICK_S)
+    events = Events([listener])
+    with_cluster([*stays.urls, *dies.urls], use, max_requests_per_endpoint=3, patience_s=QUICK_S, events=events)
+    told = [event["event"] for event in listener.told if str(dies.ports[0]) in event["endpoint"]]
+    assert [name for name in told if name != "job_repeated"] == ["worker_joined", "worker_lost", "worker_joined"]
+
+
+def test_repetitions_are_told(start: Any) -> None:
+    """Each, with the server and the reason."""
+    _, proxy = proxied(start, faults="truncate", first=3)
+    listener = Listener()
+
+    async def use(cluster: PistonCluster) -> None:
+        await arm(proxy)
+        await run_all(cluster, [echo(str(number)) for number in range(6)], 1)
+
+    with_cluster(proxy.urls, use, patience_s=QUICK_S, events=Events([listener]))
+    repeated = [event for event in listener.told if event["event"] == "job_repeated"]
+    assert [event["attempt"] for event in repeated] == [1, 2, 3]
+    assert {event["endpoint"] in event["message"] for event in repeated} == {True}
 
 
 def test_all_servers_die(start: Any) -> None:

@@ -152,10 +152,15 @@ class Silent:
 
     def __init__(self) -> None:
         self.verdicts: list[str] = []
+        self.tests = 0
 
-    def advance(self, verdict: str) -> None:
+    def advance(self, verdict: str, tests: int = 0) -> None:
         """Keep it."""
         self.verdicts.append(verdict)
+        self.tests += tests
+
+    def beat(self) -> None:
+        """Nothing to do."""
 
     def read(self) -> None:
         """Nothing to do."""

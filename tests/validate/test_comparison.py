@@ -182,7 +182,7 @@ def validated(
 ) -> Validation:
     """What comes out when nothing interrupts."""
     validating = Validating(reading, judge)
-    asyncio.run(validating.run(workers=workers, advance=advance))
+    asyncio.run(validating.run(workers=workers, done=lambda result, _: advance(result.verdict)))
     return validating.validation()
 
 

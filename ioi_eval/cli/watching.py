@@ -1,0 +1,132 @@
+"""`--log-file`: who is told what happens in a run."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ioi_eval.cli.exits import exit_code_of
+from ioi_eval.cli.sandboxes import tell
+from ioi_eval.errors import InputError, ours_alone
+from ioi_eval.version import __version__
+
+if TYPE_CHECKING:
+    from ioi_eval.cli.sandboxes import Opened
+    from ioi_eval.events import Events
+
+LogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--log-file",
+        metavar="FILE",
+        help="Append what happens to FILE: a line of JSON for each program, judge error, lost worker, and so on.",
+    ),
+]
+
+_SUMMARY = ("complete", "interrupted", "submissions", "verdicts", "average_score", "pass_at_k")
+"""What of `summary.json` its event has: what does not grow with the number of problems."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who is told what happens in a run.
+
+    Args:
+        log_file: a file that gets events as lines of JSON; `None` for none.
+    """
+
+    log_file: Path | None = None
+
+    def run(
+        self, command: str, options: Mapping[str, Any], work: Callable[[Events], int], *, read: Sequence[str] = ()
+    ) -> int:
+        """Do the work of a command, and tell of its beginning and of its end, whatever that is.
+
+        Args:
+            command: its name.
+            options: what was asked for.
+            work: does it; gives the exit code.
+            read: the sources that it reads.
+
+        Returns:
+            The exit code.
+
+        Raises:
+            InputError: the file cannot be written; nothing was done.
+        """
+        events = self._events({"command": command, "options": options}, read)
+        try:
+            code = work(events)
+        except BaseException as error:
+            cause = ours_alone(error)
+            events.emit("run_ends", exit_code=exit_code_of(cause), error=str(cause) or type(cause).__name__)
+            raise
+        else:
+            events.emit("run_ends", exit_code=code, error=None)
+            return code
+        finally:
+            events.close()
+
+    def _events(self, call: Mapping[str, Any], read: Sequence[str]) -> Events:
+        from ioi_eval.events import Events
+        from ioi_eval.events.lines import log_file
+
+        log = None if self.log_file is None else log_file(self.log_file, read=read)
+        events = Events([] if log is None else [log])
+        here = {"ioi_eval": __version__, "python": platform.python_version(), "machine": platform.platform()}
+        events.emit("run_begins", **call, **here)
+        if log is not None:
+            if log.failure:
+                events.close()
+                raise InputError(f"--log-file {self.log_file} cannot be written: {log.failure}; name another file")
+            log.say = tell
+        return events
+
+
+def watch_of(*, log_file: LogFile = None) -> Watch:
+    """Who is told, by the options."""
+    return Watch(log_file=log_file)
+
+
+def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None, rows: int, problems: int) -> None:
+    """Tell that a dump begins to be judged, and where.
+
+    Args:
+        events: are told.
+        sandbox: where.
+        dump: its name.
+        out: the directory for the results; `None` for none.
+        rows: how many rows it has.
+        problems: how many problems these are for.
+    """
+    targets = [
+        {
+            "name": target.name,
+            "profile": target.profile,
+            "compiler": target.toolchain.version,
+            "isolation": target.isolation,
+            "slots": target.slots,
+        }
+        for target in sandbox.sandbox.targets()
+    ]
+    what = {"dump": dump, "out": out, "rows": rows, "problems": problems}
+    events.emit("judging_begins", **what, workers=sandbox.workers, targets=targets)
+
+
+def tell_summary(events: Events, summary: Mapping[str, Any], *, out: Path | None) -> None:
+    """Tell what the results of a dump come to.
+
+    Args:
+        events: are told.
+        summary: what `summary.json` holds.
+        out: its directory.
+    """
+    values = {name: summary[name] for name in _SUMMARY if name in summary}
+    if "difficulties" in summary:
+        values["difficulties"] = {line["difficulty"]: line for line in summary["difficulties"]}
+    events.emit("summary", out=out, **values)

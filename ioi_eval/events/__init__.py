@@ -1,0 +1,99 @@
+"""What happens in a run, as events: for a log file, and for the progress display.
+
+Whoever has something to tell calls `Events.emit`, at any level of the package. Listeners are called one after another.
+They must neither raise nor wait: no listener may end a run or slow it down. `ioi_eval/report/schemas/event.json` lists
+the events, with their values.
+
+`lines` writes events to a file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+import threading
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+Event = Mapping[str, Any]
+
+_MOST_CHARS = 2000  # of a text: messages quote compilers and servers
+
+_SECRETS = re.compile(
+    r"(?<=://)[^/@\s]+(?=@)"  # who signs in to a URL, and the password
+    r"|(?<=[?&])([\w-]*(?:token|key|secret|password|signature)[\w-]*=)[^&\s]+"
+    r"|\bhf_\w{8,}",  # a token of the Hub
+    re.IGNORECASE,
+)
+
+
+class EventListener(Protocol):
+    """Somebody who is told of events."""
+
+    def listen(self, event: Event) -> None:
+        """Take in an event. Does not raise, and does not wait."""
+        ...
+
+    def close(self) -> None:
+        """The last event has come."""
+        ...
+
+
+class Events:
+    """Passes events of one run to listeners. Any thread may emit.
+
+    Args:
+        listeners: who is told.
+
+    Attributes:
+        run: tells the events of one run from those of others in the same file.
+    """
+
+    def __init__(self, listeners: Iterable[EventListener] = ()) -> None:
+        self.run = secrets.token_hex(4)
+        self._listeners = list(listeners)
+        self._lock = threading.Lock()
+
+    def add(self, listener: EventListener) -> None:
+        """Tell somebody else too, from now on."""
+        self._listeners.append(listener)
+
+    def remove(self, listener: EventListener) -> None:
+        """Tell somebody no more; who was not told before is not told now."""
+        self._listeners = [other for other in self._listeners if other is not listener]
+
+    def emit(self, event: str, /, **values: Any) -> None:
+        """Tell of an event.
+
+        Args:
+            event: its name, as in the schema.
+            values: what is known of it. Texts are shortened, and what looks like a password or a token is left out.
+        """
+        if not self._listeners:
+            return
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        told = {"time": time, "run": self.run, "event": event, **_plain(values)}
+        with self._lock:
+            for listener in self._listeners:
+                listener.listen(told)
+
+    def close(self) -> None:
+        """End all listeners."""
+        for listener in self._listeners:
+            listener.close()
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it, without secrets."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    text = str(value).encode("utf-8", "replace").decode()
+    return _SECRETS.sub(lambda match: f"{match[1] or ''}…", text)[:_MOST_CHARS]

@@ -1,0 +1,100 @@
+"""Writes events as lines of JSON, to the file of `--log-file` or to another process.
+
+A line is written by one call that does not wait. The kernel puts such lines into a file one after another, so several
+runs may share it. A line that could not be written whole ends where the disk was full, and the next begins anew: so
+readers leave out what is no JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ioi_eval.errors import InputError
+from ioi_eval.events import Event
+
+
+class EventLines:
+    """Writes events to a file descriptor, which it closes.
+
+    Args:
+        descriptor: where to; should not block.
+        name: for messages.
+        is_torn: whether an unfinished line stands there already.
+
+    Attributes:
+        say: shows the user a message, at the first failure. Set by who wants that.
+        failure: why an event could not be written; empty if all could be.
+    """
+
+    def __init__(self, descriptor: int, name: str, *, is_torn: bool = False) -> None:
+        self.say: Callable[[str], None] | None = None
+        self.failure = ""
+        self._descriptor, self._name, self._is_torn = descriptor, name, is_torn
+
+    def listen(self, event: Event) -> None:
+        """Write it. The first that cannot be written is reported; later ones are tried all the same."""
+        line = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = b"\n" + line if self._is_torn else line
+        try:
+            written = os.write(self._descriptor, line)
+        except OSError as error:
+            self._fail(os.strerror(error.errno or 0))
+        else:
+            self._is_torn = written < len(line)
+            if self._is_torn:
+                self._fail("it took only a part of a line")
+
+    def _fail(self, reason: str) -> None:
+        if not self.failure and self.say is not None:
+            self.say(f"{self._name} cannot be written: {reason}. The run goes on; some events will be missing there")
+        self.failure = self.failure or reason
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+def log_file(path: Path, *, read: Sequence[str] = ()) -> EventLines:
+    """Open the file of `--log-file`, to append to it.
+
+    Args:
+        path: where it is; made if it does not exist, with the folders above it.
+        read: the sources that the command reads, as the user wrote them.
+
+    Raises:
+        InputError: it cannot be written, or it is not a log of ours, or it lies in a folder that is read as data.
+    """
+    name = f"--log-file {path}"
+    for source in map(Path, read):
+        if source.is_dir() and path.resolve().is_relative_to(source.resolve()):
+            raise InputError(f"{name} lies in {source}, all files of which are read as data; name another file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+        has_lines = stat.S_ISREG(os.fstat(descriptor).st_mode) and os.fstat(descriptor).st_size > 0
+        is_torn = has_lines and not _ends_in_newline(path)
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror}; name another file") from None
+    if has_lines and not _is_log(path):
+        os.close(descriptor)
+        raise InputError(f"{name} is a file of another kind, which lines would be appended to; name another file")
+    return EventLines(descriptor, name, is_torn=is_torn)
+
+
+def _ends_in_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _is_log(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            first = json.loads(file.readline(1 << 20))
+        except ValueError:
+            return False
+    return isinstance(first, dict) and first.get("event") == "run_begins"

@@ -1,0 +1,152 @@
+"""`--log-file`: each line is as the schema says, from the first event to the last, however a run ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apps_rows import DOUBLE, ROWS, write_rows
+from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, problem_row, submission_row
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:  # a development dependency
+    Draft202012Validator = None
+
+SCHEMA = Path(__file__).resolve().parents[2] / "ioi_eval" / "report" / "schemas" / "event.json"
+
+CHECKER = '#include <cstdio>\nint main() { puts("1.0"); }\n'
+CRASHES = "int main() { __builtin_trap(); }\n"
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    """The events of a file, each of which is as the schema says, where `jsonschema` is installed."""
+    told: list[dict[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if Draft202012Validator is not None:
+        validator = Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+        for event in told:
+            assert not [error.message[:500] for error in validator.iter_errors(event)], event
+            assert list(validator.iter_errors({**event, "colour": "blue"}))
+    return told
+
+
+def of(told: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    """The events of these kinds."""
+    return [event for event in told if event["event"] in names]
+
+
+def test_a_contest(score: Start, write: Write, tmp_path: Path) -> None:
+    """Right, wrong, the same again, and a row for no known problem; then the rest of a dump that has grown."""
+    rows = [
+        submission_row("right"), submission_row("narrow", NARROW), submission_row("again"),
+        submission_row("prose", None, generation="no"), submission_row("lost") | {"problem_id": "nowhere"},
+    ]  # fmt: skip
+    write("dump.jsonl", *rows)
+    ended = score("dump.jsonl", "--log-file", "log.jsonl")
+    assert ended.returncode == 1, ended.stderr
+    told = events(tmp_path / "log.jsonl")
+    assert [event["event"] for event in told[:2]] == ["run_begins", "judging_begins"]
+    assert [event["event"] for event in told[-3:]] == ["progress", "summary", "run_ends"]
+    assert told[0]["command"] == "ioi-eval score"
+    assert told[0]["options"]["dump"] == "dump.jsonl"
+    assert (told[1]["rows"], told[1]["problems"]) == (5, 1)
+    judged = {event["submission"]: event for event in of(told, "submission_judged")}
+    assert {name: (event["verdict"], event["score"], event["tests"]) for name, event in judged.items()} == {
+        "right": ("AC", 100.0, 2), "narrow": ("WA", 0.0, 2), "prose": ("NC", 0.0, 0),
+    }  # fmt: skip
+    assert {event["problem"] for event in judged.values()} == {"add"}
+    assert judged["right"]["seconds"] > 0
+    assert [event["submission"] for event in of(told, "submission_copied")] == ["again"]
+    assert "nowhere" in of(told, "row_refused")[0]["message"]
+    assert told[-3] | {"tests": 4, "done": 5, "copies": 1, "refused": 1, "judged": 2} == told[-3]
+    assert told[-3]["verdicts"] == {"AC": 1, "WA": 1, "NC": 1}
+    assert told[-2]["submissions"]["rows"] == 5
+    assert told[-1]["exit_code"] == 1
+
+    write("dump.jsonl", *rows[:4], submission_row("new", RIGHT + "\n"))
+    assert score("dump.jsonl", "--log-file", "log.jsonl").returncode == 0
+    told = [event for event in events(tmp_path / "log.jsonl") if event["run"] != told[0]["run"]]
+    assert [event["submission"] for event in of(told, "submission_judged")] == ["new"]
+    assert told[-3] | {"resumed": 4, "judged": 1, "done": 5} == told[-3]
+    assert told[-1]["exit_code"] == 0
+
+
+def test_a_checker_that_is_compiled_and_crashes(start: Start, write: Write, tmp_path: Path) -> None:
+    """What is compiled first is told, and why there is no score."""
+    row = problem_row("01-full", 100, "0-01", grader_files=[["checker/checker.cpp", CRASHES + f"// {tmp_path}\n"]])
+    write("problems.jsonl", row)
+    write("tests.jsonl", *TESTS)
+    write("dump.jsonl", submission_row("right"))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+    ended = start("score", "dump.jsonl", *sources, "--log-file", "out/log.jsonl")
+    assert ended.returncode == 1, ended.stderr
+    told = events(tmp_path / "out" / "log.jsonl")
+    preparing, prepared = of(told, "problem_preparing", "problem_prepared")
+    assert preparing["program"] == prepared["program"] == "checker"
+    assert prepared["problem"] == "2024/add"
+    assert prepared["error"] is None
+    (error,) = of(told, "judge_error")
+    assert error["submission"] == "right"
+    assert "checker" in error["message"]
+    assert of(told, "submission_judged")[0] | {"verdict": "JE", "score": None} == of(told, "submission_judged")[0]
+
+
+def test_apps(start: Start, tmp_path: Path) -> None:
+    """The score is the share of the tests."""
+    write_rows(tmp_path / "problems.jsonl", ROWS)
+    dump = [
+        {"uuid": name, "problem_id": ROWS[0]["problem_id"], "code": code}
+        for name, code in (("right", DOUBLE), ("wrong", "print(0)"))
+    ]
+    (tmp_path / "dump.jsonl").write_text("".join(json.dumps(row) + "\n" for row in dump))
+    command = ("apps", "score", "dump.jsonl", "--dataset", "problems.jsonl", "--out", "out")
+    ended = start(*command, "--log-file", "log.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    told = events(tmp_path / "log.jsonl")
+    judged = {event["submission"]: event for event in of(told, "submission_judged")}
+    assert {name: event["verdict"] for name, event in judged.items()} == {"right": "AC", "wrong": "WA"}
+    assert (judged["right"]["score"], judged["wrong"]["score"]) == (1.0, 0.0)
+    assert told[-2]["verdicts"] == {"AC": 1, "WA": 1}
+    assert told[-2]["difficulties"]["all"]["strict_accuracy"]["value"] == 0.5
+
+
+def test_validation(start: Start, write: Write, tmp_path: Path) -> None:
+    """`validate` tells the same, but for a summary of its own."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("solutions.jsonl", submission_row("a", expected="correct"), submission_row("b", NARROW, expected="correct"))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl")
+    ended = start("validate", "solutions.jsonl", *sources, "--log-file", "log.jsonl")
+    assert ended.returncode == 1, ended.stderr
+    told = events(tmp_path / "log.jsonl")
+    assert {event["submission"]: event["verdict"] for event in of(told, "submission_judged")} == {"a": "AC", "b": "WA"}
+    assert told[-2]["event"] == "progress"
+    assert told[-1]["exit_code"] == 1
+
+
+def test_a_command_that_is_wrong(score: Start, write: Write, tmp_path: Path) -> None:
+    """The last event says why."""
+    write("dump.jsonl", submission_row("right"))
+    ended = score("dump.jsonl", "--log-file", "log.jsonl", "--problem", "nile")
+    assert ended.returncode == 2
+    told = events(tmp_path / "log.jsonl")
+    assert [event["event"] for event in told] == ["run_begins", "run_ends"]
+    assert told[-1]["exit_code"] == 2
+    assert told[-1]["error"] in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("/dev/full", "No space left on device"), ("dump.jsonl", "a file of another kind"), ("/proc/log", "No such file")],
+)
+def test_a_log_that_cannot_be_written(score: Start, write: Write, tmp_path: Path, name: str, words: str) -> None:
+    """That is said before anything is judged."""
+    write("dump.jsonl", submission_row("right"))
+    ended = score("dump.jsonl", "--log-file", name)
+    assert ended.returncode == 2
+    assert f"--log-file {name}" in ended.stderr
+    assert words in ended.stderr
+    assert not (tmp_path / "out").exists()

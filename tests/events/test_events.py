@@ -1,0 +1,55 @@
+"""What listeners are told, and what they are never told."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from ioi_eval.events import Events
+from tests.events.listener import Listener
+
+
+def test_all_listeners_are_told() -> None:
+    """Each event names its run; who leaves is told no more."""
+    first, second = Listener(), Listener()
+    events = Events([first])
+    events.add(second)
+    events.emit("worker_lost", endpoint="http://a:2000")
+    events.remove(first)
+    events.emit("worker_joined", endpoint="http://a:2000")
+    events.close()
+    assert [event["event"] for event in second.told] == ["worker_lost", "worker_joined"]
+    assert {event["run"] for event in second.told} == {events.run}
+    assert [event["event"] for event in first.told] == ["worker_lost"]
+    assert (first.is_closed, second.is_closed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("http://me:pass@host:2000/api", "http://…@host:2000/api"),
+        ("https://host/x?token=abc&a=1", "https://host/x?token=…&a=1"),
+        ("https://host/x?a=1&X-Amz-Signature=abc", "https://host/x?a=1&X-Amz-Signature=…"),
+        ("refused: hf_abcdefghijklmnop", "refused: …"),
+        ("a@b.example, no secret", "a@b.example, no secret"),
+    ],
+)
+def test_secrets_are_left_out(text: str, told: str) -> None:
+    """However deep they stand."""
+    listener = Listener()
+    Events([listener]).emit("run_begins", options={"endpoints": [text]})
+    assert listener.told[0]["options"] == {"endpoints": [told]}
+
+
+def test_values_become_what_json_has() -> None:
+    """Also those that it has no form for."""
+    listener = Listener()
+    values = {"nan": math.nan, "path": Path("x"), "half": "\ud800", "long": "x" * 9999, "set": {1}, "none": None}
+    Events([listener]).emit("run_begins", **values)
+    told = listener.told[0]
+    assert {name: told[name] for name in values if name != "long"} == {
+        "nan": None, "path": "x", "half": "?", "set": [1], "none": None,
+    }  # fmt: skip
+    assert len(told["long"]) == 2000

@@ -1,0 +1,114 @@
+"""The file of `--log-file`: appended to, never torn for good, and never the end of a run."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.events import Events
+from ioi_eval.events.lines import log_file
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The lines that are JSON."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return found
+
+
+def write(path: Path, *names: str) -> None:
+    """One run with these events."""
+    events = Events([log_file(path)])
+    for name in ("run_begins", *names):
+        events.emit(name)
+    events.close()
+
+
+def test_runs_append(tmp_path: Path) -> None:
+    """Each in a folder that is made for it; what stands there stays."""
+    path = tmp_path / "new" / "log.jsonl"
+    write(path, "run_ends")
+    write(path, "run_ends")
+    told = read(path)
+    assert [event["event"] for event in told] == ["run_begins", "run_ends"] * 2
+    assert len({event["run"] for event in told}) == 2
+
+
+def test_a_killed_run_costs_its_last_line_at_most(tmp_path: Path) -> None:
+    """The next run does not write into an unfinished line."""
+    path = tmp_path / "log.jsonl"
+    write(path, "progress", "progress")
+    whole = path.read_bytes()
+    end = whole.rindex(b"\n", 0, -1) + 1
+    for cut in range(end, len(whole)):
+        path.write_bytes(whole[:cut])
+        write(path, "run_ends")
+        events = [event["event"] for event in read(path)]
+        assert events in (
+            ["run_begins", "progress", "run_begins", "run_ends"],
+            ["run_begins", "progress", "progress", "run_begins", "run_ends"],
+        )
+
+
+def test_two_runs_may_write_at_once(tmp_path: Path) -> None:
+    """No line goes into another one."""
+    path = tmp_path / "log.jsonl"
+    runs = [Events([log_file(path)]) for _ in range(4)]
+
+    def emit(events: Events) -> None:
+        for number in range(200):
+            events.emit("run_begins", number=number, words="x" * number)
+
+    threads = [threading.Thread(target=emit, args=(events,)) for events in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told = read(path)
+    assert len(told) == len(path.read_text().splitlines()) == 800
+    for events in runs:
+        assert [event["number"] for event in told if event["run"] == events.run] == list(range(200))
+
+
+def test_a_full_disk_is_reported_once() -> None:
+    """And nothing else happens."""
+    log = log_file(Path("/dev/full"))
+    said: list[str] = []
+    log.say = said.append
+    events = Events([log])
+    for _ in range(3):
+        events.emit("progress")
+    events.close()
+    (words,) = said
+    assert words.startswith("--log-file /dev/full cannot be written: No space left on device.")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (".", "Is a directory; name another file"),
+        ("rows.jsonl", "is a file of another kind"),
+        ("binary", "is a file of another kind"),
+        ("rows.jsonl/log", "cannot be written"),
+        ("data/log.jsonl", "all files of which are read as data"),
+    ],
+)
+def test_what_is_no_place_for_a_log(tmp_path: Path, name: str, words: str) -> None:
+    """Above all no data of the user's."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "rows.jsonl").write_text('{"uuid": "a"}\n')
+    (tmp_path / "binary").write_bytes(b"\xff\x00")
+    before = (tmp_path / "rows.jsonl").read_bytes()
+    with pytest.raises(InputError, match=words):
+        log_file(tmp_path / name, read=[str(tmp_path / "data"), "open-r1/ioi"])
+    assert (tmp_path / "rows.jsonl").read_bytes() == before
+    assert not (tmp_path / "data" / "log.jsonl").exists()
