@@ -1,4 +1,4 @@
-"""`--log-file`: who is told what happens in a run."""
+"""`--log-file` and `--track`: who is told what happens in a run."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ LogFile = Annotated[
         help="Append what happens to FILE: a line of JSON for each program, judge error, lost worker, and so on.",
     ),
 ]
+Track = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--track",
+        metavar="wandb|trackio",
+        help="Send the progress to this service; NAME:PROJECT for another project than ioi-eval. May be repeated.",
+    ),
+]
 
 _SUMMARY = ("complete", "interrupted", "submissions", "verdicts", "average_score", "pass_at_k")
 """What of `summary.json` its event has: what does not grow with the number of problems."""
@@ -38,9 +46,11 @@ class Watch:
 
     Args:
         log_file: a file that gets events as lines of JSON; `None` for none.
+        track: `wandb` or `trackio`, with a project behind a colon.
     """
 
     log_file: Path | None = None
+    track: tuple[str, ...] = ()
 
     def run(
         self, command: str, options: Mapping[str, Any], work: Callable[[Events], int], *, read: Sequence[str] = ()
@@ -57,7 +67,7 @@ class Watch:
             The exit code.
 
         Raises:
-            InputError: the file cannot be written; nothing was done.
+            InputError: the file cannot be written, or a package is not installed; nothing was done.
         """
         events = self._events({"command": command, "options": options}, read)
         try:
@@ -75,9 +85,11 @@ class Watch:
     def _events(self, call: Mapping[str, Any], read: Sequence[str]) -> Events:
         from ioi_eval.events import Events
         from ioi_eval.events.lines import log_file
+        from ioi_eval.events.tracking import TrackerProcess
 
         log = None if self.log_file is None else log_file(self.log_file, read=read)
-        events = Events([] if log is None else [log])
+        trackers = [TrackerProcess(name, tell) for name in self.track]
+        events = Events([*([] if log is None else [log]), *trackers])
         here = {"ioi_eval": __version__, "python": platform.python_version(), "machine": platform.platform()}
         events.emit("run_begins", **call, **here)
         if log is not None:
@@ -88,9 +100,9 @@ class Watch:
         return events
 
 
-def watch_of(*, log_file: LogFile = None) -> Watch:
+def watch_of(*, log_file: LogFile = None, track: Track = None) -> Watch:
     """Who is told, by the options."""
-    return Watch(log_file=log_file)
+    return Watch(log_file=log_file, track=tuple(track or ()))
 
 
 def tell_judging(events: Events, sandbox: Opened, *, dump: str, out: Path | None, rows: int, problems: int) -> None:

@@ -1,10 +1,11 @@
-"""What happens in a run, as events: for a log file, and for the progress display.
+"""What happens in a run, as events: for a log file, for the progress display, for services that draw curves.
 
 Whoever has something to tell calls `Events.emit`, at any level of the package. Listeners are called one after another.
 They must neither raise nor wait: no listener may end a run or slow it down. `ioi_eval/report/schemas/event.json` lists
 the events, with their values.
 
-`lines` writes events to a file.
+- `lines` writes events as lines of JSON, to a file or to a process;
+- `tracking` starts a process that hands the numbers to wandb or trackio, and `tracker` is that process.
 """
 
 from __future__ import annotations

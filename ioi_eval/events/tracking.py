@@ -1,0 +1,80 @@
+"""Hands events to wandb or trackio, in a process of its own: `--track`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Final
+
+from ioi_eval.errors import InputError
+from ioi_eval.events import Event
+from ioi_eval.events.lines import EventLines
+
+FINISH_S: Final = 30.0
+"""How long the end of a run waits for a tracker to send what it has."""
+
+TRACKERS: Final = ("wandb", "trackio")
+
+
+class TrackerProcess:
+    """Hands events to a process of its own, in which wandb or trackio runs.
+
+    Whatever that package does (it may wait for a network, start threads, or fail) it does there, so it can neither slow
+    down nor end the run. An event that the process is too slow for is left out.
+
+    Args:
+        tracker: the package's name, and a project behind a colon: `wandb`, `trackio:olympiad`.
+        say: shows the user a message.
+
+    Attributes:
+        process: which has a session of its own.
+
+    Raises:
+        InputError: there is no such tracker, or its package is not installed.
+    """
+
+    def __init__(self, tracker: str, say: Callable[[str], None]) -> None:
+        package, _, project = tracker.partition(":")
+        if package not in TRACKERS:
+            raise InputError(f"--track {tracker}: there is {' and '.join(TRACKERS)}, each also as NAME:PROJECT")
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:  # a mere folder of that name
+            raise InputError(
+                f"--track {package} needs a package that is not installed: pip install ioi-eval[{package}]"
+            )
+        self._package, self._say = package, say
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - `close` reads it, when the process has ended
+        theirs, ours = os.pipe()
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "ioi_eval.events.tracker", package, project or "ioi-eval"],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=self._words,
+            start_new_session=True,  # Ctrl-C is for the run, whose last events are still to come
+        )
+        os.close(theirs)
+        os.set_blocking(ours, False)
+        self._lines = EventLines(ours, package)  # it says nothing: `close` does
+
+    def listen(self, event: Event) -> None:
+        """Hand it over."""
+        self._lines.listen(event)
+
+    def close(self) -> None:
+        """Let the process finish; say where the curves are, or why there are none."""
+        self._lines.close()
+        try:
+            said, _ = self.process.communicate(timeout=FINISH_S)
+        except subprocess.TimeoutExpired:
+            self._say(f"{self._package} is still sending after {FINISH_S:g} s; it goes on (process {self.process.pid})")
+            return
+        self._words.seek(0)
+        words = self._words.read().decode("utf-8", "replace").strip().splitlines()
+        if self.process.returncode:
+            self._say(f"{self._package} failed: {words[-1] if words else 'it said nothing'}. The results are complete")
+        elif said.strip():
+            self._say(f"{self._package}: {said.decode('utf-8', 'replace').strip()}")

@@ -1,0 +1,145 @@
+"""`--track`: settings and numbers reach the package, and nothing that it does reaches the run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ioi_eval.errors import InputError
+from ioi_eval.events import Events, tracking
+from ioi_eval.events.tracker import numbers
+from ioi_eval.events.tracking import TrackerProcess
+
+RECORDS = """
+import json, os
+def note(*values):
+    with open(os.environ["CALLS"], "a") as file:
+        print(json.dumps(values), file=file)
+def init(**options): note("init", options); print("noise")
+def log(values): note("log", values)
+def finish(): note("finish")
+"""
+FAILS = "def init(**options): raise RuntimeError('no key for this service')\n"
+HANGS = "import signal\ndef init(**options): signal.pause()\n"
+
+Install = Callable[[str], Path]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Install a package `trackio` with this text; gives the file that has its calls."""
+
+    def installed(text: str) -> Path:
+        folder = tmp_path / "packages"
+        folder.mkdir()
+        (folder / "trackio.py").write_text(text)
+        monkeypatch.syspath_prepend(folder)
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+        monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+        return tmp_path / "calls"
+
+    return installed
+
+
+def run(tracker: str, said: list[str]) -> None:
+    """A run with two submissions."""
+    events = Events([TrackerProcess(tracker, said.append)])
+    events.emit("run_begins", command="ioi-eval score", options={"dump": "a.jsonl"}, ioi_eval="1", python="3")
+    events.emit("submission_judged", submission="a", verdict="AC", score=100.0)
+    for done in (1, 2):
+        events.emit("progress", done=done, verdicts={"AC": done}, left_s=None)
+    events.emit("summary", complete=True, average_score={"value": 0.5})
+    events.emit("run_ends", exit_code=0, error=None)
+    events.close()
+
+
+def test_what_a_tracker_gets(install: Install) -> None:
+    """The settings once, the progress, and the summary."""
+    calls, said = install(RECORDS), list[str]()
+    run("trackio:mine", said)
+    (_, begin), *logged, (end,) = [json.loads(line) for line in calls.read_text().splitlines()]
+    assert begin["project"] == "mine"
+    assert begin["config"]["options"] == {"dump": "a.jsonl"}
+    assert [values for _, values in logged] == [
+        {"done": 1, "verdicts/AC": 1},
+        {"done": 2, "verdicts/AC": 2},
+        {"summary/complete": True, "summary/average_score/value": 0.5},
+    ]
+    assert end == "finish"
+    assert said == ["trackio: project mine"]
+
+
+def test_a_tracker_that_fails(install: Install) -> None:
+    """That is said once, at the end."""
+    install(FAILS)
+    said: list[str] = []
+    run("trackio", said)
+    assert said == ["trackio failed: RuntimeError: no key for this service. The results are complete"]
+
+
+def test_a_tracker_that_hangs(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events that it does not take are left out, and the end does not wait for ever."""
+    install(HANGS)
+    monkeypatch.setattr(tracking, "FINISH_S", 0.1)
+    said: list[str] = []
+    tracker = TrackerProcess("trackio", said.append)
+    events = Events([tracker])
+    for number in range(2000):
+        events.emit("run_begins", number=number, words="x" * 1000)
+    try:
+        events.close()
+        assert "trackio is still sending" in said[0]
+    finally:
+        tracker.process.kill()
+        tracker.process.wait()
+
+
+@pytest.mark.parametrize(
+    ("tracker", "words"),
+    [("mlflow", "there is wandb and trackio"), ("trackio", r"pip install ioi-eval\[trackio\]")],
+)
+def test_a_tracker_that_is_not_there(tracker: str, words: str) -> None:
+    """The message says what to install."""
+    if importlib.util.find_spec("trackio") is not None and tracker == "trackio":
+        pytest.skip("trackio is installed here")
+    with pytest.raises(InputError, match=words):
+        TrackerProcess(tracker, print)
+
+
+def test_numbers_of_an_event() -> None:
+    """What is no number is left out."""
+    event: dict[str, Any] = {"a": 1, "b": {"c": 0.5, "d": {"e": True}}, "f": "x", "g": None, "h": [1]}
+    assert numbers(event) == {"a": 1, "b/c": 0.5, "b/d/e": True}
+
+
+def test_wandb_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offline it writes a file, and needs no network."""
+    pytest.importorskip("wandb", reason="wandb is not installed (the extra `wandb`)")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path))
+    said: list[str] = []
+    run("wandb", said)
+    (written,) = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
+    assert b"verdicts/AC" in written.read_bytes()
+    assert str(tmp_path) in said[0], said
+
+
+def test_trackio_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It writes a database on this machine."""
+    pytest.importorskip("trackio", reason="trackio is not installed (the extra `trackio`)")
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
+    said: list[str] = []
+    run("trackio", said)
+    assert said == ["trackio: project ioi-eval"]
+    (database,) = [path for path in tmp_path.rglob("*.db") if path.stat().st_size]
+    with sqlite3.connect(database) as connection:
+        (metrics,) = connection.execute("select group_concat(metrics) from metrics").fetchone()
+    assert "verdicts/AC" in str(metrics)
+    assert os.environ["TRACKIO_DIR"] == str(tmp_path)
