@@ -310,10 +310,10 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 
 def tell(*lines: str) -> None:
     """Print lines about the run on stderr; stdout is for results."""
-    bars = sys.modules.get("tqdm")  # a bar that stands there makes room for the line
+    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
     for line in lines:
         text = plain(f"ioi-eval: {line}")
-        if bars is None:
-            print(text, file=sys.stderr, flush=True)
+        if getattr(tqdm, "_instances", None):  # a bar that stands there makes room for the line
+            tqdm.write(text, file=sys.stderr)  # type: ignore[union-attr]
         else:
-            bars.tqdm.write(text, file=sys.stderr)
+            print(text, file=sys.stderr, flush=True)
