@@ -54,16 +54,21 @@ class Events:
 
     def __init__(self, listeners: Iterable[EventListener] = ()) -> None:
         self.run = secrets.token_hex(4)
-        self._listeners = list(listeners)
+        self._listeners: list[tuple[EventListener, frozenset[str]]] = [(one, frozenset()) for one in listeners]
         self._lock = threading.Lock()
 
-    def add(self, listener: EventListener) -> None:
-        """Tell somebody else too, from now on."""
-        self._listeners.append(listener)
+    def add(self, listener: EventListener, *names: str) -> None:
+        """Tell somebody else too, from now on.
+
+        Args:
+            listener: who.
+            names: only these events; none for all.
+        """
+        self._listeners.append((listener, frozenset(names)))
 
     def remove(self, listener: EventListener) -> None:
         """Tell somebody no more; who was not told before is not told now."""
-        self._listeners = [other for other in self._listeners if other is not listener]
+        self._listeners = [(other, names) for other, names in self._listeners if other is not listener]
 
     def emit(self, event: str, /, **values: Any) -> None:
         """Tell of an event.
@@ -72,17 +77,18 @@ class Events:
             event: its name, as in the schema.
             values: what is known of it. Texts are shortened, and what looks like a password or a token is left out.
         """
-        if not self._listeners:
+        listeners = [one for one, names in self._listeners if not names or event in names]
+        if not listeners:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         told = {"time": time, "run": self.run, "event": event, **_plain(values)}
         with self._lock:
-            for listener in self._listeners:
+            for listener in listeners:
                 listener.listen(told)
 
     def close(self) -> None:
         """End all listeners."""
-        for listener in self._listeners:
+        for listener, _ in self._listeners:
             listener.close()
 
 

@@ -192,7 +192,7 @@ class Display(ABC):
         self._shown = self._told = self._tally.started
         self._compiling: dict[str, None] = {}
         if events is not None:
-            events.add(self)
+            events.add(self, "problem_preparing", "problem_prepared")
 
     def read(self) -> None:
         """Count it."""
@@ -224,7 +224,7 @@ class Display(ABC):
 
     def listen(self, event: Event) -> None:
         """Note which of the problems' own programs are being compiled: until they are, nothing else happens."""
-        name = f"{event.get('program')} of {event.get('problem')}"
+        name = " of ".join(filter(None, (event["program"], event["problem"])))
         if event["event"] == "problem_preparing":
             self._compiling[name] = None
         elif event["event"] == "problem_prepared":

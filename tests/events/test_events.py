@@ -12,10 +12,11 @@ from tests.events.listener import Listener
 
 
 def test_all_listeners_are_told() -> None:
-    """Each event names its run; who leaves is told no more."""
+    """Each event names its run; who leaves is told no more, and who wants only some is told those."""
     first, second = Listener(), Listener()
-    events = Events([first])
+    third, events = Listener(), Events([first])
     events.add(second)
+    events.add(third, "worker_joined")
     events.emit("worker_lost", endpoint="http://a:2000")
     events.remove(first)
     events.emit("worker_joined", endpoint="http://a:2000")
@@ -23,6 +24,7 @@ def test_all_listeners_are_told() -> None:
     assert [event["event"] for event in second.told] == ["worker_lost", "worker_joined"]
     assert {event["run"] for event in second.told} == {events.run}
     assert [event["event"] for event in first.told] == ["worker_lost"]
+    assert [event["event"] for event in third.told] == ["worker_joined"]
     assert (first.is_closed, second.is_closed) == (False, True)
 
 
