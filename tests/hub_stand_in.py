@@ -3,7 +3,8 @@
     python hub_stand_in.py FOLDER
 
 FOLDER/<owner>/<name>/ is a data set with its files; one with a file `.private` beside them is private, and is only
-there for who sends the token. Large files (`.parquet`) come in by the LFS protocol, others inside the commit.
+there for who sends the token. Where there is a file `.together` its first two commits wait for each other. Large files
+(`.parquet`) come in by the LFS protocol, others inside the commit.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "hf_standin"
-_PRIVATE = ".private"
+_PRIVATE, _TOGETHER = ".private", ".together"
 
 
 class Repos:
@@ -33,6 +34,8 @@ class Repos:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.objects: dict[str, bytes] = {}
+        self.two = threading.Barrier(2)
+        self.lock = threading.Lock()
 
     def find(self, name: str, token: str) -> Path | None:
         """The folder of a data set, unless it is not there or hidden."""
@@ -41,7 +44,7 @@ class Repos:
 
     def files(self, repo: Path) -> dict[str, bytes]:
         """Its files by their paths."""
-        found = sorted(path for path in repo.rglob("*") if path.is_file() and path.name != _PRIVATE)
+        found = sorted(path for path in repo.rglob("*") if path.is_file() and path.name not in (_PRIVATE, _TOGETHER))
         return {str(path.relative_to(repo)): path.read_bytes() for path in found}
 
     def sha(self, repo: Path) -> str:
@@ -89,7 +92,19 @@ class Repos:
         """A file, as the API lists it."""
         return {"type": "file", "path": path, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
 
-    def commit(self, repo: Path, lines: Sequence[Mapping[str, Any]]) -> None:
+    def commit(self, repo: Path, lines: Sequence[Mapping[str, Any]]) -> bool:
+        """Carry out the operations of a commit; not if its parent is not what is there now."""
+        if (repo / _TOGETHER).exists():
+            self.two.wait(120)
+            (repo / _TOGETHER).unlink(missing_ok=True)
+        with self.lock:
+            head = lines[0]["value"]
+            if head.get("parentCommit") not in (None, self.sha(repo)):
+                return False
+            self.carry_out(repo, lines)
+        return True
+
+    def carry_out(self, repo: Path, lines: Sequence[Mapping[str, Any]]) -> None:
         """Carry out the operations of a commit."""
         for line in lines:
             value = line["value"]
@@ -219,7 +234,9 @@ class Handler(BaseHTTPRequestHandler):
             files = [{"path": path, "uploadMode": mode, "shouldIgnore": False} for path, mode in modes.items()]
             self.answer(200, {"files": files})
         else:
-            self.repos.commit(repo, [json.loads(line) for line in body.splitlines() if line])
+            if not self.repos.commit(repo, [json.loads(line) for line in body.splitlines() if line]):
+                self.refuse(412, "", "A commit has happened since. Please refresh and try again.")
+                return
             sha = self.repos.sha(repo)
             url = f"http://{self.headers['Host']}/datasets/{repo.relative_to(self.repos.root)}/commit/{sha}"
             self.answer(200, {"success": True, "commitUrl": url, "commitOid": sha})

@@ -4,14 +4,16 @@
     README.md                             which configuration has which files
     reports/…                             the pages
 
-Each push is one commit, so that no reader sees half of it. Source: the layout that `push_to_hub` of `datasets` makes.
-The reference uses it too, so `load_dataset(RESULTS, name)` works as it does there.
+Each push is one commit, so that no reader sees half of it. It is made on the commit that was read before, and the Hub
+refuses it if there is a newer one by now: then all is read again. So of two pushes at once neither undoes the other.
+Source: the layout that `push_to_hub` of `datasets` makes. The reference uses it too, so `load_dataset(RESULTS, name)`
+works as it does there.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
 
 _TYPE = "dataset"
 _FILE = "train-00000-of-00001.parquet"
+_ATTEMPTS = 10
+"""How often a push is tried where others push to the same data set meanwhile. Chosen: ten at once each get a turn."""
+
+_OUTDATED = 412
+"""The status with which the Hub refuses a commit whose parent is not the newest one."""
+
 _APPS_NAME = ("instance_id", "submission")
 _PROGRAM, _ROW, _REFUSED = "program", "row", "refused"
 
@@ -105,40 +113,55 @@ class HubResults:
         Raises:
             InputError: it cannot be pushed.
         """
-        from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete
+        from huggingface_hub.errors import HfHubHTTPError
 
+        attempts = _ATTEMPTS
         try:
-            files = self.api.list_repo_files(self.name, repo_type=_TYPE)
-            old = [path for path in files if path.startswith(f"{config}/") and path.endswith(".parquet")]
-            card = self._card() if CARD in files else ""
-            with tempfile.TemporaryDirectory() as scratch:
-                table = Path(scratch, _FILE)
-                kept = self._write(table, results, [] if replace else old, id_column)
-                operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
-                    CommitOperationAdd(f"{config}/{_FILE}", str(table)),
-                    CommitOperationAdd(CARD, card_with(card, config).encode()),
-                    *(CommitOperationAdd(path, str(page)) for path, page in pages.items()),
-                    *(CommitOperationDelete(path) for path in old if path != f"{config}/{_FILE}"),
-                ]
-                self.api.create_commit(self.name, operations, commit_message=f"Results of {config}", repo_type=_TYPE)
+            while True:
+                attempts -= 1
+                try:
+                    return self._push(config, results, pages, id_column=id_column, replace=replace)
+                except HfHubHTTPError as error:
+                    if error.response.status_code != _OUTDATED or not attempts:
+                        raise
         except hub_errors() as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{config} cannot be pushed to {self.name}: {error}. {HUB_ADVICE}") from error
+
+    def _push(self, config: str, results: Path, pages: Mapping[str, Path], *, id_column: str, replace: bool) -> int:
+        """Push them on what is there now, as `push` says."""
+        from huggingface_hub import CommitOperationAdd, CommitOperationCopy, CommitOperationDelete
+
+        newest = self.api.dataset_info(self.name).sha
+        files = self.api.list_repo_files(self.name, repo_type=_TYPE, revision=newest)
+        old = [path for path in files if path.startswith(f"{config}/") and path.endswith(".parquet")]
+        card = self._downloaded(CARD, newest).read_text(encoding="utf-8") if CARD in files else ""
+        with tempfile.TemporaryDirectory() as scratch:
+            table = Path(scratch, _FILE)
+            stay = [] if replace else [self._downloaded(path, newest) for path in old]
+            kept = self._write(table, results, stay, id_column)
+            operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
+                CommitOperationAdd(f"{config}/{_FILE}", str(table)),
+                CommitOperationAdd(CARD, card_with(card, config).encode()),
+                *(CommitOperationAdd(path, str(page)) for path, page in pages.items()),
+                *(CommitOperationDelete(path) for path in old if path != f"{config}/{_FILE}"),
+            ]
+            message = f"Results of {config}"
+            self.api.create_commit(self.name, operations, commit_message=message, repo_type=_TYPE, parent_commit=newest)
         return kept
 
-    def _card(self) -> str:
-        path = self.api.hf_hub_download(self.name, CARD, repo_type=_TYPE)
-        return Path(path).read_text(encoding="utf-8")
+    def _downloaded(self, path: str, revision: str | None) -> Path:
+        return Path(self.api.hf_hub_download(self.name, path, repo_type=_TYPE, revision=revision))
 
-    def _write(self, table: Path, results: Path, old: list[str], id_column: str) -> int:
-        """Write the rows, and after them those that are there and not among them; gives how many these are."""
+    def _write(self, table: Path, results: Path, old: Sequence[Path], id_column: str) -> int:
+        """Write the rows, and after them those of old files that are not among them; gives how many these are."""
         naming = _Naming.of(results, id_column)
         new = {key for row in result_rows(results, columns=naming.columns, tests=False) for key in naming.keys(row)}
 
         def kept() -> Iterator[Row]:
             for path in old:
-                yield from (row for row in self._rows(path) if naming.stays(row, new))
+                yield from (row for row in _rows(path) if naming.stays(row, new))
 
         def rows() -> Iterator[Row]:
             yield from result_rows(results)
@@ -147,12 +170,13 @@ class HubResults:
         write_parquet(table, rows)
         return sum(1 for _ in kept())
 
-    def _rows(self, path: str) -> Iterator[Row]:
-        import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.api.hf_hub_download(self.name, path, repo_type=_TYPE)) as file:
-            for batch in file.iter_batches(64):
-                yield from batch.to_pylist()
+def _rows(path: Path) -> Iterator[Row]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(64):
+            yield from batch.to_pylist()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,27 @@ def test_what_cannot_be_pushed_is_said_first(start: Start, score: tuple[str | Pa
     ended = start(*score[:-2], "--public")
     assert (ended.returncode, "--push-to-hub" in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["two dumps", "two parts of a dump"])
+def test_two_pushes_at_once(start: Start, write: Write, tmp_path: Path, same: bool) -> None:
+    """Both have read the data set before the other one writes: both are there in the end, and on the card."""
+    problems, tests = write("problems.jsonl", *PROBLEMS), write("tests.jsonl", *TESTS)
+    hub = tmp_path / "hub"
+    (hub / "me" / "results").mkdir(parents=True)
+    for name in (".private", ".together"):
+        (hub / "me" / "results" / name).touch()
+    parts = {"one": "monday", "two": "monday" if same else "tuesday"}
+    calls = []
+    for uuid, name in parts.items():
+        (tmp_path / uuid).mkdir()
+        dump = write(f"{uuid}/{name}.jsonl", submission_row(uuid, None, generation="no code"))
+        sources = ("--problems", problems, "--tests", tests)
+        calls.append(("score", dump, *sources, "--out", f"out-{uuid}", "--push-to-hub", "me/results"))
+    with standing_in(hub) as environment, ThreadPoolExecutor(2) as threads:
+        for ended in threads.map(lambda call: start(*call, env=environment), calls):
+            assert ended.returncode == 0, ended.stderr
+        found = {
+            name: {row["uuid"] for row in pushed(hub, environment, name, tmp_path)} for name in set(parts.values())
+        }
+    assert found == ({"monday": {"one", "two"}} if same else {"monday": {"one"}, "tuesday": {"two"}})
