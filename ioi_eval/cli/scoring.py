@@ -316,13 +316,8 @@ def _load(parts: Sequence[DumpToScore], problem_source: Source, test_source: Sou
 def _read(parts: Sequence[DumpToScore], problem_source: Source, test_source: Source, blobs: BlobStore) -> ProblemSet:
     """Read the problems; their test data is stored in the cache."""
     needed = {key for part in parts for key in part.seen.problems}
-    return load_problems(
-        problem_source,
-        test_source,
-        blobs,
-        years={key.year for key in needed},
-        ids={key.id for key in needed},
-    )
+    years, ids = {key.year for key in needed}, {key.id for key in needed}
+    return load_problems(problem_source, test_source, blobs, years=years, ids=ids)
 
 
 def _check_found(part: DumpToScore, problems: ProblemSet, source: Source) -> None:

@@ -83,7 +83,7 @@ class Validating:
         self._ended: str | None = None
 
     async def run(
-        self, *, workers: int, done: Callable[[SubmissionResult, float | None], None] = lambda result, seconds: None
+        self, *, workers: int, done: Callable[[SubmissionResult, float | None], None] = lambda *_: None
     ) -> None:
         """Judge all solutions. If no endpoint is left, the remaining ones are JE.
 
