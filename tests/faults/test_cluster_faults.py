@@ -137,11 +137,15 @@ def mixture(start: Any, jobs: int) -> None:
         assert [answer.run.stdout for answer in answers] == [str(number) for number in range(jobs)]
         await all_slots_work(cluster, servers * slots)
 
-    with_cluster(proxy.urls, use, max_requests_per_endpoint=slots)
+    listener = Listener()
+    with_cluster(proxy.urls, use, max_requests_per_endpoint=slots, events=Events([listener]))
     done = counts(proxy.urls[0], "faults")
     assert sum(done.values()) - done["requests"] > 0.03 * jobs, "the faults did befall"
     assert done["requests"] <= 1.15 * (jobs + 2 * servers * slots), "repetitions stayed within the budget"
-    assert all(counts(url, "stub")["most_running"] <= slots for url in stub.urls), "no server got more than its slots"
+    repeated = [told["message"] for told in listener.told if told["event"] == "job_repeated"]
+    given_up = [message for message in repeated if "no answer within" in message]  # these still run there
+    most = [counts(url, "stub")["most_running"] for url in stub.urls]
+    assert max(most) <= slots + len(given_up), f"no server got more than its slots; repeated: {repeated}"
 
 
 def test_a_mixture_of_faults(start: Any) -> None:
