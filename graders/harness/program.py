@@ -172,16 +172,23 @@ def run_stdin(task: Task, report: Report, prelude: Any = None) -> int:
 
 def _name_streams() -> None:
     """Let a program open its streams by their paths on other machines: in a box these stand for nothing."""
-    names = ("stdin", "stdout", "stderr")
-    paths = {f"/dev/{name}": fd for fd, name in enumerate(names)}
-    paths.update({f"{folder}/{fd}": fd for folder in ("/dev/fd", "/proc/self/fd") for fd in range(3)})
-    opened = io.open
+    builtins.open = io.open = _OpenStreams(io.open)
 
-    def open_stream(file: Any, *args: Any, **kwargs: Any) -> Any:
-        fd = None if isinstance(file, int) else paths.get(os.fspath(file))
-        return opened(file if fd is None else os.dup(fd), *args, **kwargs)
 
-    builtins.open = io.open = open_stream
+class _OpenStreams:
+    """`open`, which knows the paths of the streams.
+
+    As an attribute of a class it is no method, as the builtin is none: `pathlib` of Python 3.10 keeps `io.open` so.
+    """
+
+    def __init__(self, opened: Callable[..., Any]) -> None:
+        self._opened = opened
+        self._paths = {f"/dev/{name}": fd for fd, name in enumerate(("stdin", "stdout", "stderr"))}
+        self._paths.update({f"{folder}/{fd}": fd for folder in ("/dev/fd", "/proc/self/fd") for fd in range(3)})
+
+    def __call__(self, file: Any, *args: Any, **kwargs: Any) -> Any:
+        fd = None if isinstance(file, int) else self._paths.get(os.fspath(file))
+        return self._opened(file if fd is None else os.dup(fd), *args, **kwargs)
 
 
 class _Source:

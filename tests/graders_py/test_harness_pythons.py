@@ -24,6 +24,16 @@ def test_stdin(run: Run, python: str) -> None:
     assert (ended.phase, ended.report["exit"]) == ("run", True)
 
 
+def test_streams_by_their_paths(run: Run, python: str) -> None:
+    """Also through `pathlib`, which keeps `open` as an attribute of a class in Python 3.8 to 3.10."""
+    program = (
+        "import pathlib\nn = int(pathlib.Path('/dev/stdin').read_text())\n"
+        "class Files:\n    open = open\nwith Files().open('/dev/stdout', 'w') as out: print(n + 1, file=out)"
+    )
+    ended = run(program, b"41\n", python=python)
+    assert (ended.code, ended.stdout) == (0, b"42\n"), ended.stderr
+
+
 def test_call(run: Run, python: str) -> None:
     """A method is called, and its result leaves."""
     program = (
