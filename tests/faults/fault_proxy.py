@@ -60,6 +60,7 @@ class Proxy:
         self.rng = random.Random(options.seed)
         self.counts: Counter[str] = Counter()
         self.is_armed = False
+        self.connections: set[asyncio.Task[None] | None] = set()  # Python 3.11.0rc1 keeps no reference to them
 
     def fault(self) -> str | None:
         """What befalls this request."""
@@ -72,6 +73,7 @@ class Proxy:
 
     async def serve(self, upstream: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
+        self.connections.add(asyncio.current_task())
         try:
             while await self.exchange(upstream, reader, writer):
                 pass
@@ -79,6 +81,7 @@ class Proxy:
             pass  # the other side went away, or was idle for too long
         finally:
             writer.close()
+            self.connections.discard(asyncio.current_task())
 
     async def exchange(self, upstream: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request; whether another may follow."""
