@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,8 @@ def test_functions_are_judged() -> None:
     result = over_all_tests(row, [EvalProtocolTest(code=False, output="{}")])
     assert result.reason is not None
     assert 'Inputs: [[2, 3], "a"], Expected: {"1": 1' in result.reason
+    if not hasattr(sys, "set_int_max_str_digits"):
+        return  # Python 3.11.0rc1, which Ubuntu 22.04 has, writes integers of any length
     huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')
     assert isinstance(huge, AppsProblem)
     assert "more than 4,300 digits" in str(over_all_tests(huge, [WRONG]).reason)
