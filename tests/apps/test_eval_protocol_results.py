@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from ioi_eval.apps.evaluate_result import EvaluateResult, MetricResult
 from ioi_eval.compat.eval_protocol import grade
 from ioi_eval.compat.terms import Ending, TestRun
 from ioi_eval.model.apps import AppsProblem, RowFault
+from tests.selecting import where_digits_are_limited
 
 RIGHT, WRONG = EvalProtocolTest(code=True), EvalProtocolTest(code=False, output="0\n")
 
@@ -207,9 +207,7 @@ def test_functions_are_judged() -> None:
     assert 'Inputs: [[2, 3], "a"], Expected: {"1": 1' in result.reason
 
 
-@pytest.mark.skipif(
-    not hasattr(sys, "set_int_max_str_digits"), reason="Python 3.11.0rc1 writes integers of any length (Ubuntu 22.04)"
-)
+@where_digits_are_limited
 def test_an_integer_that_python_does_not_write() -> None:
     """Its place in the message says why it is not there."""
     huge = read_ground_truth('{"inputs": [[1]], "outputs": [1' + "0" * 5000 + '], "fn_name": "f"}')

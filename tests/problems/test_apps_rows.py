@@ -16,6 +16,7 @@ from ioi_eval.problems import big_json
 from ioi_eval.problems.apps import apps_problem, read_rows
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
+from tests.selecting import where_digits_are_limited
 
 
 def problem(input_output: object, **columns: Any) -> AppsProblem:
@@ -106,6 +107,7 @@ def test_arguments_are_kept() -> None:
     assert [test.given for test in tests] == [tuple(arguments) for arguments in given]
 
 
+@where_digits_are_limited
 @pytest.mark.parametrize("digits", [4301, 10_000, 99_999])
 def test_integers_of_any_size(digits: int) -> None:
     """Integers that Python refuses to read are exact, and the process's own limit stays what it was."""

@@ -21,6 +21,7 @@ from ioi_eval.problems.apps_values import (
     equal,
     result_is_right,
 )
+from tests.selecting import where_digits_are_limited
 
 HUGE = 10**5000 + 7
 
@@ -101,7 +102,8 @@ def test_what_is_no_data_does_not_travel(value: Any) -> None:
         *(b"", b"{", b'{"a":1}', b"1.5", b"NaN", b"[]", b'["x"]', b'["i"]', b'["i",5]', b'["i","zz"]', b'["f"]'),
         *(b'["f","x"]', b'["f",1]', b'["d",1]', b'["d",["l"],1]', b'["q",1,0]', b'["q","a",1]', b'["o"]', b"\xff"),
         b'["q",1,-2]',
-        *(b'[["l"]]', b'["l",[]]', b"[" * 100_000, b'["l",' * 100_000, b"9" * 5000, b'["f","0x1p999999999"]'),
+        *(b'[["l"]]', b'["l",[]]', b"[" * 100_000, b'["l",' * 100_000, b'["f","0x1p999999999"]'),
+        pytest.param(b"9" * 5000, marks=where_digits_are_limited),
     ],
 )
 def test_hostile_bytes_are_no_value(data: bytes) -> None:
@@ -178,7 +180,7 @@ def call(*arguments: Any, expected: Any = None, accepts: tuple[Any, ...] | None 
         (({},), ({},)),
         ((), ()),
         (([{"1": 2}],), ([{"1": 2}],)),
-        (({"9" * 5000: 1},), ({"9" * 5000: 1},)),
+        pytest.param(({"9" * 5000: 1},), ({"9" * 5000: 1},), marks=where_digits_are_limited),
     ],
 )
 def test_integer_keys(given_: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
@@ -227,7 +229,7 @@ def test_integer_keys(given_: tuple[Any, ...], expected: tuple[Any, ...]) -> Non
         ({"1": 2, "2": 3}, {2: 3, 1: 2}, True),
         ({"true": 1, "null": 2, "1.5": 3}, {True: 1, None: 2, 1.5: 3}, True),
         ({"(1, 2)": 1}, {(1, 2): 1}, False),
-        ({"9" * 5000: 1}, {10**5000 - 1: 1}, False),
+        pytest.param({"9" * 5000: 1}, {10**5000 - 1: 1}, False, marks=where_digits_are_limited),
         ({"a": [1, {"1": 2}]}, {"a": (1, {1: 2})}, True),
         ({}, {}, True),
         ({}, [], False),

@@ -21,6 +21,7 @@ from ioi_eval.report.totals import CpuSplit
 from ioi_eval.rows import open_source
 from ioi_eval.scores import submission_result
 from tests.row_files import jsonl
+from tests.selecting import LIMITS_DIGITS
 from tests.small_problems import small_problem
 
 RUN = RunFacts(
@@ -80,7 +81,9 @@ def test_labels_are_short_lines_that_differ_where_values_do() -> None:
     nested: list[Any] = []
     for _ in range(200_000):  # how deep the JSON of Python 3.12 and newer goes is not set by us
         nested = [nested]
-    assert grouping.labels({"a": nested}) == grouping.labels({"a": 10**5_000}) == ("(a value that cannot be shown)",)
+    assert grouping.labels({"a": nested}) == ("(a value that cannot be shown)",)
+    if LIMITS_DIGITS:
+        assert grouping.labels({"a": 10**5_000}) == ("(a value that cannot be shown)",)
     assert Grouping(columns=("m.t", "x")).labels({"m": {"t": 2}}) == ("2", NONE)
 
 
