@@ -22,12 +22,12 @@ from ioi_eval.sandbox import Target
 from ioi_eval.sandbox.local import LocalSandbox
 from tests.python_box import row
 
-LIMIT_S = 0.5
-WAIT = "import time\nIS_AGAIN = 'first' == 'again'\ndef wait():\n    while time.process_time() < 0.54: pass\n"
+LIMIT_S = 0.3
+WAIT = "import time\nIS_AGAIN = 'first' == 'again'\ndef wait():\n    while time.process_time() < 0.34: pass\n"
 LATE = "if not IS_AGAIN: wait()\n"
 
-CALLED = row([[n] for n in range(8)], list(range(8)), "f")
-PRINTED = row([f"{n}\n" for n in range(8)], [f"{n}\n" for n in range(8)])
+CALLED = row([[n] for n in range(5)], list(range(5)), "f")
+PRINTED = row([f"{n}\n" for n in range(5)], [f"{n}\n" for n in range(5)])
 PRINTED_SIMPLY = row(["7\n"], ["7\n"])
 
 
@@ -118,13 +118,13 @@ def test_a_right_program_that_was_late_for_the_machine_only(called: bool, cache:
     """All of its tests are repeated, three a job, and pass; each says that it was."""
     code = f"def f(n):\n    {LATE}    return n\n" if called else f"n = int(input())\n{LATE}print(n)\n"
     found, alone = judged(cache, CALLED if called else PRINTED, code)
-    assert (found.verdict, found.passed) == (Verdict.AC, 8)
-    assert alone == [3, 3, 2]
+    assert (found.verdict, found.passed) == (Verdict.AC, 5)
+    assert alone == [3, 2]
     assert all(test.reran for test in found.tests)
 
 
 def test_a_program_that_is_too_slow_is_so_after_three(cache: Path) -> None:
-    """Its other late tests do not hold the machine: one job of three tests, of eight that are late."""
+    """Its other late tests do not hold the machine: one job of three tests, of five that are late."""
     found, alone = judged(cache, PRINTED, "wait()\nprint(input())\n")
     assert (found.passed, alone) == (0, [3])
     assert {test.verdict for test in found.tests} == {Verdict.TLE}
@@ -134,6 +134,6 @@ def test_a_program_that_is_too_slow_is_so_after_three(cache: Path) -> None:
 def test_a_run_that_stops_at_the_first_failure_repeats_what_may_be_one(cache: Path) -> None:
     """With --fail-fast a late test is repeated at once, as it decides; a slow program has one repetition."""
     found, alone = judged(cache, PRINTED, f"n = int(input())\n{LATE}print(n)\n", fail_fast=True)
-    assert (found.verdict, alone) == (Verdict.AC, [1] * 8)
+    assert (found.verdict, alone) == (Verdict.AC, [1] * 5)
     found, alone = judged(cache, PRINTED, "wait()\nprint(input())\n", fail_fast=True)
-    assert ([test.verdict for test in found.tests], alone) == ([Verdict.TLE, *[Verdict.SKIPPED] * 7], [1])
+    assert ([test.verdict for test in found.tests], alone) == ([Verdict.TLE, *[Verdict.SKIPPED] * 4], [1])

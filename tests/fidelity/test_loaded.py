@@ -28,7 +28,7 @@ from ioi_eval.sandbox.local import LocalSandbox
 from ioi_eval.scorer import Scorer
 from ioi_eval.validate import StatedSolutions, Validating, Validation, read_solutions
 
-BUSY = 4
+BUSY = 2
 FEW = (
     ("berths", "model_solution/heap.cpp"),
     ("berths", "memory_limit/timetable.cpp"),
@@ -128,7 +128,7 @@ def quiet(cache: Path) -> StatedSolutions:
 
 @pytest.fixture(scope="module")
 def busy(quiet: StatedSolutions) -> Iterator[None]:
-    """Four processes that compute and walk through memory, on one processor, which is all that the tests have too."""
+    """A process that computes and one that walks through memory, on the only processor that the tests have too."""
     before = os.sched_getaffinity(0)
     work = "block = bytearray(1 << 25)\nwhile True: block[:] = block[4096:] + block[:4096]"
     children: list[int] = []
