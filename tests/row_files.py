@@ -75,3 +75,7 @@ KINDS: list[Callable[[Path], Path]] = [jsonl, zipped, parquet, folder, saved]
 def rows_of(source: Source, columns: list[str] | None = None) -> list[dict[str, Any]]:
     """All rows, as plain values."""
     return [dict(row.values) for row in source.iterate(columns)]
+
+
+LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 192832\n".encode()
+"""What Git leaves in the place of a large file if Git LFS did not run."""

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ioi_eval.errors import InputError, SetupError
+from ioi_eval.errors import InputError, SetupError, refuse_lfs_pointer
 
 LARGEST_FILE = 1 << 30
 _MOST_ENTRIES = 200_000
@@ -83,12 +83,14 @@ class PackageFiles(ABC):
             most: the largest allowed size, in bytes.
 
         Raises:
-            InputError: it is larger, damaged, or not a regular file inside the package.
+            InputError: it is larger, damaged, a pointer of Git LFS, or not a regular file inside the package.
         """
         try:
-            return self._read(member, min(most, LARGEST_FILE))
+            content = self._read(member, min(most, LARGEST_FILE))
         except _UNREADABLE as error:
             raise InputError(f"{self.where}: {name} cannot be read: {error}") from error
+        refuse_lfs_pointer(content, f"{self.where}: {name}")
+        return content
 
     @abstractmethod
     def _read(self, member: Any, most: int) -> bytes: ...
@@ -182,6 +184,8 @@ def open_files(where: Path) -> Iterator[PackageFiles]:
             raise InputError(f"there is no package {where}")
         if not where.is_file():
             raise InputError(f"{where} is neither a folder nor a file")
+        with where.open("rb") as file:
+            refuse_lfs_pointer(file.read(100), where)
         if zipfile.is_zipfile(where):
             with zipfile.ZipFile(where) as zipped:
                 yield _Zip(where, zipped)

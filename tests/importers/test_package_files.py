@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import socket
 import tarfile
 import zipfile
@@ -22,6 +23,8 @@ import ioi_eval.importers
 from ioi_eval.errors import InputError, SetupError
 from ioi_eval.importers import cms, italian_yaml, kattis, library_checker, package_files, tps
 from ioi_eval.importers.package import Package, open_package
+from ioi_eval.importers.package_files import open_files
+from tests.row_files import LFS_POINTER
 from tests.selecting import where_digits_are_limited
 
 IMPORTERS = Path(ioi_eval.importers.__file__).parent
@@ -138,6 +141,28 @@ def test_no_other_file_is_either(tmp_path: Path, trap: Callable[[Path, Path], No
         for ask in (package.read, package.text):
             with pytest.raises(InputError, match=r"tests/1\.in cannot be read: "):
                 ask("tests/1.in")
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
+def test_a_pointer_of_git_lfs_is_no_test_data(tmp_path: Path, kind: str) -> None:
+    """A package that was cloned without Git LFS would have pointers as inputs and answers."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "1.in").write_bytes(LFS_POINTER)
+    where = package if kind == "folder" else Path(shutil.make_archive(str(package), kind, package))
+    with (
+        open_files(where) as files,
+        pytest.raises(InputError, match=r"1\.in is a pointer of Git LFS, .*; run `git lfs pull`"),
+    ):
+        files.read(next(member for name, member in files.members.items() if name.endswith("1.in")), "1.in")
+
+
+def test_a_package_that_is_a_pointer_of_git_lfs(tmp_path: Path) -> None:
+    """The archive itself."""
+    path = tmp_path / "package.zip"
+    path.write_bytes(LFS_POINTER)
+    with pytest.raises(InputError, match=r"package\.zip is a pointer of Git LFS"), open_files(path):
+        raise AssertionError("opened")
 
 
 def test_links_inside_a_package_are_followed(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.rows import open_source
-from tests.row_files import KINDS, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
+from tests.row_files import KINDS, LFS_POINTER, ROWS, folder, jsonl, parquet, rows_of, saved, saved_splits
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
@@ -167,6 +167,16 @@ def test_what_is_not_lines_of_json_is_called_by_its_name(tmp_path: Path, content
     path.write_bytes(content)
     with pytest.raises(InputError, match=words):
         rows_of(open_source(path))
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.parquet"])
+def test_a_pointer_of_git_lfs_is_called_by_its_name(tmp_path: Path, name: str) -> None:
+    """A data set that was cloned without Git LFS; also in a folder, and before any row is read."""
+    path = tmp_path / name
+    path.write_bytes(LFS_POINTER)
+    for spec in (path, tmp_path):
+        with pytest.raises(InputError, match=rf"{name} is a pointer of Git LFS, .*; run `git lfs pull`"):
+            open_source(spec)
 
 
 def test_a_split_of_what_has_none_is_refused(tmp_path: Path) -> None:
