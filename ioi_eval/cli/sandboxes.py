@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -310,10 +310,7 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 
 def tell(*lines: str) -> None:
     """Print lines about the run on stderr; stdout is for results."""
-    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
-    for line in lines:
-        text = plain(f"ioi-eval: {line}")
-        if getattr(tqdm, "_instances", None):  # a bar that stands there makes room for the line
-            tqdm.write(text, file=sys.stderr)  # type: ignore[union-attr]
-        else:
-            print(text, file=sys.stderr, flush=True)
+    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # a bar, if one is displayed, makes room for the lines
+    with nullcontext() if tqdm is None else tqdm.external_write_mode(file=sys.stderr):
+        for line in lines:
+            print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)

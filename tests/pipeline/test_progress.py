@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import struct
+import sys
 import termios
 import threading
 import time
@@ -15,9 +16,11 @@ from contextlib import suppress
 
 import pytest
 
+from ioi_eval.cli.sandboxes import tell
 from ioi_eval.events import Events
 from ioi_eval.pipeline import progress
 from ioi_eval.pipeline.progress import Bar, Lines, Tally, progress_for
+from tests.displayed import displayed
 from tests.events.listener import Listener
 
 
@@ -201,6 +204,28 @@ def test_progress_is_told() -> None:
     first, last = listener.told
     assert (first["event"], first["done"], first["tests"], first["busy"], first["jobs"]) == ("progress", 1, 3, 2, 4)
     assert (last["done"], last["resumed"], last["judged"], last["busy"]) == (2, 1, 1, None)
+
+
+def test_a_message_beside_a_bar_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a notebook, which shows no terminal's movements but the one to the beginning of the line."""
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    tell("before")
+    bar = progress_for(3, bar=True)
+    bar.advance("AC")
+    tell("a worker is lost", "and another one")
+    for verdict in ("JE", "AC"):
+        bar.advance(verdict)
+    bar.close()
+    tell("between")
+    writing = bar.writing()
+    writing.advance("")
+    writing.close()
+    first, second, third, judged, fourth, written = displayed(stream.getvalue())
+    assert (first, fourth) == ("ioi-eval: before", "ioi-eval: between")
+    assert (second, third) == ("ioi-eval: a worker is lost", "ioi-eval: and another one")
+    assert re.match(r"100%\|[█#]+\| 3/3, JE 1 AC 2, ", judged)
+    assert re.match(r" 33%\|[^|]+\| 1/3, rows of results written", written)
 
 
 @pytest.mark.parametrize("bar", [True, False])
