@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ioi_eval.cli import options
+from ioi_eval.cli.watching import LogFile, Watch
 
 if TYPE_CHECKING:
     from ioi_eval.cli.sandboxes import Place
@@ -22,6 +23,7 @@ def demo(
     ),
     workers: options.Workers = None,
     progress: options.Bar = None,
+    log_file: LogFile = None,
 ) -> int:
     """Score the two samples: a contest of four small tasks, and five problems in the format of APPS.
 
@@ -29,14 +31,14 @@ def demo(
     """
     from ioi_eval.cli.sandboxes import Place
 
-    place = Place(workers=workers)
+    place, watch = Place(workers=workers), Watch(log_file=log_file)
     print("The sample contest: programs in C++ for four tasks in the manner of the IOI\n", flush=True)
-    contest = _contest(out, place, progress)
+    contest = _contest(out, place, progress, watch)
     print("\nThe sample of APPS: programs in Python for five problems\n", flush=True)
-    return max(contest, _apps(out, place, progress))
+    return max(contest, _apps(out, place, progress, watch))
 
 
-def _contest(out: Path, place: Place, progress: bool | None) -> int:
+def _contest(out: Path, place: Place, progress: bool | None, watch: Watch) -> int:
     from ioi_eval import sample
     from ioi_eval.cli import scoring
 
@@ -48,11 +50,12 @@ def _contest(out: Path, place: Place, progress: bool | None) -> int:
             out=out,
             place=place,
             bar=progress,
+            watch=watch,
         )
     )
 
 
-def _apps(out: Path, place: Place, progress: bool | None) -> int:
+def _apps(out: Path, place: Place, progress: bool | None, watch: Watch) -> int:
     from ioi_eval.cli import apps_calls, apps_scoring
 
     files = leave_sample(out)
@@ -64,6 +67,7 @@ def _apps(out: Path, place: Place, progress: bool | None) -> int:
             out=out / "apps",
             place=place,
             bar=progress,
+            watch=watch,
         )
     )
     print(f"Programs and problems: {files}")

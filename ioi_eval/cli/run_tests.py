@@ -14,11 +14,12 @@ import typer
 from ioi_eval.cli import options
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.cli.sandboxes import Place, place_of
+from ioi_eval.cli.watching import Watch, watch_of
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError
 
 
-@grouped(place=place_of)
+@grouped(place=place_of, watch=watch_of)
 def run_tests(
     datasets_to_evaluate: Annotated[
         str,
@@ -99,6 +100,7 @@ def run_tests(
         bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
     ] = False,
     progress: options.Bar = None,
+    watch: Watch,
 ) -> int:
     """Score several data sets of generations, with the options of Hugging Face's tests_runner.py.
 
@@ -126,6 +128,7 @@ def run_tests(
             place=with_their_options(place, at_most=max_concurrent_requests, patience_s=timeout),
             retry_failed=retry_failed,
             bar=progress,
+            watch=watch,
         ),
         dry_run=dry_run,
     )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ioi_eval.cli import scoring
 from ioi_eval.cli.exits import FAILED
 from ioi_eval.cli.outputs import SCORE, Earlier
 from ioi_eval.cli.sandboxes import Place, tell
+from ioi_eval.cli.watching import Watch
 from ioi_eval.errors import InputError
+from ioi_eval.events import Events
 from ioi_eval.pipeline import Outcome
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.report.hub import HubResults, check_name
 from ioi_eval.report.pages import INDEX, overview_page, write_pages
 from ioi_eval.rows import named_sources, result_names
 
+RUN_TESTS = "ioi-eval run-tests"
 REPORTS = "reports"
 """The folder of reports, here and on the Hub. Source: the reference."""
 
@@ -38,6 +43,24 @@ class Wanted:
     place: Place = field(default_factory=Place)
     retry_failed: bool = False
     bar: bool | None = None
+    watch: Watch = field(default_factory=Watch)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was asked for, but for the data sets, which `_calls` finds."""
+        return {
+            "results": self.results,
+            "public": self.public,
+            "problems": self.problems,
+            "tests": self.tests,
+            "out": self.directory,
+            **self.place.as_dict(),
+            "id_column": self.id_column,
+            "override": self.override,
+            "add_includes": self.add_includes,
+            "add_messages_column": self.add_messages,
+            "always_extract_code": self.extract_code,
+            "retry_failed": self.retry_failed,
+        }
 
 
 def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
@@ -56,12 +79,22 @@ def run_tests(wanted: Wanted, *, dry_run: bool = False) -> int:
     if wanted.results is not None:
         check_name(wanted.results)
     calls = _calls(wanted)
-    tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(call.dump for call in calls)}")
+    dumps = [call.dump for call in calls]
+    tell(f"{len(calls)} data set{'' if len(calls) == 1 else 's'}: {', '.join(dumps)}")
     if dry_run:
         return scoring.dry_run_all(calls)
+    return wanted.watch.run(
+        RUN_TESTS,
+        {"dumps": dumps, **wanted.as_dict()},
+        lambda events: _score_all(wanted, calls, events),
+        read=(*dumps, wanted.problems, wanted.tests),
+    )
+
+
+def _score_all(wanted: Wanted, calls: Sequence[scoring.ScoreCall], events: Events) -> int:
     hub = HubResults.opened(wanted.results, public=wanted.public) if wanted.results is not None else None
     pages = _Pages(wanted, hub)
-    return max(scoring.score_all(calls, after=pages.add), pages.exit_code)
+    return max(scoring.score_all(calls, after=pages.add, events=events), pages.exit_code)
 
 
 def _calls(wanted: Wanted) -> tuple[scoring.ScoreCall, ...]:

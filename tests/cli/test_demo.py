@@ -15,8 +15,12 @@ README = Path(__file__).parents[2] / "README.md"
 
 def test_the_samples_come_out_as_they_should(start: Start, tmp_path: Path) -> None:
     """Every generation is worth what is stated of it; a second run has nothing to judge and writes the same."""
-    ended = start("demo", "--out", "out")
+    ended = start("demo", "--out", "out", "--log-file", "out/log.jsonl")
     assert ended.returncode == 0, ended.stderr
+    told = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").open()]
+    assert [event["command"] for event in told if event["event"] == "run_begins"] == [
+        "ioi-eval score", "ioi-eval apps score",
+    ]  # fmt: skip
     assert "Report:  out/report.md" in ended.stdout
     first = (tmp_path / "out" / "results.jsonl").read_bytes()
     results = [json.loads(line) for line in first.splitlines()]

@@ -127,6 +127,41 @@ def test_validation(start: Start, write: Write, tmp_path: Path) -> None:
     assert told[-1]["exit_code"] == 1
 
 
+def test_several_dumps(start: Start, write: Write, tmp_path: Path) -> None:
+    """`run-tests` is one run, in which each dump begins, and comes to a summary of its own."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("a.jsonl", submission_row("one"), submission_row("two", NARROW))
+    write("b.jsonl", submission_row("one", None, generation="no"))
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--local_results_path", "out")
+    ended = start("run-tests", "[ab].jsonl", *sources, "--log-file", "out/log.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    told = events(tmp_path / "out" / "log.jsonl")
+    assert (told[0]["command"], told[0]["options"]["dumps"]) == ("ioi-eval run-tests", ["a.jsonl", "b.jsonl"])
+    assert [(event["dump"], event["rows"]) for event in of(told, "judging_begins")] == [("a.jsonl", 2), ("b.jsonl", 1)]
+    judged = [(event["submission"], event["verdict"]) for event in of(told, "submission_judged")]
+    assert sorted(judged) == [("one", "AC"), ("one", "NC"), ("two", "WA")]
+    assert [(event["out"], event["submissions"]["rows"]) for event in of(told, "summary")] == [
+        ("out/a", 2), ("out/b", 1),
+    ]  # fmt: skip
+    assert [event["done"] for event in of(told, "progress")] == [2, 1]
+    assert len({event["run"] for event in told}) == 1
+    assert (told[-1]["event"], told[-1]["exit_code"]) == ("run_ends", 0)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("score", "a.jsonl", "--out", "out"), ("run-tests", "a.jsonl"), ("validate", "a.jsonl")],
+    ids=lambda command: str(command[0]),
+)
+def test_an_unknown_tracker(start: Start, write: Write, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """All that judge a contest take `--track`, and say before they begin that there is no such service."""
+    write("a.jsonl", submission_row("one"))
+    ended = start(*command, "--problems", "p.jsonl", "--tests", "t.jsonl", "--track", "mlflow")
+    assert (ended.returncode, ended.stderr.count("--track mlflow: there is wandb and trackio")) == (2, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
 def test_a_command_that_is_wrong(score: Start, write: Write, tmp_path: Path) -> None:
     """The last event says why."""
     write("dump.jsonl", submission_row("right"))
