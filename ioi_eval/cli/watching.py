@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -80,7 +81,8 @@ class Watch:
             events.emit("run_ends", exit_code=code, error=None)
             return code
         finally:
-            events.close()
+            with suppress(KeyboardInterrupt):  # of a user who does not wait for trackers: the results are complete
+                events.close()
 
     def _events(self, call: Mapping[str, Any], read: Sequence[str]) -> Events:
         from ioi_eval.events import Events

@@ -65,13 +65,25 @@ class TrackerProcess:
         self._lines.listen(event)
 
     def close(self) -> None:
-        """Let the process finish; say where the curves are, or why there are none."""
+        """Let the process finish; say where the curves are, or why there are none.
+
+        Raises:
+            KeyboardInterrupt: the user does not want to wait for it.
+        """
         self._lines.close()
+        if self.process.poll() is None:
+            self._say(
+                f"waiting until {self._package} has sent everything, at most {FINISH_S:g} s; Ctrl-C ends the waiting"
+                " and changes no results"
+            )
         try:
             said, _ = self.process.communicate(timeout=FINISH_S)
         except subprocess.TimeoutExpired:
             self._say(f"{self._package} is still sending after {FINISH_S:g} s; it goes on (process {self.process.pid})")
             return
+        except KeyboardInterrupt:
+            self._say(f"{self._package} may still be sending; it goes on without us (process {self.process.pid})")
+            raise
         self._words.seek(0)
         words = self._words.read().decode("utf-8", "replace").strip().splitlines()
         if self.process.returncode:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.apps_rows import DOUBLE, ROWS, write_rows
-from tests.cli.addition import NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, problem_row, submission_row
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, RIGHT, TESTS, Start, Write, problem_row, submission_row
 
 try:
     from jsonschema import Draft202012Validator
@@ -160,6 +165,41 @@ def test_an_unknown_tracker(start: Start, write: Write, tmp_path: Path, command:
     ended = start(*command, "--problems", "p.jsonl", "--tests", "t.jsonl", "--track", "mlflow")
     assert (ended.returncode, ended.stderr.count("--track mlflow: there is wandb and trackio")) == (2, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environment: Mapping[str, str]) -> None:
+    """One that hangs is waited for at the end, which is said; Ctrl-C ends that, and the results are there."""
+    write("problems.jsonl", *PROBLEMS)
+    write("tests.jsonl", *TESTS)
+    write("dump.jsonl", submission_row("right"))
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for name in ("trackio", "wandb"):
+        (packages / f"{name}.py").write_text("import signal\ndef init(**options): signal.pause()\n")
+    sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
+    run = subprocess.Popen(
+        [*COMMAND, "score", "dump.jsonl", *sources, "--track", "trackio", "--track", "wandb"],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(packages)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stderr is not None
+    said: list[str] = []
+    for line in run.stderr:
+        said.append(line)
+        if "waiting until trackio has sent everything" in line:
+            run.send_signal(signal.SIGINT)
+            break
+    _, rest = run.communicate()
+    assert run.returncode == 0, (said, rest)
+    (process,) = re.findall(r"trackio may still be sending; it goes on without us \(process (\d+)\)", rest)
+    os.kill(int(process), signal.SIGKILL)
+    assert "wandb" not in rest, "only one Ctrl-C is needed"
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert (summary["complete"], summary["verdicts"]) == (True, {"AC": 1})
+    assert (tmp_path / "out" / "results.jsonl").read_text().count("\n") == 1
 
 
 def test_a_command_that_is_wrong(score: Start, write: Write, tmp_path: Path) -> None:
