@@ -29,20 +29,25 @@ class Interrupts:
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
-        """Take the signals over, as long as this lasts. Outside the main thread they stay what they are."""
+        """Take the signals over, as long as this lasts. Outside the main thread they stay what they are.
+
+        Afterwards they mean what they meant before: to `asyncio.run` or a notebook Ctrl-C means to cancel its task.
+        """
         loop = asyncio.get_running_loop()
         installed = []
         with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
             for number in SIGNALS:
-                if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                before = signal.getsignal(number)
+                if number is signal.SIGHUP and before is signal.SIG_IGN:
                     continue
                 loop.add_signal_handler(number, self._interrupt)
-                installed.append(number)
+                installed.append((number, before))
         try:
             yield
         finally:
-            for number in installed:
+            for number, before in installed:
                 loop.remove_signal_handler(number)
+                signal.signal(number, before or signal.SIG_DFL)
 
     async def run(self, work: Coroutine[Any, Any, None]) -> bool:
         """Run it to its end, or until a signal.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ioi_eval.model import Submission
+from ioi_eval.pipeline.interrupt import SIGNALS, Interrupts
 from tests.pipeline.scripted import Contest, ScriptedJudge, programs
 
 CHILD = """
@@ -82,6 +84,25 @@ def test_the_summary_of_an_interrupted_run_says_so(contest: Contest) -> None:
     assert outcome.summary["submissions"]["pending"] == 2
     assert "interrupted; the same command goes on" in (contest.out / "report.md").read_text()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_afterwards_signals_mean_what_they_meant_before() -> None:
+    """In a notebook's kernel, or below `asyncio.run`, somebody else has taken them over."""
+
+    def own(number: int, frame: object) -> None:
+        """Of the caller."""
+
+    async def run() -> None:
+        with Interrupts().installed():
+            assert own not in map(signal.getsignal, SIGNALS)
+
+    before = {number: signal.signal(number, own) for number in SIGNALS}
+    try:
+        asyncio.run(run())
+        assert [signal.getsignal(number) for number in SIGNALS] == [own] * 3
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_the_second_signal_ends_it_at_once(contest: Contest) -> None:
