@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a bar on a terminal, a line now and then in a log.
+"""What a person sees while a run goes on: a bar on a terminal or in a notebook, a line now and then in a log.
 
 Both show the same, in this order, as far as a terminal is wide enough: what is being compiled, judge errors and the
 other verdicts, the time that is left, the jobs that run, the rate, the tests, and what was not judged.
@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Protocol, Self, TextIO
 
 from ioi_eval.events import Event, Events
 from ioi_eval.model import Verdict
+from ioi_eval.pipeline.notebook import NotebookLine, is_of_notebook
 
 LINE_S = 60.0  # in a log
 DRAW_S = 0.2  # of a bar
@@ -309,7 +310,7 @@ def progress_for(
     events: Events | None = None,
     load: Load | None = None,
 ) -> Display:
-    """A bar where somebody looks, else lines.
+    """A bar on a terminal and in a notebook, else lines.
 
     Args:
         total: how many rows there are.
@@ -319,8 +320,10 @@ def progress_for(
         load: says how many jobs run.
     """
     stream = stream or sys.stderr
-    chosen = Bar if (stream.isatty() if bar is None else bar) else Lines
-    return chosen(total, stream, events=events, load=load)
+    notebook = is_of_notebook(stream)
+    chosen = Bar if (notebook or stream.isatty() if bar is None else bar) else Lines
+    where = NotebookLine() if notebook and chosen is Bar else stream
+    return chosen(total, where, events=events, load=load)
 
 
 async def beating(progress: Progress, work: Awaitable[None]) -> None:
@@ -359,8 +362,8 @@ def fitted(parts: Sequence[str], room: int) -> str:
 
 def _columns(stream: TextIO) -> int:
     """How wide a terminal is, less the column after which some begin a new line."""
-    try:
-        columns = os.get_terminal_size(stream.fileno()).columns
+    try:  # a notebook's stream has the descriptor of the terminal in which Jupyter was started
+        columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
     except (OSError, ValueError, io.UnsupportedOperation):
         columns = 0
     return (columns or _COLUMNS) - 1
