@@ -174,8 +174,8 @@ def test_nobody_has_to_wait_for_a_tracker(write: Write, tmp_path: Path, environm
     write("dump.jsonl", submission_row("right"))
     packages = tmp_path / "packages"
     packages.mkdir()
-    for name in ("trackio", "wandb"):
-        (packages / f"{name}.py").write_text("import signal\ndef init(**options): signal.pause()\n")
+    (packages / "trackio.py").write_text("import signal\ndef init(**options): signal.pause()\n")
+    (packages / "wandb.py").write_text("def init(**options): pass\nlog, finish = print, print\n")
     sources = ("--problems", "problems.jsonl", "--tests", "tests.jsonl", "--out", "out")
     run = subprocess.Popen(
         [*COMMAND, "score", "dump.jsonl", *sources, "--track", "trackio", "--track", "wandb"],
