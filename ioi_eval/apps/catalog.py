@@ -111,7 +111,6 @@ def load_catalog(
     selection: ProblemSelection | None = None,
     excluded: Collection[str] = (),
     refusal: Callable[[AppsProblem], str] = lambda problem: problem.reason,
-    with_solutions: bool = False,
     directory: Path | None = None,
 ) -> Catalog:
     """Read the problems of a data set that are needed.
@@ -122,7 +121,6 @@ def load_catalog(
         selection: which of them are asked for; all by default.
         excluded: ids of those that are left out.
         refusal: why a problem cannot be judged, in words; empty if it can.
-        with_solutions: also the reference solutions.
         directory: where the file without a name is made; the system's own by default.
 
     Raises:
@@ -140,12 +138,12 @@ def load_catalog(
 
     with tempfile.TemporaryFile(dir=directory) as file:
         if selection.limit is None and not selection.ids and (needed is None or len(needed) > _FEW):
-            problems = read_wanted(source, is_needed, names, with_solutions=with_solutions)
+            problems = read_wanted(source, is_needed, names)
         else:
             names += read_names(source)
             chosen = choose(names, selection, source.describe())
             places = frozenset(place for place in chosen if is_needed(*names[place]))
-            problems = read_rows(source, places, with_solutions=with_solutions)
+            problems = read_rows(source, places)
         for problem in problems:
             listed[problem.id] = _stored(problem, file, refusal(problem))
         choose(names, selection, source.describe())  # it refuses what no row has

@@ -84,30 +84,22 @@ class AppsProblem:
         id: `problem_id`, else `id`, else `index`, as text.
         index: its place in the unfiltered split, from 0.
         difficulty: in lower case; empty if the row does not say.
-        url: where it comes from; empty if unknown.
-        starter_code: what the answer must begin with; empty if there is none.
         fn_name: the function or method that is called; `None` for programs that read standard input.
         tests: the inputs that have an output. If there is a `fault`, only profiles of other graders use them.
         inputs, outputs: how many the row has.
         fault: why it cannot be judged; `None` if it can.
         reason: the same as a sentence, for people.
-        solutions: the reference solutions, if the caller asked for them.
-        solutions_fault: what is wrong with the row's solutions, if they cannot be read; else empty.
     """
 
     id: str
     index: int
     difficulty: str = ""
-    url: str = ""
-    starter_code: str = ""
     fn_name: str | None = None
     tests: tuple[AppsTest, ...] = ()
     inputs: int = 0
     outputs: int = 0
     fault: RowFault | None = None
     reason: str = ""
-    solutions: tuple[str, ...] = ()
-    solutions_fault: str = ""
 
     @property
     def instance_id(self) -> str:

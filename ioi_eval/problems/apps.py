@@ -17,28 +17,27 @@ from ioi_eval.problems.apps_tests import read_tests
 from ioi_eval.problems.row import Row, RowSource
 
 _ID_COLUMNS = ("problem_id", "id")
-APPS_COLUMNS = (*_ID_COLUMNS, "input_output", "difficulty", "url", "starter_code")
+APPS_COLUMNS = (*_ID_COLUMNS, "input_output", "difficulty", "starter_code")
 
 
-def read_rows(source: RowSource, positions: Collection[int], *, with_solutions: bool = False) -> Iterator[AppsProblem]:
+def read_rows(source: RowSource, positions: Collection[int]) -> Iterator[AppsProblem]:
     """The problems at these positions of a split, one at a time, in the split's order.
 
     Args:
         source: one split.
         positions: from 0. Reading ends with the last of them.
-        with_solutions: also read the reference solutions.
 
     Raises:
         InputError: the source cannot be read, or two of the rows have the same id.
         RowError: a row's id cannot be read.
     """
     end = max(positions, default=-1) + 1
-    rows = islice(enumerate(_iterate(source, with_solutions)), end)
+    rows = islice(enumerate(source.iterate(APPS_COLUMNS)), end)
     return _problems(source, ((index, row) for index, row in rows if index in positions))
 
 
 def read_wanted(
-    source: RowSource, wanted: Callable[[str, str], bool], names: list[tuple[str, str]], *, with_solutions: bool = False
+    source: RowSource, wanted: Callable[[str, str], bool], names: list[tuple[str, str]]
 ) -> Iterator[AppsProblem]:
     """The problems of a split that are wanted, one at a time, in the split's order; the split is read once, to its end.
 
@@ -46,7 +45,6 @@ def read_wanted(
         source: one split.
         wanted: whether a problem is, by its id and its difficulty.
         names: takes in both of every row, as `read_names` has them.
-        with_solutions: also the reference solutions.
 
     Raises:
         InputError: the source cannot be read, or two of these problems have the same id.
@@ -54,16 +52,12 @@ def read_wanted(
     """
 
     def rows() -> Iterator[tuple[int, Row]]:
-        for index, row in enumerate(_iterate(source, with_solutions)):
+        for index, row in enumerate(source.iterate(APPS_COLUMNS)):
             names.append((problem_id(row, index), difficulty_of(row)))
             if wanted(*names[-1]):
                 yield index, row
 
     return _problems(source, rows())
-
-
-def _iterate(source: RowSource, with_solutions: bool) -> Iterator[Row]:
-    return source.iterate((*APPS_COLUMNS, "solutions") if with_solutions else APPS_COLUMNS)
 
 
 def _problems(source: RowSource, rows: Iterable[tuple[int, Row]]) -> Iterator[AppsProblem]:
@@ -94,7 +88,7 @@ def apps_problem(row: Row, index: int) -> AppsProblem:
     """The problem in a row.
 
     Args:
-        row: with the columns `APPS_COLUMNS`, and `solutions` if they are wanted.
+        row: with the columns `APPS_COLUMNS`.
         index: its position in the unfiltered split, from 0; also its id if the row has none.
 
     Raises:
@@ -115,21 +109,16 @@ def _unreadable(name: str, index: int, reason: str) -> AppsProblem:
 def _problem(row: Row, index: int) -> AppsProblem:
     starter_code = _text(row, "starter_code")
     tests = read_tests(row.values.get("input_output") if row.has("input_output") else None, starter_code)
-    solutions, solutions_fault = solutions_of(row)
     return AppsProblem(
         id=problem_id(row, index),
         index=index,
         difficulty=difficulty_of(row),
-        url=_text(row, "url"),
-        starter_code=starter_code,
         fn_name=tests.fn_name,
         tests=tests.tests,
         inputs=tests.inputs,
         outputs=tests.outputs,
         fault=tests.fault,
         reason=tests.reason,
-        solutions=solutions,
-        solutions_fault=solutions_fault,
     )
 
 

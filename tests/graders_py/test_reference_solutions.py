@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ioi_eval.apps.catalog import load_catalog
 from ioi_eval.model.apps import AppsProblem, Comparator, StdinTest
+from ioi_eval.problems.apps import APPS_COLUMNS, apps_problem, solutions_of
 from ioi_eval.problems.apps_values import arguments_of, encode, result_is_right
 from ioi_eval.rows import open_source
 
@@ -41,8 +41,10 @@ def test_reference_solutions(warm: Any, compare: Compare, shared: Path) -> None:
     refused = {}
     count = 0
     for name in ("apps.jsonl", "apps_sample_dataset.jsonl"):
-        for problem in load_catalog(open_source(shared / "tasks/apps" / name), with_solutions=True).problems():
-            for number, solution in enumerate(problem.solutions):
+        rows = open_source(shared / "tasks/apps" / name).iterate((*APPS_COLUMNS, "solutions"))
+        for index, row in enumerate(rows):
+            problem = apps_problem(row, index)
+            for number, solution in enumerate(solutions_of(row)[0]):
                 count += 1
                 right = passes(warm, compare, problem, solution, ["lines", "tokens"])
                 if "lines" not in right:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from ioi_eval.errors import InputError, RowError
 from ioi_eval.model.apps import AppsProblem, CallTest, RowFault, StdinTest
 from ioi_eval.problems import big_json
-from ioi_eval.problems.apps import apps_problem, read_rows
+from ioi_eval.problems.apps import apps_problem, read_rows, solutions_of
 from ioi_eval.problems.row import Row
 from ioi_eval.rows import open_source
 from tests.selecting import where_digits_are_limited
@@ -183,8 +184,7 @@ def test_paired_tests_of_unequal_rows_are_kept() -> None:
 def test_sound_rows_have_no_fault() -> None:
     """Nothing is found where nothing is wrong."""
     found = problem(stdin_row(["1"], ["2"]), difficulty=" Interview ", url=5, starter_code=None)
-    assert (found.fault, found.reason) == (None, "")
-    assert (found.difficulty, found.url, found.starter_code) == ("interview", "", "")
+    assert (found.fault, found.reason, found.difficulty) == (None, "", "interview")
 
 
 # --------------------------------------------------------------------------- solutions
@@ -204,10 +204,10 @@ def test_sound_rows_have_no_fault() -> None:
 )
 def test_solutions(solutions: object, expected: tuple[str, ...], words: str) -> None:
     """Reference solutions come as JSON text or as a list; broken ones say so."""
-    found = problem(stdin_row(["1"], ["1"]), solutions=solutions)
-    assert found.solutions == expected
-    assert (words in found.solutions_fault) is bool(words or not found.solutions_fault)
-    assert bool(words) is bool(found.solutions_fault)
+    found, fault = solutions_of(Row(source="rows.jsonl", number=1, values={"solutions": solutions}))
+    assert found == expected
+    assert words in fault
+    assert bool(words) is bool(fault)
 
 
 # --------------------------------------------------------------------------- ids
@@ -268,23 +268,17 @@ def test_ids_that_occur_twice() -> None:
         list(read_rows(Rows(*rows), range(4)))
 
 
-def test_solutions_are_read_only_when_wanted() -> None:
-    """Reference solutions are larger than most rows, and `score` has no use for them."""
-    rows = Rows({"problem_id": 1, "input_output": stdin_row(["1"], ["1"]), "solutions": '["a"]'})
-    assert next(read_rows(rows, {0})).solutions == ()
-    assert next(read_rows(rows, {0}, with_solutions=True)).solutions == ("a",)
-
-
 # --------------------------------------------------------------------------- real rows
 
 
 def test_real_rows(shared: Path) -> None:
     """The rows of the data set itself are read: ids, kinds of tests, solutions."""
-    found = list(read_rows(open_source(shared / "tasks/apps/apps.jsonl"), range(5), with_solutions=True))
+    found = list(read_rows(open_source(shared / "tasks/apps/apps.jsonl"), range(5)))
     assert [problem.id for problem in found] == ["1", "111", "2287", "2404", "4184"]
     assert [problem.fault for problem in found] == [None] * 5
     assert [len(problem.tests) for problem in found] == [1, 1, 3, 1, 8]
-    assert [len(problem.solutions) for problem in found] == [24, 1, 10, 58, 8]
+    rows = islice(open_source(shared / "tasks/apps/apps.jsonl").iterate(("solutions",)), 5)
+    assert [len(solutions_of(row)[0]) for row in rows] == [24, 1, 10, 58, 8]
     assert [problem.fn_name for problem in found] == [None, None, None, "findKthPositive", "is_prime"]
     bare, wrapped = found[3].tests[0], found[4].tests[0]
     assert isinstance(bare, CallTest)
