@@ -175,12 +175,12 @@ def _deciding(problem: Problem, runs: Mapping[str, Runs], late: list[str]) -> li
 def wanted(judging: Judging, under_way: set[str]) -> Iterator[tuple[str, tuple[PlannedTest, ...]]]:
     """The three lists of what to run, those that are not empty."""
     for way, planned in (
-        ("alone", judging.near_limit_reruns(under_way=under_way)),
-        ("clean", judging.judge_fault_reruns(under_way=under_way)),
+        ("alone", judging.near_limit_reruns()),
+        ("clean", judging.judge_fault_reruns()),
         ("usual", judging.pending(under_way=under_way)),
     ):
-        if planned:
-            yield way, planned
+        if left := tuple(one for one in planned if one.test not in under_way):
+            yield way, left
 
 
 def drive(problem: Problem, behaviours: Behaviours, data: st.DataObject, *, exhaustive: bool = False) -> Judging:

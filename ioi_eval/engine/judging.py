@@ -203,21 +203,21 @@ class Judging:
         missing = (test for test, state in self._states.items() if state.outcome is None)
         return self._planned(test for test in missing if test not in under_way)
 
-    def near_limit_reruns(self, *, under_way: Collection[str] = ()) -> Bundle:
+    def near_limit_reruns(self) -> Bundle:
         """The tests to run once more with nothing else of ours on the machine, as their TLE is in doubt and matters.
 
         They may run in one job.
         """
         late = self._wanting(Repetition.ALONE)
         if not self.exhaustive:
-            return self._planned(test for test in late if test not in under_way and self._decides(test))
+            return self._planned(test for test in late if self._decides(test))
         if not any(test in late for test in self._round) and not self.pending() and not self.judge_fault_reruns():
             self._begin_round(late)
-        return self._planned(test for test in self._round if test in late and test not in under_way)
+        return self._planned(test for test in self._round if test in late)
 
-    def judge_fault_reruns(self, *, under_way: Collection[str] = ()) -> Bundle:
+    def judge_fault_reruns(self) -> Bundle:
         """The tests to run once more in a clean box, as a program of the judge failed on them."""
-        return self._planned(test for test in self._wanting(Repetition.CLEAN) if test not in under_way)
+        return self._planned(self._wanting(Repetition.CLEAN))
 
     @property
     def done(self) -> bool:

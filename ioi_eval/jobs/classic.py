@@ -73,20 +73,13 @@ def own_files(runner: Content) -> Mapping[str, Content]:
     return {**boxfiles.classic_pair(), _RUNNER: runner}
 
 
-def job(
-    problem: Problem,
-    case: TestCase,
-    code: str,
-    *,
-    alone: bool = False,
-) -> Job:
+def job(problem: Problem, case: TestCase, code: str) -> Job:
     """The job that judges a submission on one test by the worker's own scripts.
 
     Args:
         problem: gives graders, judge programs and limits.
         case: the test.
         code: the submission.
-        alone: no other job of ours may run on that machine at the same time.
 
     Raises:
         UnsupportedError: the scripts would judge this problem wrongly.
@@ -102,7 +95,6 @@ def job(
         case.answer,
         {**files, "graders/grader_config.json": orjson.dumps(_config(problem))},
         run_limits=_limits(problem.time_limit_s, problem.memory_limit_bytes, problem.processes),
-        alone=alone,
     )
 
 
@@ -253,7 +245,6 @@ def _job(
     others: Mapping[str, Content],
     *,
     run_limits: StageLimits,
-    alone: bool = False,
 ) -> Job:
     files: dict[str, Content] = {
         f"graders/{problem_id.lower()}.cpp": code.encode("utf-8", "surrogateescape"),
@@ -267,7 +258,6 @@ def _job(
         files=tuple(JobFile(name=name, content=content, executable=name == _RUNNER) for name, content in files.items()),
         compile_limits=COMPILE_LIMITS,
         run_limits=run_limits,
-        alone=alone,
     )
 
 

@@ -15,7 +15,6 @@ Facts of both generations (recorded in 438 transcripts, and read in `api/src/`):
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -44,15 +43,6 @@ _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)\b", re.IGNORECA
 _TITLE = re.compile(rb"<title>([^<]*)</title>", re.IGNORECASE)
 _SHOWN = 300
 _FAULT_LINE = 1 << 16  # longer than the runner's line of a fault
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedPackage:
-    """One entry of `GET /api/v2/packages`."""
-
-    language: str
-    version: str
-    installed: bool
 
 
 def execution(status: int, body: bytes, *, output_bytes: int | None = None) -> Execution:
@@ -127,21 +117,6 @@ def runtimes(status: int, body: bytes) -> tuple[Runtime, ...]:
             package=None if entry.get("runtime") is None else _text(entry, "runtime"),
         )
         for entry in entries
-    )
-
-
-def packages(status: int, body: bytes) -> tuple[ListedPackage, ...]:
-    """Read the answer to `GET /api/v2/packages`. Raises as `execution` does.
-
-    Asking is dangerous: a server that cannot reach its repository dies of the question.
-    """
-    return tuple(
-        ListedPackage(
-            language=_text(entry, "language"),
-            version=_text(entry, "language_version"),
-            installed=entry.get("installed") is True,
-        )
-        for entry in _entries(status, body)
     )
 
 
