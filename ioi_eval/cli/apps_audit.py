@@ -31,8 +31,7 @@ from ioi_eval.cli.sandboxes import Place, opened, tell
 from ioi_eval.errors import InputError
 from ioi_eval.journal import Journal
 from ioi_eval.model.apps import Comparator
-from ioi_eval.pipeline import Outcome, Settings
-from ioi_eval.pipeline.dump import score
+from ioi_eval.pipeline import Outcome, Settings, score_dump
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
@@ -135,7 +134,7 @@ async def _audit(
         with Journal(directory, options=options) as journal:
             tell(*journal.notes)
             intake = AppsIntake(dump, catalog, fingerprints=executor.fingerprints, test_s=settings.cpu_s)
-            outcome = await score(
+            outcome = await score_dump(
                 directory,
                 AppsFamily(intake, executor, settings.judged_by, summary),
                 journal=journal,

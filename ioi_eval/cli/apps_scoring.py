@@ -26,8 +26,7 @@ from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
 from ioi_eval.model import Keep
-from ioi_eval.pipeline import Outcome, Settings
-from ioi_eval.pipeline.dump import score as score_dump
+from ioi_eval.pipeline import Outcome, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread

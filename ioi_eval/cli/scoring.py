@@ -23,6 +23,7 @@ from ioi_eval.events import Events
 from ioi_eval.journal import Index, Journal, peek
 from ioi_eval.model import Keep, Language, ProblemKey
 from ioi_eval.pipeline import DryRun, Intake, Outcome, RowSelection, Settings, Survey, plan, score_dump, survey
+from ioi_eval.pipeline.contest import ContestFamily
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
 from ioi_eval.pipeline.threads import in_thread
@@ -372,13 +373,10 @@ async def _score(
         progress = progress_for(part.seen.rows, bar=call.bar, events=events, load=sandbox.load)
         return await score_dump(
             call.out,
-            intake,
-            sandbox.scorer,
+            ContestFamily(intake, sandbox.scorer, unscored=call.unscored, grouping=part.grouping),
             journal=journal,
             settings=settings,
             progress=progress,
-            unscored=call.unscored,
-            grouping=part.grouping,
             restore=restore,
         )
 

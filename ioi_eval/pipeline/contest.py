@@ -87,7 +87,14 @@ class ContestFamily(ProblemFamily[ContestCandidate, SubmissionResult]):
     report = staticmethod(markdown_report)
     summary: Summary
 
-    def __init__(self, intake: Intake, judge: Judge, unscored: Unscored, grouping: Grouping | None) -> None:
+    def __init__(
+        self,
+        intake: Intake,
+        judge: Judge,
+        *,
+        unscored: Unscored = Unscored.NULL,
+        grouping: Grouping | None = None,
+    ) -> None:
         chosen = intake.selection
         options = [sorted(chosen.years), sorted(chosen.problems), chosen.limit, intake.id_column, str(unscored)]
         summary = Summary(unusable=intake.problems.unusable, grouping=grouping)

@@ -28,7 +28,7 @@ from ioi_eval.report.frame import TESTS
 from ioi_eval.report.run_summary import RunFacts
 
 
-async def score(
+async def score_dump(
     directory: Path,
     family: ProblemFamily[W, R],
     *,
@@ -41,7 +41,7 @@ async def score(
 
     Args:
         directory: where the results go.
-        family: the dump, and how it is judged.
+        family: the dump, and how it is judged: `ContestFamily`, or `ioi_eval.apps.family.AppsFamily`.
         journal: in the same directory.
         settings: how.
         progress: is told of every row.

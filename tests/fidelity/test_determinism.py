@@ -13,7 +13,7 @@ from ioi_eval import sample
 from ioi_eval.artifacts import ArtifactStore
 from ioi_eval.blobs import BlobStore
 from ioi_eval.journal import Journal
-from ioi_eval.pipeline import Intake, RowSelection, Settings, score_dump
+from ioi_eval.pipeline import ContestFamily, Intake, RowSelection, Settings, score_dump
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.problems.ioi import load_problems
 from ioi_eval.report.frame import result_rows
@@ -41,10 +41,10 @@ async def scored(dump: Path, out: Path, cache: Path, *, workers: int, bundle_tes
     with Journal(out, options={}, resume=False) as journal:
         async with LocalSandbox(slots=workers) as sandbox:
             scorer = Scorer(sandbox, artifacts=ArtifactStore(cache), bundle_tests=bundle_tests)
+            intake = Intake(open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints)
             outcome = await score_dump(
                 out,
-                Intake(open_source(str(dump)), RowSelection(), problems, fingerprints=scorer.fingerprints),
-                scorer,
+                ContestFamily(intake, scorer),
                 journal=journal,
                 settings=Settings(workers=workers),
                 progress=progress_for(0, bar=False),

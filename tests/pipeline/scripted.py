@@ -25,7 +25,7 @@ from ioi_eval.model import (
     TestOutcome,
     Verdict,
 )
-from ioi_eval.pipeline import Intake, Outcome, RowSelection, Settings, score_dump
+from ioi_eval.pipeline import ContestFamily, Intake, Outcome, RowSelection, Settings, score_dump
 from ioi_eval.problems.ioi import ProblemSet
 from ioi_eval.report.frame import result_rows
 from ioi_eval.report.rows import Unscored
@@ -215,12 +215,10 @@ class Contest:
             return asyncio.run(
                 score_dump(
                     self.out,
-                    self.intake(judge, selection),
-                    judge,
+                    ContestFamily(self.intake(judge, selection), judge, unscored=unscored),
                     journal=kept,
                     settings=Settings(**{"workers": 3, "spare": 0, **settings}),
                     progress=self.progress,
-                    unscored=unscored,
                 )
             )
 
