@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 from ioi_eval.apps.catalog import Catalog, Listed
 from ioi_eval.errors import ODD_DATA, RowError
-from ioi_eval.journal import Keys, keys_of
+from ioi_eval.journal import Keys
 from ioi_eval.pipeline.intake import DumpReader, Judgeable, Place, Refused, best_known, faulty, refused
 from ioi_eval.pipeline.window import Candidate
 from ioi_eval.problems.apps_submissions import (
@@ -148,13 +147,10 @@ class AppsIntake(DumpReader[AppsCandidate]):
             found = submission(row, sample, name=name, problem=listed.id, rules=self._rules)
         except RowError as error:
             return refused(row, error)
-        place = (row.source, row.number)
-        first = taken.setdefault(keys_of(listed.id, name, "").submission, place)
-        if first != place:
-            return self._taken_before(row, name, listed.id, f"{first[0]}, row {first[1]}")
+        if repeated := self._taken_before(row, name, listed.id, taken):
+            return repeated
         found_by = (found.extraction,)
-        under = partial(keys_of, listed.id, name, found_by=found_by)
-        fingerprint, keys = best_known(self._fingerprints(listed.digest, found), under, standing)
+        fingerprint, keys = best_known(self._fingerprints(listed.digest, found), listed.id, name, found_by, standing)
         candidate = Candidate(
             problem=listed,
             submission=found,

@@ -81,8 +81,7 @@ def keys_of(problem: ProblemKey | str, submission: str, fingerprint: str, *, fou
         fingerprint: a hash of everything that determines the outcome, including the program.
         found_by: how its program was found and changed.
     """
-    name = problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
-    text = f"{name}\0{fingerprint}"
+    text = f"{_name_of(problem)}\0{fingerprint}"
     return Keys(submission=_digest("\0".join((text, submission, *found_by))), program=_digest_of_program(text))
 
 
@@ -154,9 +153,13 @@ def frames_beyond(buffer: memoryview, at: int) -> Iterator[Frame]:
             yield frame
 
 
-def name_key(problem: ProblemKey, submission: str) -> bytes:
+def name_key(problem: ProblemKey | str, submission: str) -> bytes:
     """A key of problem and submission id alone, whatever the program and however it is judged."""
-    return _digest(f"{problem.year}\0{problem.id}\0{submission}")
+    return _digest(f"{_name_of(problem)}\0{submission}")
+
+
+def _name_of(problem: ProblemKey | str) -> str:
+    return problem if isinstance(problem, str) else f"{problem.year}\0{problem.id}"
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, TypeAlias
 
 from ioi_eval.errors import ODD_DATA, InputError, RowError, own_fault
@@ -208,7 +207,18 @@ class DumpReader(ABC, Generic[W]):
                 its entry is for the one of which most is known; of equals, for the first.
         """
 
-    def _taken_before(self, row: Row, name: str, problem: object, where: str) -> Refused:
+    def _taken_before(
+        self, row: Row, name: str, problem: ProblemKey | str, taken: dict[bytes, Place]
+    ) -> Refused | None:
+        """The refusal of a row whose id an earlier row for the same problem has; `None` for the first, which takes it.
+
+        The programs of one row have ids of their own.
+        """
+        place = (row.source, row.number)
+        first = taken.setdefault(name_key(problem, name), place)
+        if first == place:
+            return None
+        where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
         message = (
             f"{self.id_column} {name!r} of problem {problem} stands in {where} already, which is the one that counts; "
             "make the ids unique, or give another --id-column"
@@ -302,14 +312,11 @@ class Intake(DumpReader[ContestCandidate]):
             return refused(row, error)
         if self._with_includes:
             submission = with_includes(submission, problem)
-        place = (row.source, row.number)
-        first = taken.setdefault(name_key(submission.problem, submission.id), place)
-        if first != place:
-            where = f"row {first[1]}" if first[0] == row.source else f"{first[0]}, row {first[1]}"
-            return self._taken_before(row, submission.id, submission.problem, where)
+        if repeated := self._taken_before(row, submission.id, problem.key, taken):
+            return repeated
         found_by = (submission.extraction, *submission.fixes)
-        under = partial(keys_of, problem.key, submission.id, found_by=found_by)
-        fingerprint, keys = best_known(self._fingerprints(problem, submission), under, standing)
+        fingerprints = self._fingerprints(problem, submission)
+        fingerprint, keys = best_known(fingerprints, problem.key, submission.id, found_by, standing)
         candidate = Candidate(
             problem=problem,
             submission=submission,
@@ -337,18 +344,23 @@ class Intake(DumpReader[ContestCandidate]):
 
 
 def best_known(
-    fingerprints: Sequence[str], keys_under: Callable[[str], Keys], standing: Callable[[Keys], int] | None
+    fingerprints: Sequence[str],
+    problem: ProblemKey | str,
+    name: str,
+    found_by: Sequence[str],
+    standing: Callable[[Keys], int] | None,
 ) -> tuple[str, Keys]:
     """Of the ways in which a submission may be judged, the one of which most is known: its fingerprint and its keys.
 
     Args:
         fingerprints: one for each way.
-        keys_under: the keys of its record under one of them.
+        problem, name: the problem, and the submission's id.
+        found_by: how its program was found and changed.
         standing: how much is known under these keys; `None`: nothing, and the first way is taken.
     """
     if standing is None or len(fingerprints) == 1:
-        return fingerprints[0], keys_under(fingerprints[0])
-    ways = {keys_under(fingerprint): fingerprint for fingerprint in fingerprints}
+        return fingerprints[0], keys_of(problem, name, fingerprints[0], found_by=found_by)
+    ways = {keys_of(problem, name, fingerprint, found_by=found_by): fingerprint for fingerprint in fingerprints}
     keys = max(ways, key=standing)
     return ways[keys], keys
 
