@@ -35,6 +35,7 @@ from ioi_eval.pipeline import Outcome, Settings, score_dump
 from ioi_eval.pipeline.finish import replacing
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
+from ioi_eval.pipeline.threads import for_each
 from ioi_eval.report.terminal import counted, table
 from ioi_eval.rows import KeptColumns, Source
 from ioi_eval.sandbox import Sandbox
@@ -165,18 +166,15 @@ async def _with_comparators(
         for name in OTHER_COMPARATORS
         if name != str(settings.comparator)
     }
-    left = iter(list(enumerate(findings)))
 
-    async def work() -> None:
-        for number, finding in left:
-            code = summary.wrong_program(finding.listed.id)
-            if code is not None and not finding.listed.refusal:
-                taken = await comparators_that_take(executors, catalog, finding.listed.id, code)
-                findings[number] = replace(finding, passes_by=taken)
+    async def add(numbered: tuple[int, RowFinding]) -> None:
+        number, finding = numbered
+        code = summary.wrong_program(finding.listed.id)
+        if code is not None and not finding.listed.refusal:
+            taken = await comparators_that_take(executors, catalog, finding.listed.id, code)
+            findings[number] = replace(finding, passes_by=taken)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(workers + spare_for(workers, shares=True)):
-            group.create_task(work())
+    await for_each(list(enumerate(findings)), add, workers=workers + spare_for(workers, shares=True))
     return findings
 
 

@@ -20,7 +20,7 @@ from ioi_eval.compat import NAMES
 from ioi_eval.errors import InputError
 from ioi_eval.pipeline.progress import progress_for
 from ioi_eval.pipeline.settings import spare_for
-from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.problems.apps_submissions import submission_columns
 from ioi_eval.report.terminal import counted, printable, table
 from ioi_eval.rows import KeptColumns
@@ -111,26 +111,17 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
         python = await executors[OURS].interpreter()
         tell(apps_calls.interpreter_words(python, call.rules.python, here=call.place.cluster is None))
         tell(f"ours is {call.rules.comparator}")
-        entries = _accepted(intake, explained)
-        reading = asyncio.Lock()
 
-        async def work() -> None:
-            while True:
-                async with reading:
-                    one = await in_thread(next, entries, None)
-                if one is None:
-                    return
-                place, entry = one
-                problem = await in_thread(catalog.problem, entry.candidate.problem.id)
-                given = await opinions(entry, problem, executors, explained.unusable)
-                explained.add(place, entry, given, call.everything)
-                progress.advance("different" if differ(given) else "alike")
+        async def ask(numbered: tuple[int, JudgeableSample]) -> None:
+            place, entry = numbered
+            problem = await in_thread(catalog.problem, entry.candidate.problem.id)
+            given = await opinions(entry, problem, executors, explained.unusable)
+            explained.add(place, entry, given, call.everything)
+            progress.advance("different" if differ(given) else "alike")
 
         jobs = apps_calls.workers(call.place, executors[OURS])
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(jobs + spare_for(jobs, shares=True)):
-                    group.create_task(work())
+            await for_each(_accepted(intake, explained), ask, workers=jobs + spare_for(jobs, shares=True))
         finally:
             progress.close()
     return explained

@@ -7,7 +7,6 @@ is then not successful.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from ioi_eval.errors import ODD_DATA, UnavailableError, own_fault
 from ioi_eval.journal import Journal, Keys, RecordKind, decode_result, encode_result, keys_of
 from ioi_eval.model import CompileOutcome, ProblemKey, SubmissionResult, Verdict
 from ioi_eval.pipeline import Judge
-from ioi_eval.pipeline.threads import in_thread
+from ioi_eval.pipeline.threads import for_each, in_thread
 from ioi_eval.report.rows import JudgedSubmission, result_row
 from ioi_eval.scores import submission_result
 from ioi_eval.validate.comparison import Validation
@@ -94,23 +93,20 @@ class Validating:
         Raises:
             ExceptionGroup: of `SetupError` if nothing can be judged here.
         """
-        waiting = iter(self._alike().items())
 
-        async def work() -> None:
-            for fingerprints, places in waiting:
-                known = self._found(places[0], fingerprints)
-                kept = known is not None
-                for place in places:
-                    begun = time.monotonic()
-                    solution = self._reading.solutions[place]
-                    if known is None or known.score is None:  # it says nothing about other copies
-                        known = await self._judged(solution, fingerprints[0])
-                    result = self._results[place] = replace(known, submission=solution.submission.id)
-                    done(result, None if kept else time.monotonic() - begun)
+        async def judge(alike: tuple[tuple[str, ...], list[int]]) -> None:
+            fingerprints, places = alike
+            known = self._found(places[0], fingerprints)
+            kept = known is not None
+            for place in places:
+                begun = time.monotonic()
+                solution = self._reading.solutions[place]
+                if known is None or known.score is None:  # it says nothing about other copies
+                    known = await self._judged(solution, fingerprints[0])
+                result = self._results[place] = replace(known, submission=solution.submission.id)
+                done(result, None if kept else time.monotonic() - begun)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(work())
+        await for_each(self._alike().items(), judge, workers=workers)
 
     def validation(self) -> Validation:
         """The comparison of all solutions judged so far, and the number of the others."""
