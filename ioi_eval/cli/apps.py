@@ -120,9 +120,7 @@ def score(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Judge programs again at which the comparator's checker failed.")
     ] = False,
-    no_dedupe: Annotated[
-        bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
-    ] = False,
+    no_dedupe: options.NoDedupe = False,
     keep: options.KeepOutputs = Keep.FAILING,
     place: Place,
     push_to_hub: options.PushToHub = None,

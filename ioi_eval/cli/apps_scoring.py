@@ -19,9 +19,9 @@ from ioi_eval.apps.verdicts import refusal_of
 from ioi_eval.cli import apps_calls
 from ioi_eval.cli.outputs import APPS_SCORE, check_out, replaced
 from ioi_eval.cli.pushing import Push
-from ioi_eval.cli.reporting import leave_page
+from ioi_eval.cli.reporting import end_run
 from ioi_eval.cli.sandboxes import Place, opened, tell
-from ioi_eval.cli.watching import Watch, tell_judging, tell_summary
+from ioi_eval.cli.watching import Watch, tell_judging
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Journal
@@ -114,10 +114,7 @@ def _score_all(call: AppsScoreCall, settings: AppsSettings, events: Events) -> i
             call, settings=settings, dump=dump, catalog=catalog, rows=rows, grouping=grouping, events=events
         )
         outcome = asyncio.run(judging)
-    tell_summary(events, outcome.summary, out=call.out)
-    print(terminal_report(outcome.summary))
-    page = leave_page(call.out)
-    print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}", flush=True)
+    end_run(call.out, outcome.summary, events, terminal_report(outcome.summary))
     return outcome.exit_code if push is None else push.push(call.out, outcome)
 
 

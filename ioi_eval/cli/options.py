@@ -71,6 +71,9 @@ NearLimitRepeats = Annotated[
         help="Run a late test alone up to N times; the best counts. After the first run: only if late by 10 % or less.",
     ),
 ]
+NoDedupe = Annotated[
+    bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
+]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
 KeepOutputs = Annotated[
     Keep,

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ioi_eval.cli.sandboxes import tell
+from ioi_eval.cli.watching import tell_summary
 from ioi_eval.errors import ODD_DATA, InputError, IoiEvalError
+from ioi_eval.events import Events
 from ioi_eval.journal import check_writable
 from ioi_eval.journal.opening import lock
 from ioi_eval.pipeline.finish import replacing, write_summary
@@ -93,16 +95,25 @@ def _summarized(page: Page, chosen: Grouping | None) -> tuple[dict[str, Any], Wo
     return values, markdown_report, terminal_report
 
 
-def leave_page(directory: Path) -> str:
-    """Write the page of a run's results beside them. If that fails, print a message; the exit code does not change.
-
-    A page that is newer than the results is not changed.
+def end_run(out: Path, summary: Mapping[str, Any], events: Events, *texts: str) -> None:
+    """Show what the results of a dump come to, and write the page of them.
 
     Args:
-        directory: the results.
+        out: the directory of the results.
+        summary: what `summary.json` holds.
+        events: are told.
+        texts: what is printed of the results.
+    """
+    tell_summary(events, summary, out=out)
+    print("\n\n".join(texts))
+    page = _leave_page(out)
+    print(f"\nResults: {out / RESULTS}\nReport:  {out / 'report.md'}{page}", flush=True)
 
-    Returns:
-        A line for the end of the run that names the page; empty if there is none.
+
+def _leave_page(directory: Path) -> str:
+    """Write the page of a run's results beside them. If that fails, print a message; the exit code does not change.
+
+    A page that is newer than the results is not changed. Returns a line that names the page; empty if there is none.
     """
     path = directory / HTML
     try:

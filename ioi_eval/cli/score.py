@@ -36,9 +36,7 @@ def score(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Judge rows again whose checker or manager failed (final JE).")
     ] = False,
-    no_dedupe: Annotated[
-        bool, typer.Option("--no-dedupe", help="Judge each of several identical programs, not only the first.")
-    ] = False,
+    no_dedupe: options.NoDedupe = False,
     place: Place,
     std: options.Std = None,
     python: options.Python = "python3",

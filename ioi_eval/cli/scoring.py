@@ -15,9 +15,9 @@ from ioi_eval.blobs import BlobStore
 from ioi_eval.cli.outputs import SCORE, check_out, replaced
 from ioi_eval.cli.pushing import Push
 from ioi_eval.cli.readiness import make_ready, memory_limits_of
-from ioi_eval.cli.reporting import leave_page
+from ioi_eval.cli.reporting import end_run
 from ioi_eval.cli.sandboxes import Opened, Place, opened, tell
-from ioi_eval.cli.watching import Watch, tell_judging, tell_summary
+from ioi_eval.cli.watching import Watch, tell_judging
 from ioi_eval.errors import InputError
 from ioi_eval.events import Events
 from ioi_eval.journal import Index, Journal, peek
@@ -195,14 +195,10 @@ def score_all(
         _read(parts, problem_source, test_source, blobs)
 
     def show(part: DumpToScore, outcome: Outcome) -> None:
-        call = part.call
-        tell_summary(events, outcome.summary, out=call.out)
-        print(terminal_report(outcome.summary))
+        call, texts = part.call, [terminal_report(outcome.summary)]
         if call.suspicious:
-            rows = result_rows(call.out)
-            print("\n" + suspicious_report(suspicious_of(rows, id_column=call.id_column)))
-        page = leave_page(call.out)
-        print(f"\nResults: {call.out / 'results.jsonl'}\nReport:  {call.out / 'report.md'}{page}", flush=True)
+            texts.append(suspicious_report(suspicious_of(result_rows(call.out), id_column=call.id_column)))
+        end_run(call.out, outcome.summary, events, *texts)
         if after is not None:
             after(call, outcome)
 
