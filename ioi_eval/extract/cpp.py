@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ioi_eval.extract.fences import Extracted
-from ioi_eval.extract.tagged import extract_tagged
+from ioi_eval.extract.fences import Extracted, extract_tagged
 
 CPP_TAGS = frozenset({"cpp", "c++", "cc", "cxx"})
 C_TAGS = frozenset({"c"})

@@ -13,8 +13,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from ioi_eval.extract.fences import Extracted
-from ioi_eval.extract.tagged import extract_tagged
+from ioi_eval.extract.fences import Extracted, extract_tagged
 from ioi_eval.languages.rules import Command, FoundLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
