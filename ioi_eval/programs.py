@@ -26,7 +26,6 @@ from ioi_eval.errors import (
 )
 from ioi_eval.events import Events
 from ioi_eval.jobs import compile as compiling
-from ioi_eval.jobs.good_program import good_recipe
 from ioi_eval.jobs.harness import Interpreter
 from ioi_eval.jobs.protocol import CompileAnswer, compile_answer
 from ioi_eval.jobs.runner import runner_binary, runner_job, runner_key
@@ -279,7 +278,7 @@ class Builder:
         return self._refusals[key]
 
     async def _try_good(self, std: str, runner: Content, target: Target, language: Language) -> str | None:
-        recipe = good_recipe(await self.toolchain(language, target), std, language)
+        recipe = compiling.good_recipe(await self.toolchain(language, target), std, language)
         try:
             answer = await self._follow(recipe, runner, target, trusted=True)
         except TransientError as error:

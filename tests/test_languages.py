@@ -13,9 +13,9 @@ import pytest
 from ioi_eval import ArtifactStore, LocalSandbox, boxfiles
 from ioi_eval.config import Policy
 from ioi_eval.errors import InputError, SetupError
-from ioi_eval.jobs.good_program import good_recipe
+from ioi_eval.jobs.compile import good_recipe
 from ioi_eval.languages import CompiledLanguage, all_names, language_called, rules_of
-from ioi_eval.languages.c_headers import INCLUDES
+from ioi_eval.languages.rules import C_INCLUDES
 from ioi_eval.model import Language
 from ioi_eval.programs import Builder
 from ioi_eval.toolchain import check_std
@@ -100,4 +100,4 @@ def test_the_script_of_the_classic_profile_has_the_same_good_program() -> None:
     """It is bash, and travels alone: it has the names of the headers itself."""
     names = re.search(r"vector \{(.+)\}\.h$", boxfiles.read("compile").decode(), re.MULTILINE)
     assert names is not None
-    assert "".join(f"#include <{name}.h>\n" for name in names[1].split(",")) == INCLUDES
+    assert "".join(f"#include <{name}.h>\n" for name in names[1].split(",")) == C_INCLUDES

@@ -162,6 +162,21 @@ def program_recipe(
     )
 
 
+def good_recipe(toolchain: Toolchain, std: str | None = None, language: Language = Language.CPP) -> Recipe:
+    """A program that every working compiler compiles: if it fails, the compiler is broken, not a submission.
+
+    Args:
+        toolchain: compiles the language on the target.
+        std: the standard; `None` for one that every compiler of the language knows.
+        language: the program's language.
+    """
+    rules = compiled(language)
+    name, source = rules.good_program
+    commands = rules.commands(toolchain, [name], [], "good", std=std or rules.good_standard)
+    steps = (Step(argv=argv, sees=() if index else ((name, source),)) for index, argv in enumerate(commands))
+    return Recipe(what="good program", steps=tuple(steps), artifacts=("good",), reads=toolchain.sees)
+
+
 def is_compiled(source: SourceFile) -> bool:
     """Whether a judge program is C++ source or is made by a script, rather than a script that runs as it is."""
     return source.name == BUILD_SCRIPT or source.name.endswith(Language.CPP.endings)

@@ -6,8 +6,7 @@ import re
 
 from ioi_eval.extract.cpp import C_TAGS, extract_cpp, looks_like_cpp
 from ioi_eval.extract.fences import Extracted
-from ioi_eval.languages.c_headers import INCLUDES
-from ioi_eval.languages.rules import ObjectLanguage
+from ioi_eval.languages.rules import C_INCLUDES, ObjectLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
 
@@ -20,7 +19,7 @@ class C(ObjectLanguage):
     names = re.compile(r"(?:gnu )?c(?:89|90|99|11|17|18|23)?|ansi c|gcc", re.IGNORECASE)
     header_endings = (".h",)
     good_standard = "gnu17"
-    good_program = ("good.c", f"{INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode())
+    good_program = ("good.c", f"{C_INCLUDES}int main(void) {{ int *class = malloc(1); return class == 0; }}\n".encode())
 
     def extract(self, generation: str) -> Extracted:
         """As in C++, with blocks tagged C."""

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from ioi_eval.extract.cpp import CPP_TAGS, extract_cpp, looks_like_cpp
 from ioi_eval.extract.fences import Extracted
-from ioi_eval.languages.c_headers import INCLUDES
-from ioi_eval.languages.rules import ObjectLanguage
+from ioi_eval.languages.rules import C_INCLUDES, ObjectLanguage
 from ioi_eval.model import Language, Problem
 from ioi_eval.toolchain import Toolchain
 
@@ -33,7 +32,7 @@ class Cpp(ObjectLanguage):
 #endif
 #endif
 #include <vector>
-{INCLUDES}int main() {{ return static_cast<int>(std::vector<int>().size()); }}
+{C_INCLUDES}int main() {{ return static_cast<int>(std::vector<int>().size()); }}
 """.encode(),
     )
 

@@ -13,6 +13,15 @@ from ioi_eval.toolchain import Toolchain
 
 Command = tuple[str, ...]
 
+C_INCLUDES = "".join(
+    f"#include <{name}.h>\n"
+    for name in (
+        *("errno", "limits", "math", "pthread", "signal", "stdio"),
+        *("stdlib", "string", "sys/time", "time", "unistd"),
+    )
+)
+"""The headers of C that programs usually include, in C and in C++."""
+
 
 class LanguageRules(ABC):
     """One language."""

@@ -12,11 +12,11 @@ from ioi_eval.jobs.compile import (
     Recipe,
     Step,
     compile_outcome,
+    good_recipe,
     grader_recipe,
     is_doubtful,
     submission_recipe,
 )
-from ioi_eval.jobs.good_program import good_recipe
 from ioi_eval.jobs.protocol import CompileAnswer, StepLine
 from ioi_eval.model import (
     Isolation,
