@@ -139,7 +139,7 @@ async def ready(here: Opened, settings: AppsSettings, place: Place, events: Even
     await make_ready(here, [settings.memory_limit_bytes])
     judge = executor(here.sandbox, settings, place, events)
     python = await judge.interpreter()
-    tell(interpreter_words(python, settings.python, here=place.cluster is None))
+    tell(interpreter_words(python, settings.python, here=place.is_here))
     tell(rules_words(settings))
     return judge
 

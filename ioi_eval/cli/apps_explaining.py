@@ -109,7 +109,7 @@ async def _explain(call: ExplainCall, intake: AppsIntake, catalog: Catalog, coun
         rules |= {name: replace(call.rules, compat=name, comparator="lines") for name in call.graders}
         executors = {name: apps_calls.executor(here.sandbox, one.settings(), call.place) for name, one in rules.items()}
         python = await executors[OURS].interpreter()
-        tell(apps_calls.interpreter_words(python, call.rules.python, here=call.place.cluster is None))
+        tell(apps_calls.interpreter_words(python, call.rules.python, here=call.place.is_here))
         tell(f"ours is {call.rules.comparator}")
 
         async def ask(numbered: tuple[int, JudgeableSample]) -> None:

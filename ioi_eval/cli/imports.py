@@ -1,6 +1,7 @@
 """`ioi-eval import cms`, `import tps`, `import italian-yaml`, `import kattis` and `import library-checker`.
 
-There is one command for each format. Each reads packages one by one, writes the rows of all, and prints what it found.
+There is one command for each format, also for those that other Python packages read (`extensions`). Each reads
+packages one by one, writes the rows of all, and prints what it found.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import typer
 
 from ioi_eval.cli.grouped import grouped
 from ioi_eval.errors import InputError
+from ioi_eval.extensions import Kind, extension
 
 if TYPE_CHECKING:
     from ioi_eval.importers.task import ImportedTask
@@ -169,3 +171,18 @@ def library_checker(
     from ioi_eval.importers.library_checker import import_package
 
     return rows.write(problems, import_package, time_limit_s=time_limit)
+
+
+def import_by_extension(name: str) -> Callable[..., int]:
+    """The command of a format that another Python package reads."""
+
+    @grouped(rows=rows_of)
+    def by_extension(
+        packages: Annotated[list[Path], typer.Argument(metavar="PACKAGE…", help="What that package's importer reads.")],
+        rows: Rows,
+        day: Day = None,
+    ) -> int:
+        """Turn packages into rows by an importer that another Python package brings."""
+        return rows.write(packages, extension(Kind.IMPORTER, name), day=day)
+
+    return by_extension

@@ -20,7 +20,7 @@ from ioi_eval.cli.demo import demo
 from ioi_eval.cli.doctor import doctor
 from ioi_eval.cli.exits import WRONG_CALL, command
 from ioi_eval.cli.export import export
-from ioi_eval.cli.imports import cms, italian_yaml, kattis, library_checker, tps
+from ioi_eval.cli.imports import cms, import_by_extension, italian_yaml, kattis, library_checker, tps
 from ioi_eval.cli.merge import merge
 from ioi_eval.cli.other_names import refuse_other_names
 from ioi_eval.cli.report import report
@@ -33,6 +33,7 @@ from ioi_eval.cli.show import show
 from ioi_eval.cli.validate import validate
 from ioi_eval.config_file import read_config_file
 from ioi_eval.errors import InputError
+from ioi_eval.extensions import Kind, names
 from ioi_eval.version import __version__
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -95,6 +96,14 @@ def about(
     """
 
 
+def _add_imports() -> None:
+    """Add a command for each format that another Python package reads. Ours win, as their names are documented."""
+    ours = {found.name for found in imports.registered_commands}
+    for name in names(Kind.IMPORTER):
+        if name not in ours:
+            imports.command(name, context_settings=HELP)(command(import_by_extension(name)))
+
+
 def _refuse_empty_words(words: Sequence[str]) -> None:
     """End the program if an argument is empty. As a path, it would mean the working directory, which nobody intends."""
     for before, word in pairwise(("", *words)):
@@ -112,6 +121,8 @@ def main() -> None:
         raise SystemExit(WRONG_CALL)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error is
+    if sys.argv[1:2] == ["import"]:
+        _add_imports()
     commands = typer.main.get_command(app)  # with the options that install completion
     assert isinstance(commands, TyperGroup)
     try:

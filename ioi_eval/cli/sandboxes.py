@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,7 @@ from ioi_eval.cli import options
 from ioi_eval.cli.endpoints import Endpoints, NamedCluster, RequestsPerEndpoint, named_cluster
 from ioi_eval.config import PATIENCE_S
 from ioi_eval.errors import InputError, IsolationError
+from ioi_eval.extensions import Kind, extension, names
 from ioi_eval.model.terms import Isolation, Keep
 from ioi_eval.report.excerpt import plain
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SandboxChoice(StrEnum):
-    """The values of `--sandbox`."""
+    """Our values of `--sandbox`; others are names of sandboxes that other Python packages bring (`extensions`)."""
 
     AUTO = "auto"
     EMBEDDED = "embedded"
@@ -45,10 +46,12 @@ class ProfileChoice(StrEnum):
 
 
 SandboxOption = Annotated[
-    SandboxChoice,
+    str,
     typer.Option(
         "--sandbox",
-        help="Where programs run: on this machine, on Piston servers, or (auto) on Piston servers if any are named.",
+        metavar="auto|embedded|piston|NAME",
+        help="Where programs run: on this machine, on Piston servers, or (auto) on Piston servers if any are named; or "
+        "in the sandbox NAME of another Python package.",
     ),
 ]
 ProfileOption = Annotated[
@@ -68,7 +71,8 @@ class Place:
     """Where jobs are executed, and how.
 
     Args:
-        cluster: the Piston servers; `None` for this machine.
+        cluster: the Piston servers; `None` for none.
+        extension: the name of a sandbox that another Python package brings; `None` for none.
         why: which option or variable decided between the two.
         profile: `bundled` or `classic`; `None` for the best profile that is available.
         workers: jobs at once; `None` for all slots.
@@ -78,6 +82,7 @@ class Place:
     """
 
     cluster: NamedCluster | None = None
+    extension: str | None = None
     why: str = ""
     profile: str | None = None
     workers: int | None = None
@@ -85,10 +90,15 @@ class Place:
     isolation: Isolation | None = None
     patience_s: float = PATIENCE_S
 
+    @property
+    def is_here(self) -> bool:
+        """Whether programs run in the embedded sandbox, on this machine."""
+        return self.cluster is None and self.extension is None
+
     def as_dict(self) -> Mapping[str, Any]:
         """The values that the journal and the summary record."""
         return {
-            "sandbox": "embedded" if self.cluster is None else "piston",
+            "sandbox": self.extension or ("embedded" if self.cluster is None else "piston"),
             "endpoints": None if self.cluster is None else self.cluster.text,
             "profile": self.profile or "auto",
             "workers": self.workers or "auto",
@@ -109,17 +119,28 @@ def place_of(
     """The place that these options name. The environment and `.env` give the values of absent options.
 
     Raises:
-        InputError: they contradict each other, or an endpoint is not valid.
+        InputError: they contradict each other, an endpoint is not valid, or there is no such sandbox.
     """
-    if sandbox is SandboxChoice.EMBEDDED and endpoints is not None:
-        raise InputError("--endpoints names Piston servers, and --sandbox embedded asks for this machine: drop one")
-    cluster = None if sandbox is SandboxChoice.EMBEDDED else named_cluster(endpoints, max_requests_per_endpoint)
-    if cluster is None and sandbox is SandboxChoice.PISTON:
+    other = sandbox not in set(SandboxChoice)
+    if other and sandbox not in names(Kind.SANDBOX):
+        raise InputError(
+            f"--sandbox {sandbox}: no installed package has an entry point {sandbox!r} in the group {Kind.SANDBOX}; "
+            f"there are: {', '.join(names(Kind.SANDBOX)) or 'none'}; ours are {', '.join(SandboxChoice)}"
+        )
+    if other:
+        extension(Kind.SANDBOX, sandbox)  # what cannot be loaded is said before anything is read
+    may_be_cluster = sandbox in (SandboxChoice.AUTO, SandboxChoice.PISTON)
+    if not may_be_cluster and endpoints is not None:
+        asked = "another sandbox" if other else "this machine"
+        raise InputError(f"--endpoints names Piston servers, and --sandbox {sandbox} asks for {asked}: drop one")
+    cluster = named_cluster(endpoints, max_requests_per_endpoint) if may_be_cluster else None
+    if cluster is None and sandbox == SandboxChoice.PISTON:
         raise InputError("--sandbox piston: no server is named; use --endpoints, or set PISTON_ENDPOINTS (or .env)")
     if cluster is None and max_requests_per_endpoint is not None:
         raise InputError("--max-requests-per-endpoint is about Piston servers, and none is named")
     return Place(
         cluster=cluster,
+        extension=sandbox if other else None,
         why="--endpoints" if endpoints is not None else "PISTON_ENDPOINTS",
         profile=None if profile is ProfileChoice.AUTO else profile.value,
         workers=workers,
@@ -181,14 +202,13 @@ async def opened(
     from ioi_eval.sandbox.local import LocalSandbox
     from ioi_eval.scorer import Scorer
 
-    entering = _embedded(place) if place.cluster is None else _piston(place, place.cluster, events)
-    async with entering as sandbox:
+    async with _entered(place, events) as sandbox:
         targets = sandbox.targets()
         isolation = _accepted(place, targets)
-        is_kept = keep_programs is not None and place.cluster is None
+        is_kept = keep_programs is not None and place.is_here
         kept = KeptPrograms(most_bytes=int((keep_programs or 0) * 1e9)) if is_kept else None
         if keep_programs is not None and kept is None:
-            tell("--keep-programs keeps nothing of a cluster's workers, whose compilers are not known here")
+            tell("--keep-programs keeps nothing of other machines, whose compilers are not known here")
         scorer = Scorer(
             sandbox,
             artifacts=ArtifactStore(),
@@ -207,10 +227,23 @@ async def opened(
             workers=workers,
             isolation=isolation,
             limits=limits,
-            load=sandbox.busy,
+            load=getattr(sandbox, "busy", None),  # of ours
         )
         if kept is not None:
             tell(*kept.notes())
+
+
+def _entered(place: Place, events: Events | None) -> AbstractAsyncContextManager[Sandbox]:
+    if place.extension is not None:
+        return _extension(place.extension)
+    return _embedded(place) if place.cluster is None else _piston(place, place.cluster, events)
+
+
+@asynccontextmanager
+async def _extension(name: str) -> AsyncIterator[Sandbox]:
+    async with extension(Kind.SANDBOX, name)() as sandbox:
+        tell(f"the sandbox {name!r} of another package", *(f"  {describe(target)}" for target in sandbox.targets()))
+        yield sandbox
 
 
 @asynccontextmanager

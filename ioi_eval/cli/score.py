@@ -96,7 +96,7 @@ def score(
         dedupe=not no_dedupe,
         std=std,
         python=python,
-        time_scale=time_scale_of(time_scale, here=place.cluster is None),
+        time_scale=time_scale_of(time_scale, here=place.is_here),
         near_limit_repeats=near_limit_repeats,
         fix_includes=fix_includes,
         extract_code=always_extract_code,

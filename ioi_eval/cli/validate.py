@@ -75,7 +75,7 @@ def validate(
             python=python,
             near_limit_repeats=near_limit_repeats,
             keep_programs=keep_programs,
-            time_scale=time_scale_of(time_scale, here=place.cluster is None),
+            time_scale=time_scale_of(time_scale, here=place.is_here),
             bar=progress,
             watch=watch,
         )

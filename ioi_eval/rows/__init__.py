@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 
 from ioi_eval.errors import InputError, refuse_lfs_pointer
+from ioi_eval.extensions import Kind, extension
 from ioi_eval.rows.altered import Altered, KeptColumns
 from ioi_eval.rows.hub import HubSource
 from ioi_eval.rows.jsonl import JsonLines
@@ -37,6 +38,8 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _READABLE = f"{', '.join(ENDINGS)} files, or a data set saved by `save_to_disk`"
 _HUB_ID = re.compile(r"(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(:(?P<config>[\w.-]+))?", re.ASCII)
 
+_EXTENSION = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)://(?P<rest>.*)", re.ASCII)
+
 
 def open_source(
     spec: str | Path, *, all_splits: bool = False, split: str | None = None, obvious: Sequence[str] = OBVIOUS
@@ -44,7 +47,8 @@ def open_source(
     """Open a source of rows.
 
     Args:
-        spec: a file or folder, or the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`).
+        spec: a file or folder, the id of a data set of the Hub (`owner/name`, or `owner/name:configuration`), or
+            `NAME://…` for a source that another Python package brings (`ioi_eval.extensions`).
         all_splits: if a data set has several splits, read all, one after the other (problems); otherwise the first of
             `obvious`, else the only one. `describe()` names the splits that were chosen.
         split: read only this one. A source without splits (a file that is not named after one, or a data set
@@ -63,11 +67,22 @@ def open_source(
         named = SPLIT_NAME.match(path.name)
         _require_split(split, (named[1] if named else "", path.parent.name), path)
         return source
+    if other := _EXTENSION.fullmatch(str(spec)):
+        return _from_extension(other["name"], other["rest"], split)
     hub = _HUB_ID.fullmatch(str(spec))
     if hub is None or str(spec).endswith(ENDINGS):
         raise InputError(f"there is no file or folder {spec}; check the path")
     configs = [hub["config"]] if hub["config"] else []
     return HubSource(hub["name"], configs=configs, all_splits=all_splits, split=split, obvious=obvious)
+
+
+def _from_extension(name: str, rest: str, split: str | None) -> Source:
+    source = extension(Kind.SOURCE, name)(rest)
+    if not isinstance(source, Source):
+        raise InputError(f"{name}://{rest}: its package gives a {type(source).__name__}, not an ioi_eval.rows.Source")
+    if split is not None:
+        raise InputError(f"{name}://{rest} has no splits, so there is none called {split!r}; leave out the split")
+    return source
 
 
 def in_one(sources: Sequence[tuple[str, Source]]) -> Source:

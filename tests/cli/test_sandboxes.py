@@ -87,7 +87,7 @@ def test_programs_of_workers_are_not_kept(
 
     with server(cache) as served:
         asyncio.run(enter(served.base))
-    assert "--keep-programs keeps nothing of a cluster's workers" in capsys.readouterr().err
+    assert "--keep-programs keeps nothing of other machines" in capsys.readouterr().err
     assert not (tmp_path / "cache" / "programs").exists()
 
 

@@ -1,0 +1,68 @@
+"""Importers, sandboxes and sources of rows that other Python packages bring. They are found by entry points.
+
+A package names what it brings in its `pyproject.toml`:
+
+    [project.entry-points."ioi_eval.importers"]
+    polygon = "my_package.polygon:import_package"
+
+`Kind` says what each kind is. Nothing of another package is imported before its name is asked for.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from ioi_eval.errors import InputError
+
+
+class Kind(StrEnum):
+    """The groups of entry points."""
+
+    IMPORTER = "ioi_eval.importers"
+    """A function like `ioi_eval.importers.cms.import_package`: `ioi-eval import NAME PACKAGE…` calls it."""
+
+    SANDBOX = "ioi_eval.sandboxes"
+    """A function without arguments that returns an async context manager of an `ioi_eval.sandbox.Sandbox`, for
+    `--sandbox NAME`."""
+
+    SOURCE = "ioi_eval.sources"
+    """A function that turns the text behind `NAME://` into an `ioi_eval.rows.Source`, for every argument that names
+    rows."""
+
+
+def names(kind: Kind) -> list[str]:
+    """The names of what installed packages bring, sorted."""
+    return sorted({found.name for found in entry_points(group=kind)})
+
+
+def extension(kind: Kind, name: str) -> Any:
+    """What another package brings by a name.
+
+    Args:
+        kind: what it is.
+        name: the name of its entry point.
+
+    Raises:
+        InputError: no package brings it, two packages do, or it cannot be imported.
+    """
+    found: list[EntryPoint] = list(entry_points(group=kind, name=name))
+    if not found:
+        there = ", ".join(names(kind)) or "none"
+        raise InputError(f"no installed package has an entry point {name!r} in the group {kind}; there are: {there}")
+    if len({one.value for one in found}) > 1:
+        packages = ", ".join(sorted(_package(one) for one in found))
+        raise InputError(
+            f"several packages have an entry point {name!r} in the group {kind}: {packages}; uninstall all but one"
+        )
+    try:
+        return found[0].load()
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"the entry point {name!r} ({found[0].value}) of the package {_package(found[0])} cannot be loaded: {error}"
+        ) from error
+
+
+def _package(found: EntryPoint) -> str:
+    return found.dist.name if found.dist is not None else found.value

@@ -1,0 +1,158 @@
+"""Importers, sandboxes and sources of rows of another Python package, which is really installed, in a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.addition import COMMAND, NARROW, PROBLEMS, TESTS, submission_row
+
+MODULE = """
+import json
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ioi_eval.importers.task import ImportedTask
+from ioi_eval.model import ProblemKey
+from ioi_eval.rows.jsonl import JsonLines
+from ioi_eval.sandbox.local import LocalSandbox
+
+
+def import_package(path, *, year, day=None):
+    parts = {name: json.loads(Path(path, f"{name}.json").read_text()) for name in ("problems", "tests", "solutions")}
+    return ImportedTask(
+        key=ProblemKey(year=year, id="add"),
+        problem_rows=tuple({**row, "day": day} for row in parts["problems"]),
+        solution_rows=tuple(parts["solutions"]),
+        notes=("read by another package",),
+        tests=lambda: iter(parts["tests"]),
+    )
+
+
+class Elsewhere:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def targets(self):
+        return [replace(target, name="elsewhere") for target in self.inner.targets()]
+
+    async def execute(self, job, target):
+        return await self.inner.execute(job, self.inner.targets()[0])
+
+
+@asynccontextmanager
+async def open_elsewhere():
+    async with LocalSandbox(slots=1) as inner:
+        yield Elsewhere(inner)
+
+
+def source(name):
+    return JsonLines(Path(f"{name}.jsonl"))
+
+
+def no_source(name):
+    return [name]
+"""
+ENTRY_POINTS = """
+[ioi_eval.importers]
+plain = brought:import_package
+cms = brought:import_package
+
+[ioi_eval.sandboxes]
+elsewhere = brought:open_elsewhere
+broken = brought:absent
+
+[ioi_eval.sources]
+here = brought:source
+wrong = brought:no_source
+"""
+
+Typed = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def install(site: Path, name: str, entry_points: str = ENTRY_POINTS) -> None:
+    """What an installation puts into site-packages."""
+    information = site / f"{name}-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(entry_points)
+    (site / "brought.py").write_text(MODULE)
+
+
+@pytest.fixture
+def typed(tmp_path: Path, cache: Path) -> Typed:
+    """Run `ioi-eval` where the package is installed, in a directory with a package of its format and a dump."""
+    install(tmp_path / "site", "brought")
+    task = tmp_path / "task"
+    task.mkdir()
+    for name, rows in (("problems", PROBLEMS), ("tests", TESTS), ("solutions", [])):
+        (task / f"{name}.json").write_text(json.dumps(rows))
+    dump = (submission_row("right"), submission_row("narrow", NARROW))
+    (tmp_path / "dump.jsonl").write_text("".join(json.dumps(row) + "\n" for row in dump))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "IOI_EVAL_CACHE": str(cache)}
+    environment.pop("PISTON_ENDPOINTS", None)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def test_all_three_together(typed: Typed, tmp_path: Path) -> None:
+    """Rows are imported by its importer, the dump is read by its source, and judged in its sandbox."""
+    assert "plain" in typed("import", "--help").stdout
+    ended = typed("import", "plain", "task", "--year", "2024", "--day", "2", "--out", "rows")
+    assert ended.returncode == 0, ended.stderr
+    assert "read by another package" in ended.stdout
+    assert json.loads((tmp_path / "rows" / "problems.jsonl").open().readline())["day"] == "2"
+    rows = ("--problems", "rows/problems.jsonl", "--tests", "rows/tests.jsonl")
+    ended = typed("score", "here://dump", *rows, "--out", "out", "--sandbox", "elsewhere")
+    assert ended.returncode == 0, ended.stderr
+    assert "the sandbox 'elsewhere' of another package" in ended.stderr
+    results = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open()]
+    assert [(row["uuid"], row["verdict"]) for row in results] == [("right", "AC"), ("narrow", "WA")]
+    assert all(row["target"].startswith("elsewhere") for row in results)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("score", "dump.jsonl", "--sandbox", "none"), "entry point 'none' in the group ioi_eval.sandboxes"),
+        (("score", "dump.jsonl", "--sandbox", "none"), "there are: broken, elsewhere; ours are"),
+        (("score", "dump.jsonl", "--sandbox", "broken"), "(brought:absent) of the package brought cannot be loaded"),
+        (("score", "dump.jsonl", "--sandbox", "elsewhere", "--endpoints", "http://w1:2000"), "drop one"),
+        (("score", "there://dump"), "no installed package has an entry point 'there' in the group ioi_eval.sources"),
+        (("score", "wrong://dump"), "its package gives a list, not an ioi_eval.rows.Source"),
+    ],
+)
+def test_wrong_names(typed: Typed, words: tuple[str, ...], said: str) -> None:
+    """One message, which names what there is."""
+    ended = typed(*words, "--problems", "here://p", "--tests", "here://t", "--out", "out")
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_ours_come_first(typed: Typed) -> None:
+    """A package cannot take the name of a format that is documented here."""
+    ended = typed("import", "cms", "task", "--year", "2024", "--out", "rows")
+    assert ended.returncode == 2
+    assert "problem.json" in ended.stderr
+
+
+def test_two_packages_with_one_name(typed: Typed, tmp_path: Path) -> None:
+    """Which of them is meant cannot be known."""
+    install(tmp_path / "site", "other", "[ioi_eval.importers]\nplain = other:import_package\n")
+    ended = typed("import", "plain", "task", "--year", "2024", "--out", "rows")
+    assert ended.returncode == 2
+    assert (
+        "several packages have an entry point 'plain' in the group ioi_eval.importers: brought, other" in ended.stderr
+    )
