@@ -173,10 +173,11 @@ def audit(
     place: Place,
     progress: options.Bar = None,
 ) -> int:
-    """Judge a data set's own reference solutions, and list the rows that are broken.
+    """List the broken rows of a data set.
 
-    `apps score --exclude FILE` leaves out the rows that cannot be judged, and those that no reference solution passes.
-    Rows that only some solutions pass are in the list too, but are not left out.
+    The data set's own reference solutions are judged, which shows these rows. `apps score --exclude FILE` leaves out
+    the rows that cannot be judged, and those that no reference solution passes. Rows that only some solutions pass are
+    in the list too, but are not left out.
     """
     from ioi_eval.cli import apps_audit
 
@@ -202,9 +203,10 @@ def explain(
     place: Place,
     progress: options.Bar = None,
 ) -> int:
-    """Show the tests on which other graders judge a program differently from us, and why.
+    """Show the tests that other graders judge differently.
 
-    hendrycks needs an interpreter with numpy: see --python.
+    Each program is judged by our rules and by those of other graders. hendrycks needs an interpreter with numpy: see
+    --python.
     """
     from ioi_eval.cli import apps_explaining
     from ioi_eval.compat import NAMES

@@ -11,16 +11,16 @@ Dump = Annotated[
     str,
     typer.Argument(
         metavar="DUMP",
-        help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py;"
-        " a folder of ID/solution.py.",
+        help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
+        " (with -t ID); a folder of ID/solution.py.",
     ),
 ]
 Dumps = Annotated[
     list[str],
     typer.Argument(
         metavar="DUMP...",
-        help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py;"
-        " a folder of ID/solution.py; or several of these.",
+        help="The programs: rows with problem_id and code, generation or messages (or lists of them); a solution.py"
+        " (with -t ID); a folder of ID/solution.py; or several of these.",
     ),
 ]
 Dataset = Annotated[
@@ -28,8 +28,8 @@ Dataset = Annotated[
     typer.Option(
         "--dataset",
         metavar="SRC",
-        help="The problems: a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hub id"
-        " (codeparrot/apps).",
+        help="The problems: a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hugging Face"
+        " Hub id (codeparrot/apps).",
     ),
 ]
 Split = Annotated[
@@ -76,10 +76,10 @@ Compat = Annotated[
 Timeout = Annotated[
     float | None,
     typer.Option(
-        "--timeout", metavar="S", help="CPU seconds for a test; by default 10, or with --compat that grader's limit."
+        "--timeout", metavar="S", help="CPU seconds for a test; by default 10, or the limit of the grader in --compat."
     ),
 ]
-Memory = Annotated[int, typer.Option("--memory", metavar="MB", help="Resident memory for a test, in MiB.")]
+Memory = Annotated[int, typer.Option("--memory", metavar="MIB", help="Resident memory for a test, in MiB.")]
 Python = Annotated[
     str,
     typer.Option(

@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from ioi_eval.sandbox.control import PackageChange, PackageRequest
     from ioi_eval.sandbox.discovery import Worker
 
-PackageName = Annotated[str | None, typer.Option("--package", metavar="NAME", help="The package (ioi_eval).")]
+PackageName = Annotated[str | None, typer.Option("--package", metavar="NAME", help="The package; ioi_eval by default.")]
 PackageVersion = Annotated[
-    str | None, typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax (the latest).")
+    str | None,
+    typer.Option("--version", metavar="V", help="Its version, or a range in npm's syntax; else the latest."),
 ]
 TestRows = Annotated[
-    str | None, typer.Option("--tests", metavar="T", help="Their tests, likewise (open-r1/ioi-test-cases).")
+    str | None, typer.Option("--tests", metavar="T", help="Their tests; open-r1/ioi-test-cases by default.")
 ]
 
 ProblemRows = Annotated[
-    str | None, typer.Option("--problems", metavar="P", help="The packages of these problems (open-r1/ioi).")
+    str | None, typer.Option("--problems", metavar="P", help="The packages of these problems, such as open-r1/ioi.")
 ]
 Repository = Annotated[
     Path | None,
@@ -39,18 +40,18 @@ Repository = Annotated[
 ]
 RepositoryUrl = Annotated[
     str | None,
-    typer.Option("--url", metavar="URL", help="Where DIR is served, as workers see it: http://this-host:8000 else."),
+    typer.Option("--url", metavar="URL", help="The URL at which workers find DIR; http://this-host:8000 by default."),
 ]
 MostGb = Annotated[
     float | None,
-    typer.Option("--most-gb", metavar="N", help="The most GB that these packages may take on a worker (20)."),
+    typer.Option("--most-gb", metavar="N", help="The most GB that these packages may take on a worker; 20 by default."),
 ]
 _MOST_GB = 20.0
 Prune = Annotated[bool, typer.Option("--prune", help="Remove all other problems' packages from the workers.")]
 
 
 def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPerEndpoint = None) -> int:
-    """Show which workers answer, how fast, and what they have installed.
+    """Show which workers answer, and what they have installed.
 
     Exit code 1 if some workers do not answer, 2 if none does.
     """
@@ -81,11 +82,11 @@ def status(*, endpoints: Endpoints = None, max_requests_per_endpoint: RequestsPe
 
 
 def probe(*, endpoints: Endpoints = None) -> int:
-    """Run test jobs on every worker, and show which profile it can use, with which package, or why it cannot.
+    """Run test jobs on every worker, and show what it can do.
 
-    `bundled` needs our package, or bash and a C++ compiler with raised limits; `classic` needs our package or cms_ioi.
-    Exit code 1 if some workers cannot be used, 2 if none can. The doctor and `score` refuse the same workers with the
-    same message.
+    Shows which profile each worker can use, with which package, or why it cannot. `bundled` needs our package, or bash
+    and a C++ compiler with raised limits; `classic` needs our package or cms_ioi. Exit code 1 if some workers cannot be
+    used, 2 if none can. The doctor and `score` refuse the same workers with the same message.
     """
     import asyncio
 
@@ -118,15 +119,16 @@ def install(
     most_gb: MostGb = None,
     prune: Prune = False,
 ) -> int:
-    """Install a package on every worker, from the repository that the worker was started with (PISTON_REPO_URL).
+    """Install a package on every worker.
 
-    With --problems: each problem's test data, checker and manager, as one package a problem, so that jobs need not
-    carry them. They are written to --repository first.
+    It comes from the repository that the worker was started with (PISTON_REPO_URL). With --problems: each problem's
+    test data, checker and manager, as one package a problem, so that jobs need not carry them. They are written to
+    --repository first.
 
     A worker that cannot reach its repository crashes when it is asked for packages. So one worker is asked first, and
     if it crashes the others are not asked. Afterwards each worker is probed, if the package is one that judges: a
-    worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be
-    used, 2 if all do.
+    worker may have the package and still not be usable. Exit code 1 if some workers lack the package or cannot be used,
+    2 if all do.
     """
     about_problems = {
         "--tests": tests,
@@ -159,9 +161,10 @@ def uninstall(
     year: options.Years = None,
     problem: options.ProblemIds = None,
 ) -> int:
-    """Remove a package from every worker; with --problems these problems' packages; with `--problems all` all such.
+    """Remove a package from every worker.
 
-    The warnings and exit codes of `install` apply.
+    With --problems, these problems' packages; with `--problems all`, those of all problems. The warnings and exit codes
+    of `install` apply.
     """
     about_problems = {"--tests": tests, "--year": year, "--problem": problem}
     _check_options(problems, about_problems, {"--package": package, "--version": version})

@@ -38,7 +38,10 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N changes.")] = 50,
 ) -> int:
-    """Compare two sets of results: changed verdicts and what else differs, means with intervals, McNemar's test."""
+    """Compare two sets of results.
+
+    Prints changed verdicts and what else differs, means with intervals, and McNemar's test.
+    """
     import json
 
     from ioi_eval.cli.exits import FAILED

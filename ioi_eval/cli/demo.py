@@ -25,9 +25,10 @@ def demo(
     progress: options.Bar = None,
     log_file: LogFile = None,
 ) -> int:
-    """Score the two samples: a contest of four small tasks, and five problems in the format of APPS.
+    """Score the two samples that come with the package.
 
-    DIR gets the results of the contest, DIR/apps those of the other sample, and DIR/apps-sample that sample itself.
+    They are a contest of four small tasks, and five problems in the format of APPS. DIR gets the results of the
+    contest, DIR/apps those of the other sample, and DIR/apps-sample that sample itself.
     """
     from ioi_eval.cli.sandboxes import Place
 

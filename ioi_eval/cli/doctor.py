@@ -30,11 +30,12 @@ def doctor(
     endpoints: Workers = None,
     max_requests_per_endpoint: RequestsPerEndpoint = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; 20 s.")
+        bool, typer.Option("--calibrate", help="Measure how fast this machine is, for --time-scale auto; takes 20 s.")
     ] = False,
 ) -> int:
-    """Try which isolation this machine, or each worker of a cluster, can give, and say what to do if any is missing.
+    """Test whether this machine, or a cluster, can judge.
 
+    It tests which isolation the machine, or each worker of a cluster, can give, and says what to do if any is missing.
     Exit code 2 if nothing can be judged here (or on any worker), or if the machine is too busy to be calibrated; 1 if
     some workers cannot judge.
     """

@@ -23,17 +23,19 @@ def export(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="What a format asks for; may be repeated."),
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the format (model=o3); may be repeated."),
     ] = None,
     by: options.By = None,
     id_column: Annotated[
-        str | None, typer.Option("--id-column", metavar="C", help="Names a submission; by default as in the run.")
+        str | None,
+        typer.Option("--id-column", metavar="C", help="The column with the submission's id; by default as in the run."),
     ] = None,
 ) -> int:
-    """Write results in a format of others, from results alone; nothing is judged.
+    """Write results in another program's format.
 
-    parquet: one table of all rows. junit: XML for a CI, a suite a problem. One file for each model: inspect (a log for
-    `inspect view`), eval-results (YAML for the model's page on the Hub), every-eval-ever (JSON for its datastore).
+    Nothing is judged. parquet: one table of all rows. junit: XML for a CI, a suite a problem. One file for each model:
+    inspect (a log for `inspect view`), eval-results (YAML for the model's page on the Hub), every-eval-ever (JSON for
+    its datastore).
     """
     from ioi_eval.cli.exporting import write_export
 

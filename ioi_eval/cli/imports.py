@@ -110,7 +110,7 @@ def tps(
     rows: Rows,
     day: Day = None,
 ) -> int:
-    """Turn TPS task folders into rows, with what they state of each solution in each subtask."""
+    """Turn TPS task folders with generated tests into rows."""
     from ioi_eval.importers.tps import import_package
 
     return rows.write(tasks, import_package, day=day)
@@ -122,7 +122,10 @@ def italian_yaml(
     rows: Rows,
     day: Day = None,
 ) -> int:
-    """Turn tasks in CMS's Italian YAML format, with generated tests, into rows."""
+    """Turn tasks in CMS's Italian YAML format into rows.
+
+    Their inputs and outputs must have been generated.
+    """
     from ioi_eval.importers.italian_yaml import import_package
 
     return rows.write(tasks, import_package, day=day)
@@ -135,7 +138,7 @@ def kattis(
     day: Day = None,
     time_limit: KattisTimeLimit = None,
 ) -> int:
-    """Turn problem packages of Kattis or DOMjudge into rows, with what they state of each submission."""
+    """Turn problem packages of Kattis or DOMjudge into rows."""
     from ioi_eval.importers.kattis import import_package
 
     if time_limit != "auto":
@@ -167,7 +170,10 @@ def library_checker(
     rows: Rows,
     time_limit: TimeLimit = None,
 ) -> int:
-    """Turn problems in the layout of Library Checker, with generated tests, into rows."""
+    """Turn problems of Library Checker into rows.
+
+    Their inputs and outputs must have been generated.
+    """
     from ioi_eval.importers.library_checker import import_package
 
     return rows.write(problems, import_package, time_limit_s=time_limit)

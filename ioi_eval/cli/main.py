@@ -64,7 +64,7 @@ imports.command("tps", context_settings=HELP)(command(tps))
 imports.command("italian-yaml", context_settings=HELP)(command(italian_yaml))
 imports.command("kattis", context_settings=HELP)(command(kattis))
 imports.command("library-checker", context_settings=HELP)(command(library_checker))
-app.add_typer(clusters, name="cluster", help="Look at all workers of a Piston cluster, and install what they need.")
+app.add_typer(clusters, name="cluster", help="Examine the workers of a Piston cluster, and install packages.")
 for subcommand in (cluster.status, cluster.probe, cluster.install, cluster.uninstall):
     clusters.command(subcommand.__name__, context_settings=HELP)(command(subcommand))
 app.add_typer(apps, name="apps", help="Score Python programs for APPS problems.")

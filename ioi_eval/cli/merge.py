@@ -17,11 +17,11 @@ def merge(
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the joined journal.")],
 ) -> int:
-    """Join the journals of several runs in one directory: parts of a dump, or several dumps.
+    """Join the journals of several runs in one directory.
 
-    Afterwards run the command that judged them, with all rows and this --out DIR. It judges only what no journal has,
-    and writes the results. If two runs disagree about a program, both results are printed, that of the directory named
-    first counts, and the exit code is 1.
+    The runs may be of parts of a dump, or of several dumps. Afterwards run the command that judged them, with all rows
+    and this --out DIR. It judges only what no journal has, and writes the results. If two runs disagree about a
+    program, both results are printed, that of the directory named first counts, and the exit code is 1.
     """
     from ioi_eval.cli.sandboxes import tell
     from ioi_eval.journal import merging

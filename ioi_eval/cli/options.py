@@ -9,7 +9,7 @@ import typer
 
 from ioi_eval.model.terms import Isolation, Keep
 
-_SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hub id"
+_SOURCE = "a .jsonl, .jsonl.gz or .parquet file, a folder of them, a saved data set, or a Hugging Face Hub id"
 
 Problems = Annotated[str, typer.Option("--problems", metavar="P", help=f"The problems: {_SOURCE} (open-r1/ioi).")]
 Tests = Annotated[str, typer.Option("--tests", metavar="T", help=f"Their tests: {_SOURCE} (open-r1/ioi-test-cases).")]
@@ -68,7 +68,7 @@ NearLimitRepeats = Annotated[
         metavar="N",
         min=1,
         max=100,
-        help="Run a late test alone up to N times; the best counts. After the first run: only if late by 10 % or less.",
+        help="Run a late test alone up to N times, again only if it was late by 10 % or less; the fastest counts.",
     ),
 ]
 NoDedupe = Annotated[
@@ -77,7 +77,7 @@ NoDedupe = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The directory for the results; made if absent.")]
 KeepOutputs = Annotated[
     Keep,
-    typer.Option("--keep", help="Of which tests the results have the beginning of what the program printed."),
+    typer.Option("--keep", help="The tests of which the results have the beginning of the program's output."),
 ]
 KeepPrograms = Annotated[
     float | None,
@@ -85,7 +85,7 @@ KeepPrograms = Annotated[
         "--keep-programs",
         metavar="GB",
         min=0.01,
-        help="Keep compiled programs in the cache, at most so many GB, and compile none again that is there.",
+        help="Keep compiled programs in the cache, at most GB gigabytes; later runs do not compile them again.",
     ),
 ]
 Bar = Annotated[

@@ -28,10 +28,10 @@ def report(
         ),
     ] = "uuid",
 ) -> int:
-    """Make summary.json, report.md and report.html again from results; nothing is judged.
+    """Make the reports again from results, without judging.
 
-    Several directories become one report. Its groups are the models that rows name, else the directories. All must be
-    of `score`, or all of `apps score`.
+    They are summary.json, report.md and report.html. Several directories become one report. Its groups are the models
+    that rows name, else the directories. All must be of `score`, or all of `apps score`.
     """
     from ioi_eval.cli.reporting import remake
 

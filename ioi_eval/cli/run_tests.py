@@ -24,7 +24,8 @@ def run_tests(
     datasets_to_evaluate: Annotated[
         str,
         typer.Argument(
-            metavar="DATASETS", help="What to score: Hub ids (owner/name-* for several) or files, separated by commas."
+            metavar="DATASETS",
+            help="What to score: Hub ids (owner/name-* for several) or files, separated by commas.",
         ),
     ],
     results_dataset_name: Annotated[
@@ -102,11 +103,11 @@ def run_tests(
     progress: options.Bar = None,
     watch: Watch,
 ) -> int:
-    """Score several data sets of generations, with the options of Hugging Face's tests_runner.py.
+    """Score several dumps as Hugging Face's tests_runner.py does.
 
-    DIR gets a folder for each data set, as `ioi-eval score` writes it, and reports/ with an overview. What was judged
-    is not judged again. With RESULTS, the results of each data set are pushed there as a configuration of their own;
-    the reports are pushed too.
+    The options are those of that program. DIR gets a folder for each data set, as `ioi-eval score` writes it, and
+    reports/ with an overview. What was judged is not judged again. With RESULTS, the results of each data set are
+    pushed there as a configuration of their own; the reports are pushed too.
     """
     from ioi_eval.cli import running_tests
 

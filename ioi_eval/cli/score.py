@@ -72,11 +72,11 @@ def score(
         bool, typer.Option("--dry-run", help="Print what would be judged; judge nothing and write nothing to DIR.")
     ] = False,
 ) -> int:
-    """Score a dump of programs for contest problems, on this machine or on a Piston cluster.
+    """Score a dump of programs for contest problems.
 
-    If a run was interrupted, or the dump has grown, start the same command again: it continues where it stopped.
-    DIR gets results.jsonl (the dump's rows with scores), tests.jsonl (each test), summary.json, report.md, report.html
-    and the journal.
+    Programs run on this machine or on a Piston cluster. If a run was interrupted, or the dump has grown, start the same
+    command again: it continues where it stopped. DIR gets results.jsonl (the dump's rows with scores), tests.jsonl
+    (each test), summary.json, report.md, report.html and the journal.
     """
     from ioi_eval.cli import scoring
     from ioi_eval.cli.time_scale import time_scale_of

@@ -25,7 +25,7 @@ def select(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, help="How many submissions count for each problem.")
     ] = 50,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many random draws.")] = 100,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="Draws of --selection random.")] = 100,
     standings: Annotated[
         str | None,
         typer.Option(
@@ -42,9 +42,9 @@ def select(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
-    """Print the scores if only N submissions a problem count, for several ways of choosing them.
+    """Print the scores if only N submissions a problem count.
 
-    With --standings, also which medal and rank that would be among the contestants.
+    They are chosen in several ways. With --standings, also which medal and rank that would be among the contestants.
     """
     import json
     from dataclasses import asdict

@@ -26,7 +26,7 @@ def serve(
         int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 for any free port.")
     ] = 2000,
     host: Annotated[str, typer.Option("--host", metavar="H", help="The address to bind.")] = "127.0.0.1",
-    public: Annotated[bool, typer.Option("--public", help="Allow a HOST that other machines can reach.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Allow an address H that other machines can reach.")] = False,
     workers: options.Workers = None,
     queue: Annotated[
         int, typer.Option("--queue", metavar="N", min=0, help="How many jobs may wait; more are refused (503).")
@@ -54,13 +54,16 @@ def serve(
     ] = "",
     packages: Annotated[
         Path | None,
-        typer.Option("--packages", metavar="DIR", help="Where they are installed; by default below the cache."),
+        typer.Option(
+            "--packages", metavar="DIR", help="Where these packages are installed; by default below the cache."
+        ),
     ] = None,
 ) -> int:
-    """Serve the embedded sandbox as Piston API v2, for any Piston client.
+    """Make this machine a Piston worker.
 
-    It offers the packages `ioi_eval` (our own jobs), `cms_ioi` (one test a job, as in huggingface/ioi) and `bash`.
-    There is no authentication: whoever can reach the port can run programs here, confined. Ctrl-C or SIGTERM ends it.
+    Serves the embedded sandbox under Piston's API v2, for any client. It offers the packages `ioi_eval` (our own jobs),
+    `cms_ioi` (one test a job, as in huggingface/ioi) and `bash`. There is no authentication: whoever can reach the port
+    can run programs here, confined. Ctrl-C or SIGTERM ends it.
     """
     import asyncio
 

@@ -45,10 +45,11 @@ def show(
     most: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="List at most N submissions.")] = 50,
     place: Place,
 ) -> int:
-    """Show one submission: its program, the compiler's message, every test, and the failing test's difference.
+    """Show one submission, or list the submissions.
 
-    Inputs and expected outputs are read from the sources of the run. The beginning of an output is shown if the run
-    kept it (`score --keep`). --rerun judges the program again and shows more of it.
+    Of one it shows the program, the compiler's message, every test, and the first difference of a failing test. Inputs
+    and expected outputs are read from the sources of the run. The beginning of an output is shown if the run kept it
+    (`score --keep`). --rerun judges the program again and shows more of it.
     """
     from ioi_eval.cli.show_calls import ShowCall
     from ioi_eval.cli.showing import show as show_submission

@@ -17,7 +17,7 @@ from ioi_eval.cli.watching import Watch, watch_of
 def validate(
     solutions: Annotated[
         str | None,
-        typer.Argument(metavar="SOLUTIONS", help="Solutions with expected_subtasks, expected_total or expected."),
+        typer.Argument(metavar="SOLUTIONS", help="Rows with expected_subtasks, expected_total or expected."),
     ] = None,
     *,
     problems: options.Problems,
@@ -50,11 +50,12 @@ def validate(
     progress: options.Bar = None,
     watch: Watch,
 ) -> int:
-    """Judge official solutions on every test and compare with what their authors state, or with others' results.
+    """Compare our verdicts with those that authors state.
 
-    RESULTS has the columns all_subtasks_points and all_subtasks_results, as `score` and the reference write them; its
-    rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a statement is contradicted, or a
-    solution could not be judged.
+    Official solutions are judged on every test, and compared with what their authors state, or with RESULTS of others.
+    These have the columns all_subtasks_points and all_subtasks_results, as `score` and huggingface/ioi write them;
+    their rows are matched by year, problem_id and label (or --id-column). Exit code 1 if a statement is contradicted,
+    or a solution could not be judged.
     """
     from ioi_eval.cli import validating
     from ioi_eval.cli.time_scale import time_scale_of
