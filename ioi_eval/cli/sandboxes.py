@@ -343,7 +343,8 @@ def usable_targets(targets: Sequence[Target], isolation: Isolation) -> list[Targ
 
 def tell(*lines: str) -> None:
     """Print lines about the run on stderr; stdout is for results."""
-    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # a bar, if one is displayed, makes room for the lines
-    with nullcontext() if tqdm is None else tqdm.external_write_mode(file=sys.stderr):
+    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
+    has_bars = tqdm is not None and tqdm.monitor is not None  # there has been one; those that are there make room
+    with tqdm.external_write_mode(file=sys.stderr) if has_bars else nullcontext():
         for line in lines:
             print(plain(f"ioi-eval: {line}"), file=sys.stderr, flush=True)
