@@ -18,7 +18,8 @@ from ioi_eval.pipeline.finish import replacing, write_summary
 from ioi_eval.pipeline.unchanged import STATE
 from ioi_eval.report.frame import RESULTS, TESTS
 from ioi_eval.report.groups import Grouping, grouping_of
-from ioi_eval.report.html import GROUP, HTML, Page
+from ioi_eval.report.html import HTML, Page
+from ioi_eval.report.html_rows import GROUP
 from ioi_eval.report.markdown import markdown_report
 from ioi_eval.report.remade import remade_summary
 from ioi_eval.report.result_sets import Family

@@ -22,7 +22,7 @@ from ioi_eval.model import Verdict
 from ioi_eval.report.groups import label_of
 from ioi_eval.report.html_cells import KS, Cell, cells_of
 from ioi_eval.report.html_details import Details, packed, visible
-from ioi_eval.report.html_rows import PageProblem, PageRow, Results
+from ioi_eval.report.html_rows import GROUP, PageProblem, PageRow, Results
 from ioi_eval.report.result_sets import Family
 from ioi_eval.report.terminal import printable
 from ioi_eval.version import __version__
@@ -39,8 +39,6 @@ _SCRIPTS = ("data.js", "charts.js", "sections.js", "table.js", "main.js")
 _NOTES = 50
 _MOST_GROUPS = 40
 _OTHERS = "(all others)"
-GROUP = "group"
-"""The column of `Page.grouped_rows`."""
 
 _FIELD = re.compile(r"%([A-Z]+)%")
 

@@ -22,11 +22,15 @@ from ioi_eval.report.compact import TEST_RESULTS, TESTS_ID
 from ioi_eval.report.frame import RESULTS, TESTS, lines_of, parsed_line
 from ioi_eval.report.groups import Grouping, group_name
 from ioi_eval.report.naming import problem_of, submission_of
+from ioi_eval.report.reference_rows import with_our_columns
 from ioi_eval.report.result_sets import Family, family_of, first_row, summary_of
 from ioi_eval.report.terminal import printable
 
 DATE_COLUMNS = ("problem_date", "contest_date", "release_date", "date")
 """Columns that say when a problem was published. Source: LiveCodeBench has `contest_date`."""
+
+GROUP = "group"
+"""The column that a report adds to rows whose results do not say by which column they are grouped."""
 
 _NAME = 120  # characters of an id, a model or a problem that a page shows
 _MODEL_FIRST = ("model", "model_name", "model_id")
@@ -117,6 +121,8 @@ class Results:
         first = first_row(self.directory)
         if first is not None:
             self.family = family_of(first, self.directory)
+            if self.summary.get("by") == [GROUP] and GROUP not in first:  # an earlier report has added it
+                del self.summary["by"]
         elif "judged_by" in self.summary:
             self.family = Family.APPS
         self.tests = _tests_by_id(self.directory / TESTS)
@@ -131,6 +137,7 @@ class Results:
         for number, line in lines_of(path):
             row = parsed_line(path, number, line)
             try:
+                row = with_our_columns(row)
                 yield (
                     self._contest(row, offset, number)
                     if self.family is Family.CONTEST
@@ -153,7 +160,7 @@ class Results:
         path = self.directory / TESTS
         with path.open("rb") if self.family is Family.APPS and self.tests else nullcontext() as tests:
             for number, line in lines_of(self.directory / RESULTS):
-                row = parsed_line(self.directory / RESULTS, number, line)
+                row = with_our_columns(parsed_line(self.directory / RESULTS, number, line))
                 if tests is not None and row.get(TESTS_ID) in self.tests:
                     tests.seek(self.tests[row[TESTS_ID]][0])
                     row[TEST_RESULTS] = orjson.loads(tests.readline())[TEST_RESULTS]

@@ -1,0 +1,60 @@
+"""Rows of results that the reference (huggingface/ioi) has written, with the columns that ours have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ioi_eval.model import Verdict
+from ioi_eval.report.naming import problem_of, verdict_of
+
+_UNKNOWN: Mapping[str, Any] = {
+    "target_subtask": None,
+    "compile_message": "",
+    "target": "",
+    "isolation": None,
+    "near_limit": False,
+    "attempted": (),
+    "cpu_s": 0.0,
+    "extraction": "",
+    "duplicate_of": None,
+    "fingerprint": "",
+}
+"""The columns of ours that it has no counterpart of."""
+
+_PRECISION = 2
+"""Decimals of a score where a row does not say. Source: `score_precision` of open-r1/ioi."""
+
+
+def with_our_columns(row: Any) -> Any:
+    """The row with what reports read. A row of ours, or of APPS, is returned as it is.
+
+    Args:
+        row: of `results.jsonl`.
+
+    Raises:
+        KeyError, TypeError: it is no row of results.
+    """
+    if not isinstance(row, dict) or "verdict" in row or "all_subtasks_results" not in row:
+        return row
+    verdict = verdict_of(row)
+    subtasks = [
+        {
+            "problem": problem_of(row)[1],
+            "score_precision": _PRECISION,
+            "weighted_score": one["score"] * one["points"],
+            **one,
+        }
+        for one in row["all_subtasks_results"] or ()
+    ]
+    compiles, total = row.get("code_compiles"), row.get("all_subtasks_points")
+    return {
+        **_UNKNOWN,
+        **row,
+        "all_subtasks_results": subtasks,
+        "code_compiles": verdict != Verdict.CE if compiles is None else compiles,
+        "total_score": math.fsum(one["weighted_score"] for one in subtasks) if total is None else total,
+        "verdict": verdict or None,
+        "error": None if verdict else "it has no results of subtasks",
+    }
