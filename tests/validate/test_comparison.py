@@ -191,12 +191,16 @@ def test_solutions_are_judged_exhaustively_by_so_many_workers() -> None:
 
     class SlowJudge(Judge):
         at_once = most = 0
+        busy = asyncio.Event()
 
         async def score(
             self, problem: Problem, submission: Submission, *, exhaustive: bool = False
         ) -> SubmissionResult:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
+            if self.at_once == 3:
+                self.busy.set()
+            await self.busy.wait()
             for _ in range(10 - int(submission.id)):
                 await asyncio.sleep(0)
             self.at_once -= 1
